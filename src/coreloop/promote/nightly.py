@@ -23,7 +23,7 @@ from coreloop.base.errors import (
 from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge
-from coreloop.base.github.protocol import Forge, PullRequest, ReviewRequired, ReviewRule
+from coreloop.base.github.protocol import Forge, PullRequest, ReviewRule
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
@@ -218,7 +218,7 @@ class PreparedDrafts:
 
     def review_rule(self, base: str) -> ReviewRule:
         """A review is required: what opens the draft checks it, since only its token may read that."""
-        return ReviewRequired(approvals=1, source="branch protection")
+        return ReviewRule(1, "branch protection")
 
     def _prepared(self) -> Iterator[PullRequest]:
         for path in sorted(self._folder.glob("*.json")):
@@ -243,8 +243,8 @@ def _draft(number: int, *, head: str, base: str, title: str, body: str) -> PullR
         branch=head,
         base=base,
         head_sha="",
-        same_repo=True,
-        merged=False,
+        repo="",
+        head_repo="",
         created_at=datetime.max.replace(tzinfo=UTC),
         body=body,
     )

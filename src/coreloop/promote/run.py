@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coreloop.base.errors import HumanDecidesError, RefusedError, UsageError, WorkspaceError
 from coreloop.base.files import locked, write_private
-from coreloop.base.git.promotions import open_keys
+from coreloop.base.git.promotions import open_branches
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
@@ -177,9 +177,8 @@ def _no_entry(tool: str, files: list[Path]) -> str:
 def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
     with Repository(workspace.root) as repository:
-        remotes = (None, *repository.remotes())
-        branches = [open_keys(repository, remote=remote).items() for remote in remotes]
-    waits = {key: f"waits on branch {printable(name)}" for its in branches for key, name in its}
+        branches = open_branches(repository)
+    waits = {its.key: f"waits on branch {printable(its.name)}" for its in branches}
     reasons = waits | decided
     nights = nights_by_age(workspace)
     entries = {entry.key: entry for night in nights for entry in _about(tool, night.entries)}

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 
 import orjson
 
-from coreloop.base.tempfiles import end_with_parent, removed_if_killed, temporary_folder
+from coreloop.base.tempfiles import end_with_parent, temporary_folder
 from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.detectors.rule import Detection, use, using
 from coreloop.sanitize.files import (
@@ -368,7 +368,7 @@ def _staging(out: Path) -> Iterator[Path]:
     target = out.resolve()
     with io_errors(out):
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with temporary_folder(_STAGING, parent=target.parent) as folder, removed_if_killed(folder):
+        with temporary_folder(_STAGING, parent=target.parent) as folder:
             yield folder
             if out.exists():
                 out.rmdir()

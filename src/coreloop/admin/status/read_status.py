@@ -200,7 +200,7 @@ def _ask_forge(
     A forge that does not answer adds a note instead of failing.
     """
     try:
-        with connect_forge(repository, settings, environ, patiently=False) as forge:
+        with connect_forge(repository, settings, environ, tries=1) as forge:
             if forge is None:
                 return (), (), ()
             closed = forge.closed_pull_requests(since=now - LOOK_BACK)

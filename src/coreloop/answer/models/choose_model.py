@@ -9,8 +9,7 @@ from coreloop.answer.models.model import Model
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.base.errors import UsageError
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings, Settings
 
 _FREE: Final = PriceSettings(input=0, output=0)
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1

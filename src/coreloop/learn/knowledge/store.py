@@ -81,7 +81,7 @@ def _create_or_adopt(connection: sqlite3.Connection) -> None:
                 connection.execute(f"UPDATE {table} SET {name} = coalesce({text}, {name})")
 
 
-SCHEMA: Final = sqlite.Schema("knowledge", _create_or_adopt, sqlite.with_tables({"executions", "insights"}))
+SCHEMA: Final = sqlite.Schema("knowledge", _create_or_adopt, {"executions", "insights"})
 
 
 def project_database(workspace: Workspace, named: Path | None = None) -> Path:

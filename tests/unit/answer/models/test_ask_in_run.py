@@ -13,7 +13,7 @@ from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.research.asking import ask_in_run
 from coreloop.base.errors import UsageError
-from coreloop.base.project.model_settings import PriceSettings
+from coreloop.base.project.settings import PriceSettings
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Settled, StepFailed
@@ -110,7 +110,7 @@ from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.research.asking import ask_in_run
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings
 from coreloop.base.project.settings import Settings
 from coreloop.runs.active_run import work_on
 from running import Failpoint, store_at

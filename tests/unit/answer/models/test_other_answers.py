@@ -10,7 +10,7 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.model_settings import SamplingSettings
+from coreloop.base.project.settings import SamplingSettings
 from model_stand_in import ModelStandIn, answers, streams
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'

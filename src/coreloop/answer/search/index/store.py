@@ -59,9 +59,7 @@ Of a file, size and times decide whether it is read again; ``reason`` says why i
 (``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
 invisible ones.
 """
-INDEX: Final = sqlite.Schema(
-    "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=6
-)
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=6)
 _DOCUMENT: Final = """
     INSERT INTO documents (path, size_bytes, changed_ns, reason, type, title, indexed_at, published)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
