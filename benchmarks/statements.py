@@ -26,7 +26,7 @@ import planted_causes
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.vocabulary import Vocabulary

@@ -19,6 +19,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
+from coreloop.learn.facts.schema import KEY
 from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
 from coreloop.learn.proposals.entry import Statement
@@ -35,7 +36,6 @@ MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
-_KEY: Final = ("file", "offset")
 _HEAD_BYTES: Final = 8192  # two records of the largest size
 
 
@@ -152,7 +152,7 @@ def _mine(
         found = refine(mined, days, now=now, min_failures=settings.gates.min_failures).document
         window = merge(mined.files, days)
         requests = window.all_requests().collect()
-        calls = window.all_calls().join(requests.lazy().select(*_KEY, "outcome"), on=_KEY).collect()
+        calls = window.all_calls().join(requests.lazy().select(*KEY, "outcome"), on=KEY).collect()
         arguments, unseen, unknown = argument_rows(window), window.unseen(), window.unknown_calls
     tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():
@@ -240,5 +240,5 @@ def _missing_of_tools(few: Collection[str]) -> Iterator[str]:
 
 def _tools_with_few_failures(calls: pl.DataFrame) -> tuple[str, ...]:
     failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
-    requests = failing.group_by("tool").agg(n=pl.struct(_KEY).n_unique())
+    requests = failing.group_by("tool").agg(n=pl.struct(KEY).n_unique())
     return tuple(sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]))

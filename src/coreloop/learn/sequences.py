@@ -12,8 +12,7 @@ import polars as pl
 
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
-from coreloop.learn.facts.columns import NO_SEQUENCE
-from coreloop.learn.facts.file import question_hash
+from coreloop.learn.facts.schema import NO_SEQUENCE, question_hash
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, moment
@@ -26,8 +25,7 @@ RELAXED_COUNT: Final = 2
 """Requests and questions that the gate needs if the playbook has a good bullet."""
 MAX_QUESTIONS: Final = 200
 """Questions of a pattern that are read and compared, earliest first: enough for any gate."""
-_ROWS_AT_ONCE: Final = 4_000_000
-"""Requests whose questions and sessions are compared at once: about 200 MB."""
+_MAX_CHARS: Final = 1 << 31
 _MAX_REQUESTS: Final = 10_000
 """Of the candidates' categories; of more, a fixed draw is compared."""
 _MIN_CASES: Final = 2  # the least that the playbook's relaxed gate lets through
@@ -107,7 +105,7 @@ def _rank(candidate: Candidate) -> tuple[float, int, str]:
 
 
 def count_patterns(window: Window) -> pl.DataFrame:
-    """Sum a window's groups to one row per pattern.
+    """Sum a window's requests to one row per pattern.
 
     Returns
     -------
@@ -118,19 +116,18 @@ def count_patterns(window: Window) -> pl.DataFrame:
         (characters; 0.0 if unknown), is_complete (some record has no omitted calls), first_us, last_us
         (microseconds since 1970).
     """
-    counted = window.groups.filter(IS_COUNTED)
-    n_success = pl.col("n").filter(IS_SUCCESS).sum()
-    peers = counted.group_by("category").agg(n_peers=pl.col("n").sum(), n_peers_success=n_success)
+    counted, n_success = window.all_requests().filter(IS_COUNTED), IS_SUCCESS.sum()
+    peers = counted.group_by("category").agg(n_peers=pl.len(), n_peers_success=n_success)
     patterns = (
         counted.filter(pl.col("sequence") != NO_SEQUENCE)
         .group_by("pattern", "category", "sequence")
         .agg(
-            n_observed=pl.col("n").sum(),
+            n_observed=pl.len(),
             n_success=n_success,
-            avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n_chunk_len").sum().clip(1),
+            avg_chunk_len=pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).mean().fill_null(0.0),
             is_complete=(pl.col("shape") != 0).any(),
-            first_us=pl.col("first_us").min(),
-            last_us=pl.col("last_us").max(),
+            first_us=pl.col("ts_us").min(),
+            last_us=pl.col("ts_us").max(),
         )
     )
     return (
@@ -151,22 +148,17 @@ def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         ``patterns`` with n_question_hashes and n_sessions.
     """
-    ordered = patterns.sort("pattern").with_columns(
-        part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
-    )
-    of_parts = (pl.col("pattern").is_in(part["pattern"].implode()) for part in ordered.partition_by("part"))
-    counts = [
-        window.requests.filter(IS_COUNTED, of_part)
+    of_patterns = pl.col("pattern").is_in(patterns["pattern"].implode())
+    counted = (
+        window.all_requests()
+        .filter(IS_COUNTED, of_patterns)
         .group_by("pattern")
         .agg(
             n_question_hashes=pl.col("question").n_unique(),
             n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
         )
-        for of_part in of_parts
-    ]
-    schema = {"pattern": pl.UInt64, "n_question_hashes": pl.UInt32, "n_sessions": pl.UInt32}
-    counted = pl.concat([pl.DataFrame(schema=schema), *(part.collect() for part in counts)])
-    return patterns.join(counted, on="pattern", maintain_order="left")
+    )
+    return patterns.join(counted.collect(), on="pattern", how="left", maintain_order="left")
 
 
 def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
@@ -179,26 +171,25 @@ def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
         it; in the order of first_us.
     """
     of_patterns = pl.col("pattern").is_in(patterns["pattern"].implode())
-    place = ("first_us", "file", "offset")
-    return window.keep(
-        lambda rows: rows.filter(IS_COUNTED, of_patterns).select(
-            "pattern", "question", "file", "offset", first_us="ts_us"
-        ),
-        lambda rows: (
-            rows.sort(place)
-            .unique(("pattern", "question"), keep="first", maintain_order=True)
-            .group_by("pattern", maintain_order=True)
-            .head(MAX_QUESTIONS)
-        ),
+    return (
+        window.all_requests()
+        .filter(IS_COUNTED, of_patterns)
+        .select("pattern", "question", "file", "offset", first_us="ts_us")
+        .sort("first_us", "file", "offset")
+        .unique(("pattern", "question"), keep="first", maintain_order=True)
+        .group_by("pattern", maintain_order=True)
+        .head(MAX_QUESTIONS)
+        .collect()
     )
 
 
 def count_shapes(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     """Count each shape of some patterns, most frequent first."""
     return (
-        window.groups.filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
+        window.all_requests()
+        .filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
         .group_by("pattern", "shape")
-        .agg(n=pl.col("n").sum())
+        .agg(n=pl.len())
         .sort("n", "shape", descending=[True, False])
         .collect()
     )
@@ -351,13 +342,9 @@ def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, boo
     """Category, sequence, case, and whether it succeeded, of each request that is compared."""
     of_categories = pl.col("category").is_in(sorted(categories))
     columns = ("category", "sequence", "session", "case", "template")
-    drawn = window.keep(
-        lambda rows: rows.filter(IS_COUNTED, of_categories).select(
-            *columns, ok=IS_SUCCESS, number=draw_number()
-        ),
-        lambda rows: rows.bottom_k(_MAX_REQUESTS, by="number"),
-    )
-    rows = drawn.select(*columns, "ok").rows()
+    counted = window.all_requests().filter(IS_COUNTED, of_categories)
+    drawn = counted.select(*columns, ok=IS_SUCCESS, number=draw_number())
+    rows = drawn.bottom_k(_MAX_REQUESTS, by="number").drop("number").collect().rows()
     keys = [
         RequestKeys(session, tuple(case or ()), template, sequence)
         for _, sequence, session, case, template, _ in rows

@@ -2,12 +2,12 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import partial
 from hashlib import sha256
-from itertools import accumulate, chain, groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final
 
@@ -17,15 +17,20 @@ import polars as pl
 from coreloop.base.errors import CacheWriteError, WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.learn.facts.counting import MineSettings, count_days
-from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, in_memory, with_settings
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read_lines import in_batches, read_facts, read_files
+from coreloop.learn.facts.read_lines import (
+    EPOCH_DAY,
+    FileFacts,
+    MineSettings,
+    count_days,
+    read_facts,
+    read_files,
+)
 from coreloop.learn.facts.schema import NAMES, Facts
 from coreloop.learn.mine.executors import open_executor
 from coreloop.observe.reading.decode import raw_lines
 
-VERSION: Final = f"21, polars {pl.__version__}"
+VERSION: Final = f"22, polars {pl.__version__}"
 """Increase the number when the facts of a line or the tables change; polars hashes alike within a version."""
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory
@@ -64,21 +69,27 @@ def read_folder(
     """
     with file_errors("cannot be read ({strerror})", f"{folder}"):
         sizes = _newest({path: _size(path) for path in day_files(folder)}, max_bytes)
-        folders = {
-            path: _cached(path, settings, cache) for path in sizes if cache and sizes[path] > _SMALL_BYTES
-        }
-        missing = [path for path, kept in folders.items() if not (kept / "facts.json").is_file()]
+        large = [path for path in sizes if cache and sizes[path] > _SMALL_BYTES]
+        folders = {path: _cached(path, settings, cache) for path in large if cache}
+        is_kept = {path: (kept / "facts.json").is_file() for path, kept in folders.items()}
+        files = {path: _opened(path, settings, folders[path]) for path in folders if is_kept[path]}
         done, total = 0, sum(sizes.values())
-        files = {path: _opened(path, settings, folders[path]) for path in folders.keys() - {*missing}}
-        if len(files) < len(sizes):
+
+        def advance(path: Path) -> None:
+            nonlocal done
+            done += sizes[path]
             progress(done, total)
-        for file in chain(
-            _in_memory(sorted(sizes.keys() - folders.keys()), sizes, settings),
-            _read_missing({path: folders[path] for path in missing}, sizes, settings, executor),
-        ):
+
+        def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+            yield from raw_lines(path, end=sizes[path])
+            advance(path)
+
+        for file in read_files(((path, lines(path)) for path in sizes if path not in folders), settings):
             files[file.path] = file
-            done += sizes[file.path]
-            progress(done, total)
+        missing = {path: folders[path] for path in folders if not is_kept[path]}
+        for file in _read_missing(missing, sizes, settings, executor):
+            files[file.path] = file
+            advance(file.path)
         return [files[path] for path in sizes]
 
 
@@ -110,21 +121,12 @@ def _newest(sizes: Mapping[Path, int], max_bytes: int | None) -> Mapping[Path, i
     return {path: size for path, size in sizes.items() if path in fitting}
 
 
-def _in_memory(
-    paths: Sequence[Path], sizes: Mapping[Path, int], settings: MineSettings
-) -> Iterator[FileFacts]:
-    for batch in in_batches(paths, [sizes[path] for path in paths]):
-        read = read_files([raw_lines(path, end=sizes[path]) for path in batch], settings)
-        for path, facts in zip(batch, read, strict=True):
-            yield in_memory(facts, settings, path=path, n_bytes=sizes[path])
-
-
 def _cached(path: Path, settings: MineSettings, cache: Path) -> Path:
     """Return the folder for the facts of a file in its present state, read by these settings."""
     status = path.stat()
     selectors = {tool: list(names) for tool, names in settings.selectors.items()}
-    rules = [VERSION, sha256(settings.case_key).hexdigest(), selectors, settings.categories.rules]
-    state = [f"{path.absolute()}", status.st_size, status.st_mtime_ns, rules]
+    state = [f"{path.absolute()}", status.st_size, status.st_mtime_ns]
+    state += [VERSION, sha256(settings.case_key).hexdigest(), selectors, settings.categories.rules]
     digest = sha256(msgspec.json.encode(state, order="sorted")).hexdigest()
     return cache / f"{path.stem[:40]}-{digest[:24]}"
 
@@ -141,12 +143,14 @@ def _read_missing(
                 _write(folders[path], (facts for _, facts in parts))
             except (OSError, pl.exceptions.PolarsError) as error:
                 raise CacheWriteError(f"{error}") from error
-            yield _opened(path, settings, folders[path], sizes[path])
+            yield _opened(path, settings, folders[path])
 
 
 def _read_chunk(settings: MineSettings, chunk: tuple[Path, int, int]) -> tuple[Facts, Oddities]:
     path, start, end = chunk
-    return read_facts(raw_lines(path, start=start, end=end), settings)
+    lines = ((0, offset, raw) for offset, raw in raw_lines(path, start=start, end=end))
+    facts, oddities = read_facts(lines, settings)
+    return facts, oddities[0]
 
 
 def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
@@ -159,16 +163,16 @@ def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
             oddities.add(odd)
             for name in NAMES:
                 getattr(facts, name).collect().write_parquet(scratch / f"{name}-{number:04}.parquet")
-        days = count_days(pl.scan_parquet(scratch / "requests-*.parquet"))
+        days = count_days(pl.scan_parquet(scratch / "requests-*.parquet"))[0]
         (scratch / "facts.json").write_bytes(msgspec.json.encode(_Index(oddities, days)))
         with suppress(OSError):  # another process has cached it meanwhile
             scratch.rename(kept)
 
 
-def _opened(path: Path, settings: MineSettings, kept: Path, n_bytes: int | None = None) -> FileFacts:
+def _opened(path: Path, settings: MineSettings, kept: Path) -> FileFacts:
     index = msgspec.json.decode((kept / "facts.json").read_bytes(), type=_Index)
     tables = Facts(*(pl.scan_parquet(kept / f"{name}-*.parquet") for name in NAMES))
-    return with_settings(FileFacts(path, tables, settings, index.oddities, index.days, n_bytes))
+    return FileFacts(path, tables, settings, index.oddities, index.days)
 
 
 def _ranges(path: Path, size: int) -> Iterator[tuple[int, int]]:
@@ -199,7 +203,7 @@ def expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
         if _DAY_FILE.fullmatch(file.path.name)
         and file.days
         and max(file.days) < limit
-        and not any(reason.startswith("schema version") for reason in file.skipped)
+        and not any(reason.startswith("schema version") for reason in file.oddities.skipped)
     ]
 
 

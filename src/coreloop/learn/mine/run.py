@@ -17,8 +17,7 @@ import polars as pl
 from coreloop.base.errors import CacheWriteError
 from coreloop.base.git.promotions import project_merges
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import MineSettings, mine_settings
-from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.judgments import HumanVerdicts, read_verdicts
@@ -137,7 +136,13 @@ def open_mining(
     folder, limit = options.folder(workspace), options.max_bytes
     judgments = read_verdicts(workspace.judgments_dir)
     day_files(folder)  # raise errors before any folder is created
-    settings = _mine_settings(workspace, judgments, min_chunk_len)
+    settings = MineSettings.of(
+        workspace.settings,
+        min_chunk_len=workspace.settings.gates.chosen(min_chunk_len=min_chunk_len).min_chunk_len,
+        replayed=workspace.replayed(),
+        verdicts=judgments.of_requests(),
+        case_key=known_case_key(workspace.audit_dir),
+    )
     cache, not_cached = None if options.no_cache else workspace.facts_dir, ""
     executor = workspace.settings.executor
     read = partial(read_folder, folder, settings, executor=executor, progress=watch.progress, max_bytes=limit)
@@ -148,14 +153,3 @@ def open_mining(
     mined = Mined(workspace, files, judgments, not_cached)
     watch.opened(mined)
     yield mined
-
-
-def _mine_settings(workspace: Workspace, judgments: HumanVerdicts, min_chunk_len: int | None) -> MineSettings:
-    gates = workspace.settings.gates.chosen(min_chunk_len=min_chunk_len)
-    return mine_settings(
-        workspace.settings,
-        gates.min_chunk_len,
-        replayed=workspace.replayed(),
-        verdicts=judgments.of_requests(),
-        case_key=known_case_key(workspace.audit_dir),
-    )

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.learn.facts import oddities as oddities_module
-from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import Absent, LogOddities, find_oddities, place_of
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from logs import call, line, record
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import expired, read_folder
 from logs import record, write_log
 
