@@ -124,7 +124,11 @@ def count_patterns(window: Window) -> pl.DataFrame:
         .agg(
             n_observed=pl.len(),
             n_success=n_success,
-            avg_chunk_len=pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).mean().fill_null(0.0),
+            avg_chunk_len=pl.col("chunk_len")
+            .clip(-_MAX_CHARS, _MAX_CHARS)
+            .cast(pl.Int64)
+            .mean()
+            .fill_null(0.0),
             is_complete=(pl.col("shape") != 0).any(),
             first_us=pl.col("ts_us").min(),
             last_us=pl.col("ts_us").max(),

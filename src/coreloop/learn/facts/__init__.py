@@ -8,8 +8,8 @@ the same text everywhere; ``texts`` has those that may be shown. In a window, ``
 its paths, and `coreloop.learn.mine.window.count_requests` adds the outcome under the settings.
 
 The template of a question is its text in small letters, with ``*`` for quoted parts and for words with a
-digit, @, / or backslash. The case of a request is up to eight hashes, as recorded in ``case``; else, without a
-session, those of the identifiers in the arguments (`coreloop.observe.case_keys`); null if it has none.
+digit, @, / or backslash. The case of a request is up to eight hashes, as recorded in ``case``; else, without
+a session, those of the identifiers in the arguments (`coreloop.observe.case_keys`); null if it has none.
 
 An argument's value is a 32-bit hash, equal for equal values (``"1"``, 1 and 1.0 are equal; lists and objects
 as a whole). A kind of ``null`` counts as absent. ``sources`` is the hash of ``[]`` if its value occurred
