@@ -1,6 +1,5 @@
 """The calls of a batch of records: as rows of their tables, and as the sequences of the records."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -136,7 +135,7 @@ class Calls:
         names = tuple(map(cut_name, args))
         nameless = {"selectors": selectors, "arg_keys": sorted(names)}
         shape = self._add_text("call", orjson.dumps(nameless).decode())
-        listed = self._add_text("names", msgspec.json.encode(names).decode())
+        listed = self._add_text("names", _json(names))
         named = orjson.dumps({"name": call.name, **nameless}).decode()
         text = step(call.name, values, chosen)
         self._shapes.append(_Shape(text, named, call.name, shape, listed, names))
@@ -208,7 +207,7 @@ def _classify(error: str) -> tuple[str, str]:
 @lru_cache(maxsize=8192)
 def _read_sources(raw: bytes) -> dict[str, tuple[str, int, str]]:
     """The earlier places of each argument's value, as `TEXTS`."""
-    texts = {name: json.dumps(paths[:_MAX_PATHS]) for name, paths in _entries(raw, list[str])}
+    texts = {name: _json(paths[:_MAX_PATHS]) for name, paths in _entries(raw, list[str])}
     return {name: ("sources", _digest(text), text) for name, text in texts.items()}
 
 
@@ -216,10 +215,14 @@ def _read_sources(raw: bytes) -> dict[str, tuple[str, int, str]]:
 def _read_saw(raw: bytes) -> list[tuple[str, str, str | None]]:
     """The fields of the objects that arguments name: argument, field, and the literal that was shown."""
     return [
-        (argument, field, literal if literal is None or isinstance(literal, str) else json.dumps(literal))
+        (argument, field, literal if literal is None or isinstance(literal, str) else _json(literal))
         for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
         for field, literal in fields.items()
     ]
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _entries(raw: bytes | msgspec.Raw, kind: Any) -> Iterator[tuple[str, Any]]:

@@ -15,7 +15,7 @@ import polars as pl
 
 from coreloop.base.categories import Categories
 from coreloop.base.project.settings import Settings
-from coreloop.base.records import UNSPECIFIED, is_category
+from coreloop.base.records import UNSPECIFIED, hash_question, is_category
 from coreloop.learn.facts.calls import Calls, Place, decoded
 from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.schema import (
@@ -29,7 +29,6 @@ from coreloop.learn.facts.schema import (
     merge_facts,
     microseconds,
     pattern_of,
-    question_hash,
     typed,
 )
 from coreloop.observe.case_keys import RequestIdentifiers
@@ -184,7 +183,7 @@ def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int,
                 ts_us,
                 id_hash(fields.request_id) if fields.request_id is not None else None,
                 as_int(fields.session_hash) if fields.session_hash else 0,
-                question_hash(fields),
+                as_int(fields.question_hash or hash_question(fields.question or "")),
                 fields.question,
                 label,
                 (fields.model if is_plain else decoded(fields.model, str)) or "",

@@ -12,8 +12,6 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.records import digest64, hash_question, hash_sequence
-from coreloop.observe.reading.decode import Question
-from coreloop.observe.reading.fields import CountedFields
 
 KINDS: Final = ("null", "empty", "unknown", "boolean", "number", "text", "list", "object")
 """Of a value. ``empty`` is an empty text, list or object; ``unknown`` was too long to be recorded."""
@@ -191,11 +189,6 @@ def id_hash(request_id: str) -> int:
         return int(request_id[-16:], 16) & _64_BITS
     except ValueError:
         return digest64(request_id)
-
-
-def question_hash(fields: CountedFields | Question) -> int:
-    """A record's question as in `REQUESTS`."""
-    return as_int(fields.question_hash or hash_question(fields.question or ""))
 
 
 @lru_cache(maxsize=16_384)

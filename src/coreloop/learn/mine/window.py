@@ -21,7 +21,7 @@ from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings, 
 from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, frame_of, id_hash, merge_facts, texts_of
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import join_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK, Question, decode_question
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, decode_question
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
 
 _MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
@@ -138,24 +138,17 @@ class Window:
         of_causes = self._causes.select("cause", "text").iter_rows() if kind == "template" else ()
         return texts_of(self._texts, kind, hashes) | dict(of_causes)
 
-    def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Question]:
-        """The questions of some lines, by file and offset, read without the rest of the line.
-
-        Those that are gone are left out.
-        """
+    def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Texts of the questions of some lines, by file and offset; those that are gone are left out."""
         found = {}
         for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
             with suppress(OSError), self.paths[file].open("rb") as opened:
                 for place in group:
                     opened.seek(place[1])
-                    question = decode_question(opened.readline().removeprefix(BYTE_ORDER_MARK))
-                    if question is not None:
-                        found[place] = question
+                    asked = decode_question(opened.readline().removeprefix(BYTE_ORDER_MARK))
+                    if asked is not None:
+                        found[place] = asked.question or ""
         return found
-
-    def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """Texts of the questions of some lines; see `questions`."""
-        return {place: question.question or "" for place, question in self.questions(places).items()}
 
 
 def merge(files: Sequence[FileFacts], days: Days) -> Window:

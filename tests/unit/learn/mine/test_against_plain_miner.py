@@ -20,7 +20,7 @@ from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import IS_COUNTED, Window, merge
 from coreloop.learn.proposals.entry import Candidate
-from coreloop.learn.sequences import count_distinct, count_patterns, find_candidates
+from coreloop.learn.sequences import count_patterns, find_candidates
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY
@@ -35,7 +35,7 @@ def _window(folder: Path, days: Days, settings: MineSettings) -> Window:
 
 
 def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = count_distinct(window, count_patterns(window)).to_dicts()
+    rows = count_patterns(window).to_dicts()
     return {(row["category"], f"seq:{row['sequence']:016x}"): row for row in rows}
 
 
