@@ -16,21 +16,9 @@ import polars as pl
 from coreloop.base.categories import Categories
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import UNSPECIFIED, hash_question, is_category
+from coreloop.learn.facts import schema
 from coreloop.learn.facts.calls import Calls, Place, decoded
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.schema import (
-    DAY_US,
-    REQUESTS,
-    TEXTS,
-    Facts,
-    as_int,
-    frame_of,
-    id_hash,
-    merge_facts,
-    microseconds,
-    pattern_of,
-    typed,
-)
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.fields import CallFields, CountedFields
@@ -46,7 +34,7 @@ _VARIABLE: Final = r"""["“][^"”]*["”]|'[^']*'|\S*[\d@/\\]\S*"""
 _LINES_AT_ONCE: Final = 16_384
 """About 20 MB of lines: their arguments are kept until the batch is converted."""
 _MEASURED: Final = ("chunk_len", "omitted", "rounds", "duration_us", "input_tokens", "output_tokens")
-_RECORD: Final = {**REQUESTS, "template": pl.String, **dict.fromkeys(_MEASURED, pl.Float64)}
+_RECORD: Final = {**schema.REQUESTS, "template": pl.String, **dict.fromkeys(_MEASURED, pl.Float64)}
 """`REQUESTS` with the question for its template, before numbers are checked."""
 
 
@@ -90,7 +78,7 @@ class FileFacts:
     ----------
     path : Path
         The file.
-    facts : Facts
+    facts : schema.Facts
         Tables that hold its rows.
     settings : MineSettings
         How its requests count.
@@ -103,7 +91,7 @@ class FileFacts:
     """
 
     path: Path
-    facts: Facts
+    facts: schema.Facts
     settings: MineSettings
     oddities: Oddities
     days: Mapping[int, int]
@@ -136,14 +124,14 @@ def read_files(
 
 def count_days(requests: pl.LazyFrame) -> defaultdict[int, dict[int, int]]:
     """Records by file, then by day (days since 1970)."""
-    day = pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32)
+    day = pl.col("ts_us").floordiv(schema.DAY_US).cast(pl.Int32)
     counts: defaultdict[int, dict[int, int]] = defaultdict(dict)
     for file, of_day, n in requests.group_by("file", day=day).len().sort("day").collect().iter_rows():
         counts[file][of_day] = n
     return counts
 
 
-def read_facts(lines: Lines, settings: MineSettings) -> tuple[Facts, defaultdict[int, Oddities]]:
+def read_facts(lines: Lines, settings: MineSettings) -> tuple[schema.Facts, defaultdict[int, Oddities]]:
     """Read lines, in the order of their files: the tables, in memory, and the oddities by file."""
     oddities: defaultdict[int, Oddities] = defaultdict(Oddities)
     parts = []
@@ -151,10 +139,10 @@ def read_facts(lines: Lines, settings: MineSettings) -> tuple[Facts, defaultdict
     with _no_garbage_collection():
         for line in rest:
             parts.append(_read_batch(chain([line], islice(rest, _LINES_AT_ONCE - 1)), settings, oddities))
-    return merge_facts(parts), oddities
+    return schema.merge_facts(parts), oddities
 
 
-def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int, Oddities]) -> Facts:
+def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int, Oddities]) -> schema.Facts:
     calls, records = Calls(settings.selectors), list[tuple[Any, ...]]()
     labels: set[str] = set()
     for file, offset, fields, of_record, ts_us, is_plain in _decoded(lines, oddities):
@@ -181,14 +169,14 @@ def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int,
                 file,
                 offset,
                 ts_us,
-                id_hash(fields.request_id) if fields.request_id is not None else None,
-                as_int(fields.session_hash) if fields.session_hash else 0,
-                as_int(fields.question_hash or hash_question(fields.question or "")),
+                schema.id_hash(fields.request_id) if fields.request_id is not None else None,
+                schema.as_int(fields.session_hash) if fields.session_hash else 0,
+                schema.as_int(fields.question_hash or hash_question(fields.question or "")),
                 fields.question,
                 label,
                 (fields.model if is_plain else decoded(fields.model, str)) or "",
                 fields.provider or "",
-                pattern_of(label, sequence),
+                schema.pattern_of(label, sequence),
                 sequence,
                 shape,
                 fields.chunk_len,
@@ -207,12 +195,16 @@ def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int,
             )
         )
     text = pl.col("template").str.to_lowercase().str.replace_all(_VARIABLE, "*").str.strip_chars()
-    requests = frame_of(records, _RECORD).with_columns(
+    requests = schema.frame_of(records, _RECORD).with_columns(
         template=pl.when(text != "").then(text.hash() % (1 << 32)),
-        duration_us=microseconds(pl.col("duration_us")),
+        duration_us=schema.microseconds(pl.col("duration_us")),
     )
-    tables = requests.select(typed(REQUESTS)), *calls.tables(), frame_of(list(calls.texts), TEXTS)
-    return Facts(*(table.lazy() for table in tables))
+    tables = (
+        requests.select(schema.typed(schema.REQUESTS)),
+        *calls.tables(),
+        schema.frame_of(list(calls.texts), schema.TEXTS),
+    )
+    return schema.Facts(*(table.lazy() for table in tables))
 
 
 def _decoded(

@@ -14,25 +14,8 @@ import polars as pl
 
 from coreloop.base.error_classes import bits_of
 from coreloop.base.records import digest64, hash_sequence, join_steps
+from coreloop.learn.facts import schema
 from coreloop.learn.facts.calls import retries
-from coreloop.learn.facts.schema import (
-    ARGUMENTS,
-    CALLS,
-    DAY_US,
-    KEY,
-    NO_QUESTION,
-    NO_SEQUENCE,
-    REQUESTS,
-    SAW,
-    TEXTS,
-    Facts,
-    as_int,
-    frame_of,
-    id_hash,
-    pattern_of,
-    texts_of,
-    typed,
-)
 from coreloop.observe.argument_sources import FORGET_S
 from coreloop.observe.case_keys import MAX_IDENTIFIERS
 
@@ -45,10 +28,10 @@ _SAME: Final = ("category", "provider", "model", "tools_version", "descriptions"
 """Differs between two calls: the later one begins a request, so that each request has one description."""
 _RUN: Final = ("run", "part")
 _JOINED: Final = ("pattern", "sequence", "shape", "decided", "signals", "case", "duration_us")
-_MOVED: Final = (*KEY, "call", "retry", "recovered")
+_MOVED: Final = (*schema.KEY, "call", "retry", "recovered")
 
 
-def join_sessions(facts: Facts, judged: Iterable[str]) -> Facts:
+def join_sessions(facts: schema.Facts, judged: Iterable[str]) -> schema.Facts:
     """Join the calls that are recorded alone, without a question and with a session.
 
     They are joined in the order of their time, up to `MAX_CALLS` and with gaps up to `MAX_GAP_US`; at
@@ -62,37 +45,35 @@ def join_sessions(facts: Facts, judged: Iterable[str]) -> Facts:
         return facts
     again, recovered = retries((*_RUN, "tool"))
     moved = calls.select(
-        *KEY,
-        **{f"to_{name}": pl.col(name).first().over(_RUN) for name in KEY},
-        to_call=pl.col("call").cast(CALLS["call"]),
+        *schema.KEY,
+        **{f"to_{name}": pl.col(name).first().over(_RUN) for name in schema.KEY},
+        to_call=pl.col("call").cast(schema.CALLS["call"]),
         to_retry=again,
         to_recovered=recovered,
     ).lazy()
     joined, texts = _named(calls, facts.texts)
-    others = facts.requests.join(moved, on=KEY, how="anti", maintain_order="left")
-    return Facts(
+    others = facts.requests.join(moved, on=schema.KEY, how="anti", maintain_order="left")
+    return schema.Facts(
         pl.concat([others, joined]),
-        _moved(facts.calls, moved, CALLS),
-        _moved(facts.arguments, moved, ARGUMENTS),
-        _moved(facts.saw, moved, SAW),
+        _moved(facts.calls, moved, schema.CALLS),
+        _moved(facts.arguments, moved, schema.ARGUMENTS),
+        _moved(facts.saw, moved, schema.SAW),
         pl.concat([facts.texts, texts]).unique(),
     )
 
 
-def _moved(rows: pl.LazyFrame, moved: pl.LazyFrame, schema: Mapping[str, Any]) -> pl.LazyFrame:
+def _moved(rows: pl.LazyFrame, moved: pl.LazyFrame, columns: Mapping[str, Any]) -> pl.LazyFrame:
     """Rows with what is moved of them: the columns ``to_…``."""
-    joined = rows.join(moved, on=KEY, how="left", maintain_order="left")
-    changed = [name for name in _MOVED if name in schema]
-    return joined.with_columns(pl.coalesce(f"to_{name}", name).alias(name) for name in changed).select(
-        *schema
-    )
+    joined = rows.join(moved, on=schema.KEY, how="left", maintain_order="left")
+    changed = (pl.coalesce(f"to_{name}", name).alias(name) for name in _MOVED if name in columns)
+    return joined.with_columns(changed).select(*columns)
 
 
-def _lone_records(facts: Facts, judged: Iterable[str]) -> pl.DataFrame:
+def _lone_records(facts: schema.Facts, judged: Iterable[str]) -> pl.DataFrame:
     """The records of which nothing but calls and a session is known."""
-    apart = pl.Series(map(id_hash, judged), dtype=REQUESTS["id"]).implode()
+    apart = pl.Series(map(schema.id_hash, judged), dtype=schema.REQUESTS["id"]).implode()
     return facts.requests.filter(
-        pl.col("question") == NO_QUESTION,
+        pl.col("question") == schema.NO_QUESTION,
         pl.col("session") != 0,
         ~pl.col("id").is_in(apart).fill_null(False),
         pl.col("shape") != 0,
@@ -103,12 +84,18 @@ def _lone_records(facts: Facts, judged: Iterable[str]) -> pl.DataFrame:
 
 def _with_calls(records: pl.DataFrame, calls: pl.LazyFrame) -> pl.DataFrame:
     """Those with one call, which is not marked: with its ``tool``, and whether it ``failed`` or is ``ok``."""
-    failed, unknown = pl.col("error_class") != "", pl.col("unknown").is_not_null()
-    rows = calls.join(records.lazy(), on=KEY, how="semi").select(
-        *KEY, "tool", "flagged", "overrides", n=pl.len().over(KEY), failed=failed, ok=~(failed | unknown)
+    failed = pl.col("error_class") != ""
+    rows = calls.join(records.lazy(), on=schema.KEY, how="semi").select(
+        *schema.KEY,
+        "tool",
+        "flagged",
+        "overrides",
+        n=pl.len().over(schema.KEY),
+        failed=failed,
+        ok=~failed & pl.col("unknown").is_null(),
     )
     single = rows.filter(pl.col("n") == 1, ~pl.col("flagged"), ~pl.col("overrides")).collect()
-    return records.join(single, on=KEY).with_columns(same=pl.struct(_SAME).hash())
+    return records.join(single, on=schema.KEY).with_columns(same=pl.struct(_SAME).hash())
 
 
 def _in_runs(calls: pl.DataFrame) -> pl.DataFrame:
@@ -117,12 +104,12 @@ def _in_runs(calls: pl.DataFrame) -> pl.DataFrame:
     begins = (
         (pl.col("session") != pl.col("session").shift())
         | (pl.col("same") != pl.col("same").shift())
-        | (time.floordiv(DAY_US) != time.shift().floordiv(DAY_US))
+        | (time.floordiv(schema.DAY_US) != time.shift().floordiv(schema.DAY_US))
         | (time - time.shift() > MAX_GAP_US)
     )
     number = pl.int_range(pl.len()).over("run")
     return (
-        calls.sort("session", "ts_us", *KEY)
+        calls.sort("session", "ts_us", *schema.KEY)
         .with_columns(run=begins.fill_null(True).cum_sum())
         .with_columns(part=number // MAX_CALLS, call=number % MAX_CALLS)
         .filter(pl.len().over(_RUN) > 1)
@@ -131,7 +118,7 @@ def _in_runs(calls: pl.DataFrame) -> pl.DataFrame:
 
 def _named(calls: pl.DataFrame, texts: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """The requests that are joined, and `TEXTS` of their sequences and shapes."""
-    worked = pl.col("sequence") != NO_SEQUENCE
+    worked = pl.col("sequence") != schema.NO_SEQUENCE
     rows = calls.group_by(_RUN, maintain_order=True).agg(
         pl.exclude(_JOINED).first(),
         pl.col("sequence", "shape").filter(worked),
@@ -140,18 +127,20 @@ def _named(calls: pl.DataFrame, texts: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.L
         pl.col("case").explode().drop_nulls().unique().sort().head(MAX_IDENTIFIERS),
         pl.col("duration_us").sum(),
     )
-    steps = texts_of(texts, "sequence", calls["sequence"])
-    shapes = texts_of(texts, "shape", calls["shape"])
+    steps = schema.texts_of(texts, "sequence", calls["sequence"])
+    shapes = schema.texts_of(texts, "shape", calls["shape"])
     named, hashes = list[tuple[str, int, str]](), list[tuple[int, int, int]]()
     for category, *lists in rows.select("category", "sequence", "shape").iter_rows():
         pairs = zip(*lists, strict=True)
         firsts = [next(same) for _, same in groupby(pairs, key=itemgetter(0))]  # as of one record's calls
         sequence = join_steps(steps[number] for number, _ in firsts)
         shape = f"[{','.join(shapes[number][1:-1] for _, number in firsts)}]"
-        numbers = as_int(hash_sequence(sequence)), digest64(shape)
+        numbers = schema.as_int(hash_sequence(sequence)), digest64(shape)
         named += [("sequence", numbers[0], sequence), ("shape", numbers[1], shape)]
-        hashes.append((pattern_of(category, numbers[0]), *numbers))
-    of_names = frame_of(hashes, {name: REQUESTS[name] for name in ("pattern", "sequence", "shape")})
+        hashes.append((schema.pattern_of(category, numbers[0]), *numbers))
+    of_names = schema.frame_of(
+        hashes, {name: schema.REQUESTS[name] for name in ("pattern", "sequence", "shape")}
+    )
     case = pl.when(pl.col("case").list.len() > 0).then("case")
-    joined = rows.with_columns(of_names, case=case).lazy().select(typed(REQUESTS))
-    return joined, frame_of(named, TEXTS).lazy()
+    joined = rows.with_columns(of_names, case=case).lazy().select(schema.typed(schema.REQUESTS))
+    return joined, schema.frame_of(named, schema.TEXTS).lazy()
