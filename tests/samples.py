@@ -11,8 +11,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.run import Mined
+from coreloop.learn.mine.folder import Mined, read_folder
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import GOOD_ANSWER, line, record, word, write_log

@@ -20,7 +20,7 @@ from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.schema import KEY
-from coreloop.learn.mine.run import MiningOptions, open_mining
+from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
 from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.task import ErrorRow

@@ -17,8 +17,7 @@ from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, moment
 from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Search
-from coreloop.learn.statements.cases import RequestKeys, case_numbers
-from coreloop.learn.statements.compare_sides import rank_test
+from coreloop.learn.statements.cases import RequestKeys, case_numbers, rank_test
 
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2

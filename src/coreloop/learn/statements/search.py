@@ -12,7 +12,7 @@ from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.compare_sides import (
+from coreloop.learn.statements.cases import (
     MAX_SUCCESS,
     NumberedCalls,
     bits_of,

@@ -16,8 +16,7 @@ from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.descriptions import last_sent
-from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
+from coreloop.learn.mine.folder import Mined, MiningOptions, newest_day, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILED, IS_SUCCESS, Window, merge
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
 from coreloop.learn.proposals.task import ErrorRow

@@ -10,7 +10,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import MineSettings, read_facts
 from coreloop.learn.facts.schema import Facts
-from coreloop.learn.mine.run import MiningOptions, open_mining
+from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, identifiers
 from logs import call, line, record, write_log
 from rows import each_row

@@ -11,7 +11,7 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.run import MiningOptions, Watch, open_mining
+from coreloop.learn.mine.folder import MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import merge
 from coreloop.learn.propose import PatternRequest, RefineRequest, run_pattern, run_refine
 from coreloop.learn.verdicts.judge import judge
