@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.learn.effect.description_changes import Change, Ledger
 from coreloop.learn.effect.tool_days import ToolLog
-from coreloop.learn.facts.file import EPOCH_DAY
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 
 BEFORE_DAYS: Final = 56
 """Days before a change that are compared: two months have eight of each weekday."""

@@ -17,7 +17,7 @@ from coreloop.learn.effect.guardrails import LOST, Guardrail, find_guardrails, n
 from coreloop.learn.effect.named_failure import NamedFailure, named_failure
 from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, EffectVerdict, Look, calls_needed, decide
-from coreloop.learn.facts.file import EPOCH_DAY
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.mine.statistics import wilson_interval
 
 RECENT_DAYS: Final = 28

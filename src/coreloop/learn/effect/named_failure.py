@@ -6,9 +6,9 @@ from typing import Final
 
 import polars as pl
 
-from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.line import Advice, parse_advice
-from coreloop.learn.mine.window import Window, window_of
+from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import read_places
 
@@ -49,7 +49,7 @@ def places_against(
     failure: NamedFailure, tool: str, files: Sequence[FileFacts]
 ) -> frozenset[tuple[int, int]]:
     """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
-    window = window_of(files)
+    window = merge(files, EVERY_DAY)
     calls = window.all_calls().filter(pl.col("tool") == tool).select(CALL).collect()
     (against,) = calls_against([failure], calls, window)
     return frozenset(against.select(CALL[1:]).iter_rows())

@@ -11,10 +11,9 @@ import polars as pl
 from coreloop.base.date_range import Days
 from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.effect.named_failure import CALL, NamedFailure, calls_against
-from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
-from coreloop.learn.facts.file import FileFacts
-from coreloop.learn.mine.joined_calls import NO_QUESTION
+from coreloop.learn.facts.read_lines import FileFacts
+from coreloop.learn.facts.schema import DAY_US, NO_QUESTION
 from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, merge
 
 _Counts = defaultdict[int, dict[tuple[Stratum, int], tuple[int, int]]]

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.read_lines import read_facts
+from coreloop.learn.facts.read_lines import MineSettings, read_facts
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
