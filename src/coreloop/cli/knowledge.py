@@ -1,7 +1,6 @@
 """``dartlab-coreloop knowledge`` and ``backfill-blog``."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +42,7 @@ def prune(db: Path | None, confirm: bool) -> Output:
         weak = playbook.weak_bullets(connection)
     if confirm and weak:
         with writing(database) as connection:
-            weak = playbook.prune(connection)
+            playbook.prune(connection)
     facts = {"confirmed": confirm, "bullets": [with_untrusted(bullet, "bullet") for bullet in weak]}
     if not weak:
         return Output(facts, "no bullet has a quality below 0.5")
@@ -115,10 +114,10 @@ def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool)
         confirm=confirm,
         now=datetime.now(UTC),
     )
-    notes = [printable(_reason(post)) for post in backfill.malformed]
+    notes = [printable(_reason(post)) for post in backfill["malformed"]]
     notes += _readers(database) if confirm else [NOT_CONFIRMED]
     return Output(
-        _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill.malformed))
+        _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill["malformed"]))
     )
 
 
@@ -156,17 +155,16 @@ def _readers(database: Path) -> list[str]:
 
 def _blog_lines(backfill: "Backfill") -> Iterator[str]:
     """Yield a table of posts: new, edited, or skipped with the reason."""
-    for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
-        for post in posts:
+    for state in ("new", "edited"):
+        for post in backfill[state]:
             yield printable(f"{padded(state, 9)}  {_code(post):<8}  {post.path}")
-    for post in backfill.skipped:
+    for post in backfill["skipped"]:
         yield printable(f"{padded('skipped', 9)}  {'':<8}  {post.path}: {_reason(post)}")
     yield _summary(backfill)
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
-    posts = {field.name: getattr(backfill, field.name) for field in fields(backfill)}
-    return {"confirmed": confirm, **{name: list(map(_post_facts, some)) for name, some in posts.items()}}
+    return {"confirmed": confirm, **{name: list(map(_post_facts, some)) for name, some in backfill.items()}}
 
 
 def _post_facts(post: "Post") -> dict[str, object]:
@@ -175,7 +173,7 @@ def _post_facts(post: "Post") -> dict[str, object]:
 
 
 def _summary(backfill: "Backfill") -> str:
-    counts = {field.name: len(getattr(backfill, field.name)) for field in fields(backfill)}
+    counts = {name: len(posts) for name, posts in backfill.items()}
     return ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
 
 

@@ -1,16 +1,16 @@
 """Insights about companies: storage, and the gate for live answers."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-import orjson
-
+from coreloop.base.records import encodable
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.store import storable, utc_text
+from coreloop.learn.knowledge.store import utc_text
 
 MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades below
 GOOD_GRADES: Final = frozenset({"P", "T"})
@@ -42,8 +42,8 @@ class Insight:
         Its origin: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
     quality_gate : str
         How it was checked: ``human-approved``, ``auto-extracted``, ``migration``, or "".
-    created_at, expires_at : str or None
-        UTC, ISO 8601; never expires if ``expires_at`` is None.
+    expires_at : str or None
+        UTC, ISO 8601; never expires if it is None.
     """
 
     stock_code: str
@@ -56,7 +56,6 @@ class Insight:
     data_as_of: str = ""
     evidence_ref: str = ""
     quality_gate: str = ""
-    created_at: str | None = None
     expires_at: str | None = None
 
 
@@ -97,12 +96,12 @@ def save_live(
         return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
     if grade not in GOOD_GRADES:
         return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
-    values = {**_values(insight), "source": "live", "quality_gate": "auto-extracted"}
+    live = replace(insight, source="live", quality_gate="auto-extracted")
     with transaction(connection):
         connection.execute(
             "DELETE FROM insights WHERE source = 'live' AND stock_code = ?", (insight.stock_code,)
         )
-        _insert(connection, values, now)
+        _insert(connection, _values(live), now)
     return None
 
 
@@ -120,10 +119,14 @@ def save_by_evidence(connection: sqlite3.Connection, insight: Insight, *, now: d
         _insert(connection, values, now)
 
 
-def blog_insights(connection: sqlite3.Connection) -> list[Insight]:
-    """Read the insights that came from blogs, in insertion order, including expired ones."""
-    rows = connection.execute("SELECT * FROM insights WHERE source = 'blog' ORDER BY id")
-    return [_insight(row) for row in rows]
+def compare_stored(connection: sqlite3.Connection, insight: Insight) -> Literal["new", "edited", "same"]:
+    """Compare an insight with the row of the same source and evidence."""
+    values = _values(insight)
+    query = "SELECT * FROM insights WHERE source = :source AND evidence_ref = :evidence_ref"
+    row = connection.execute(query, values).fetchone()
+    if row is None:
+        return "new"
+    return "same" if all(row[name] == value for name, value in values.items()) else "edited"
 
 
 def _insert(connection: sqlite3.Connection, values: Mapping[str, Any], now: datetime) -> None:
@@ -135,20 +138,9 @@ def _insert(connection: sqlite3.Connection, values: Mapping[str, Any], now: date
 
 
 def _values(insight: Insight) -> dict[str, Any]:
-    return {name: value for name, value in storable(asdict(insight)).items() if name != "created_at"}
-
-
-def _insight(row: sqlite3.Row) -> Insight:
-    values = {name: value for name, value in dict(row).items() if name != "id"}
-    for name in ("strengths", "weaknesses"):
-        values[name] = tuple(map(str, _json(row[name], list)))
-    return Insight(**{**values, "key_metrics": _json(row["key_metrics"], dict)})
-
-
-def _json(column: str, kind: type[Any]) -> Any:
-    """A list or a mapping; an empty one if another program wrote something else."""
-    try:
-        value = orjson.loads(column)
-    except orjson.JSONDecodeError:
-        value = None
-    return value if isinstance(value, kind) else kind()
+    """A row for SQLite: lists and mappings as JSON, lone surrogates replaced."""
+    row = {}
+    for name, value in asdict(insight).items():
+        text = json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | dict) else value
+        row[name] = encodable(text) if isinstance(text, str) else text
+    return row

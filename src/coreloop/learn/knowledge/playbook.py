@@ -4,8 +4,6 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.base.sqlite import transaction
-
 GOOD_QUALITY: Final = 0.75  # as the specification has it, with five successes
 GOOD_SUCCESSES: Final = 5  # as the specification has it, with the quality
 PRUNED_BELOW: Final = 0.5  # as the specification has it: worse than one that nobody used
@@ -59,12 +57,9 @@ def weak_bullets(connection: sqlite3.Connection) -> list[Bullet]:
     return _select(connection, _IS_PRUNED)
 
 
-def prune(connection: sqlite3.Connection) -> list[Bullet]:
-    """Remove the bullets with a quality below 0.5 and return them."""
-    with transaction(connection):
-        weak = weak_bullets(connection)
-        connection.execute(f"DELETE FROM playbook WHERE {_IS_PRUNED}")
-    return weak
+def prune(connection: sqlite3.Connection) -> None:
+    """Remove the bullets with a quality below 0.5."""
+    connection.execute(f"DELETE FROM playbook WHERE {_IS_PRUNED}")
 
 
 def _select(connection: sqlite3.Connection, where: str) -> list[Bullet]:

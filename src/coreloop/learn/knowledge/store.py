@@ -1,28 +1,30 @@
-"""The knowledge database: its tables, opening it, and converting rows for SQLite."""
+"""The knowledge database: its tables, and opening it."""
 
-import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.records import encodable
 
-_TABLES: Final = """
--- Requests that an agent of dartlab answered.
+
+def _utc(column: str) -> str:
+    text = f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {column}, 'unixepoch')"
+    return f"{column} = coalesce({text}, {column})"
+
+
+# Makes the tables, or completes those of dartlab: its times are in seconds since 1970, and its column
+# ``executions.question`` goes with the first cleanup, which fills ``question_hash``.
+_TABLES: Final = f"""
 CREATE TABLE IF NOT EXISTS executions (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT,
-    question_hash  TEXT,                         -- keyed:…, since the first cleanup
     created_at     TEXT NOT NULL                 -- this and every other time: UTC, YYYY-MM-DDTHH:MM:SS+00:00
 );
-
--- Judgments about companies.
 CREATE TABLE IF NOT EXISTS insights (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT NOT NULL,
@@ -31,15 +33,9 @@ CREATE TABLE IF NOT EXISTS insights (
     weaknesses     TEXT NOT NULL DEFAULT '[]',   -- JSON, a list of texts
     sector         TEXT NOT NULL DEFAULT '',
     source         TEXT NOT NULL DEFAULT 'audit',  -- blog, audit, live
-    key_metrics    TEXT NOT NULL DEFAULT '{}',   -- JSON, name to number or text
-    data_as_of     TEXT NOT NULL DEFAULT '',     -- as its author wrote it
-    evidence_ref   TEXT NOT NULL DEFAULT '',     -- blog:PATH, audit:PATH, live:REQUEST_ID
-    quality_gate   TEXT NOT NULL DEFAULT '',     -- human-approved, auto-extracted, migration
     created_at     TEXT NOT NULL,
     expires_at     TEXT                          -- NULL: never
 );
-
--- Advice per kind of question.
 CREATE TABLE IF NOT EXISTS playbook (
     id             INTEGER PRIMARY KEY,
     intent         TEXT NOT NULL,
@@ -53,35 +49,16 @@ CREATE TABLE IF NOT EXISTS playbook (
     last_used      TEXT NOT NULL,
     UNIQUE (intent, sector, bullet)
 );
-"""
-_OF_DARTLAB: Final = """
 ALTER TABLE executions ADD COLUMN question_hash TEXT;
-ALTER TABLE insights ADD COLUMN key_metrics TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE insights ADD COLUMN key_metrics TEXT NOT NULL DEFAULT '{{}}';
 ALTER TABLE insights ADD COLUMN data_as_of TEXT NOT NULL DEFAULT '';
 ALTER TABLE insights ADD COLUMN evidence_ref TEXT NOT NULL DEFAULT '';
 ALTER TABLE insights ADD COLUMN quality_gate TEXT NOT NULL DEFAULT '';
+UPDATE executions SET {_utc("created_at")};
+UPDATE insights SET {_utc("created_at")}, {_utc("expires_at")};
+UPDATE playbook SET {_utc("created_at")}, {_utc("last_used")};
 """
-"""What a database of dartlab lacks; its column ``question`` goes with the first cleanup."""
-_TIMES: Final = {
-    "executions": ("created_at",),
-    "insights": ("created_at", "expires_at"),
-    "playbook": ("created_at", "last_used"),
-}
-"""Dartlab has them in seconds since 1970."""
-
-
-def _create_or_adopt(connection: sqlite3.Connection) -> None:
-    is_of_dartlab = bool(sqlite.tables(connection))
-    sqlite.run_script(connection, _TABLES)
-    if is_of_dartlab:
-        sqlite.run_script(connection, _OF_DARTLAB)
-        for table, columns in _TIMES.items():
-            for name in columns:
-                text = f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {name}, 'unixepoch')"
-                connection.execute(f"UPDATE {table} SET {name} = coalesce({text}, {name})")
-
-
-SCHEMA: Final = sqlite.Schema("knowledge", _create_or_adopt, sqlite.with_tables({"executions", "insights"}))
+SCHEMA: Final = sqlite.Schema("knowledge", _TABLES, sqlite.with_tables({"executions", "insights"}))
 
 
 def project_database(workspace: Workspace, named: Path | None = None) -> Path:
@@ -125,12 +102,3 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
 def utc_text(moment: datetime) -> str:
     """Format a time as stored in the tables; the texts sort chronologically."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def storable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a row for SQLite: lists and mappings to JSON, lone surrogates replaced."""
-    texts = {
-        name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else value
-        for name, value in row.items()
-    }
-    return {name: encodable(text) if isinstance(text, str) else text for name, text in texts.items()}
