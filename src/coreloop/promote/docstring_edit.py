@@ -23,8 +23,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.line import keys_of, parse_advice
-from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.declared_words import Words, refuse_words
+from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_words
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
@@ -74,9 +73,8 @@ def edit_lines(
     edited = _put(source, lead, lines, replaced, settings, width)
     if isinstance(edited, str):
         raise RefusedError(f"{where}: {edited}")
-    file = read_source(source)
-    definition = find_definition(file.tree, *_symbol(lead.symbol))
-    words = Words(repository, base_sha, settings, path, file.text, lead.engine, definition)
+    definition = find_definition(read_source(source).tree, *_symbol(lead.symbol))
+    words = Words(repository, base_sha, settings, path, lead.engine, definition)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
         raise RefusedError(f"{where}: the guard would stop it: {reason}. Merge that first, or propose again")

@@ -12,7 +12,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
 from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice
-from coreloop.learn.proposals.declared_words import named
+from coreloop.learn.proposals.allowed_lines import named
 
 MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
 
