@@ -133,12 +133,8 @@ def _cells(candidate: "Candidate") -> tuple[str, ...]:
 
 
 def _other_lines(result: "PatternResult") -> Iterator[str]:
-    """Yield small groups, neutral records, unreadable lines, entries without a definition, and notes."""
-    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
-
+    """Yield neutral records, unreadable lines, entries without a definition, and notes."""
     document = result.document
-    if document.n_folded:
-        yield f"  {number_of(document.n_folded, 'proposal')} of fewer than {MIN_PUBLISHED} requests left out"
     if result.n_neutral:
         yield (
             f"  {number_of(result.n_neutral, 'record')} counted as neither success nor failure: handed to "
@@ -155,10 +151,7 @@ def _other_lines(result: "PatternResult") -> Iterator[str]:
 
 def proposals_facts(result: "PatternResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.proposals.vocabulary import labelled
-
     document = result.document
-    shared = [labelled(one, one.shared(result.words)) for one in document.candidates]
     return {
         "window": document.window,
         **fields_of(result, "n_records", "n_neutral", "n_files", "newest"),
@@ -166,7 +159,7 @@ def proposals_facts(result: "PatternResult") -> dict[str, object]:
         "fell": result.dropped,
         **asdict(result.oddities),
         "unseen": result.unseen,
-        "candidates": shared,
+        "candidates": [one.labelled(result.words) for one in document.candidates],
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),
         "files": result.paths,

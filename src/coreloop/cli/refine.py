@@ -125,12 +125,10 @@ def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:
 
 def _facts(result: "RefineResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.proposals.vocabulary import labelled
-
     document, unproposed = result.document, result.unproposed
 
     def listed(rows: "Iterable[Statement | Counterexample | ErrorRow]") -> list[Any]:
-        return [labelled(row, row.shared(result.words)) for row in rows]
+        return [row.labelled(result.words) for row in rows]
 
     return {
         "window": document.window,

@@ -1,22 +1,23 @@
 """The entries of a day's files: what was found, its evidence, and its text or why there is none.
 
 A statement is a line about one tool, a candidate a sequence of tools that works, a counterexample what fails.
-Each says itself in a line (`text`), has `evidence` in words, `said` and `questions` from the records, and can
-be `shared`: then all that neither coreloop.yaml nor the source declares is ``[REDACTED n]``, n is the length.
+Each says itself in a line (`text`), has `evidence` in words, `said` and `questions` from the records. It can
+be `shared` if coreloop.yaml or the source declares all its names; else these are text of others.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Final, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 import msgspec
 
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.records import is_category
+from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.line import Step
-from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+from coreloop.learn.proposals.vocabulary import Vocabulary
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -31,7 +32,6 @@ FROM_RECORDS: Final = 1
 """Evidence rank of the audit log itself, the best rank."""
 FROM_PLAYBOOK: Final = 2
 """Evidence rank of a pattern that passed because the playbook has advice for its questions."""
-WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
 
 
@@ -78,8 +78,18 @@ class Sides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What every entry has; the draft gives ``id``, ``suggested_append`` and ``refused``."""
+    """What every entry has; the draft gives ``id``, ``suggested_append`` and ``refused``.
 
+    Attributes
+    ----------
+    LOCAL : mapping
+        Fields with text of users or models, and what a shared entry has instead.
+    NAMES : tuple of str
+        Fields with names of tools, arguments and values.
+    """
+
+    LOCAL: ClassVar[Mapping[str, Any]]
+    NAMES: ClassVar[tuple[str, ...]]
     id: str = ""
     key: str
     first_seen: datetime
@@ -97,19 +107,18 @@ class _Found:
         """What only the records say, besides questions."""
         return ()
 
-    def shared(self, words: Vocabulary) -> Self:
-        """Without questions and undeclared texts."""
-        redacted = self._redacted(words)
-        if self._is_declared(words):
-            return redacted
-        # The key is a plain hash of what is withheld, which a dictionary attack would reveal.
-        return replace(redacted, key="", suggested_append=None, refused=WITHHELD)
-
-    def _redacted(self, words: Vocabulary) -> Self:
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether coreloop.yaml or the source declares all its names."""
         raise NotImplementedError
 
-    def _is_declared(self, words: Vocabulary) -> bool:
-        raise NotImplementedError
+    def shared(self) -> Self:
+        """Without text of users or models."""
+        return replace(self, **self.LOCAL)
+
+    def labelled(self, words: Vocabulary) -> dict[str, object]:
+        """The fields as JSON has them: text of others, and undeclared names, in fields ``untrusted_…``."""
+        names = () if self.is_declared(words) else (*self.NAMES, "suggested_append")
+        return dict.fromkeys(names) | with_untrusted(self, *self.LOCAL, *names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +148,8 @@ class Statement(_Found):
         Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
     """
 
+    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": ()}
+    NAMES: ClassVar[tuple[str, ...]] = ("tool", "line")
     kind: StatementKind
     tool: str
     line: str
@@ -185,11 +196,8 @@ class Statement(_Found):
         """Example questions."""
         return self.example_questions
 
-    def _redacted(self, words: Vocabulary) -> "Statement":
-        tool, line = unless(words.is_known(self.tool), self.tool), unless(self._is_declared(words), self.line)
-        return replace(self, tool=tool, line=line, example_questions=())
-
-    def _is_declared(self, words: Vocabulary) -> bool:
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether the line has one of our forms and declared names."""
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
         return is_ours and words.knows_line(self.tool, self.line)
 
@@ -206,6 +214,8 @@ class Candidate(_Found):
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
+    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "bullets": ()}
+    NAMES: ClassVar[tuple[str, ...]] = ("engine", "axis", "cat_hash", "tool_pattern")
     engine: str
     axis: str | None
     cat_hash: str
@@ -243,7 +253,7 @@ class Candidate(_Found):
     @property
     def what(self) -> str:
         """What it is, for its heading."""
-        return f"category {self.cat_hash}"
+        return f"category {self.cat_hash}" if is_category(self.cat_hash) else "category without a label"
 
     @property
     def text(self) -> str:
@@ -271,23 +281,9 @@ class Candidate(_Found):
         """Example questions."""
         return self.example_questions
 
-    def _redacted(self, words: Vocabulary) -> "Candidate":
-        axis = self.axis
-        return replace(
-            self,
-            seq_hash=self.seq_hash if self._is_declared(words) else "",  # a plain hash, like the key
-            engine=unless(words.is_known(self.engine), self.engine),
-            axis=None if axis is None else unless(words.declares(axis, self.engine), axis),
-            cat_hash=unless(is_category(self.cat_hash), self.cat_hash),
-            tool_pattern=tuple(map(words.redacted_step, self.tool_pattern)),
-            example_questions=(),
-            bullets=tuple(unless(False, text) for text in self.bullets),
-        )
-
-    def _is_declared(self, words: Vocabulary) -> bool:
-        return words.declares_all(self.tool_pattern) and all(
-            words.is_known(step.name) for step in self.tool_pattern
-        )
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether its steps are declared, and its category is a label."""
+        return is_category(self.cat_hash) and all(map(words.knows_step, self.tool_pattern))
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +324,9 @@ class Counterexample(_Found):
         In local files only.
     """
 
+    # its key covers the error's text
+    LOCAL: ClassVar[Mapping[str, Any]] = {"key": "", "error_template": None, "examples": ()}
+    NAMES: ClassVar[tuple[str, ...]] = ("tool", "selectors", "arg_keys", "steps")
     kind: Literal["call", "sequence"]
     tool: str
     selectors: dict[str, str]
@@ -391,21 +390,9 @@ class Counterexample(_Found):
         """Example questions."""
         return tuple(example.question for example in self.examples)
 
-    def _redacted(self, words: Vocabulary) -> "Counterexample":
-        call = words.redacted_step(self.call)
-        return replace(
-            self,
-            key="",  # covers the error's text
-            tool=call.name,
-            selectors=call.selectors,
-            arg_keys=call.arg_keys,
-            steps=tuple(map(words.redacted_step, self.steps)),
-            error_template=None,
-            examples=(),
-        )
-
-    def _is_declared(self, words: Vocabulary) -> bool:
-        return all(map(words.is_known, {self.tool, *(step.name for step in self.steps)}))
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether its calls are declared."""
+        return all(map(words.knows_step, (self.call, *self.steps)))
 
 
 Entry = Statement | Candidate | Counterexample

@@ -14,7 +14,7 @@ from coreloop.base.files import read_file
 from coreloop.base.messages import number_of
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+from coreloop.learn.proposals.vocabulary import Vocabulary
 
 SCHEMA_VERSION: Final = 1
 FROM_NOTES: Final = 3
@@ -31,11 +31,6 @@ class Note:
     bullets: tuple[str, ...]
     evidence_rank: int = FROM_NOTES
 
-    def shared(self) -> "Note":
-        """Redacted: no part of it is from a closed vocabulary."""
-        bullets = tuple(unless(False, text) for text in self.bullets)
-        return replace(self, stock_code=unless(False, self.stock_code), bullets=bullets)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayFile:
@@ -45,17 +40,20 @@ class DayFile:
     ----------
     name, prefix, command : str
         Part of the file's name, the prefix of its entries' ids, and the command that writes it.
+    local : str
+        The field that a shared file lacks.
     statements : tuple of Statement
         Best first.
     ids : dict of str to str
         Key -> id, of all runs of the day: a key keeps its id.
     n_folded : int
-        Entries of too few requests to be listed in a shared file; 0 in a local one.
+        Entries that a shared file does not list: of undeclared names, or of too few requests.
     """
 
     name: ClassVar[str]
     prefix: ClassVar[str]
     command: ClassVar[str]
+    local: ClassVar[str]
     schema_version: int = SCHEMA_VERSION
     generated_at: datetime
     window: Days
@@ -65,8 +63,8 @@ class DayFile:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """All of them."""
-        raise NotImplementedError
+        """The statements, then the others, each best first, or worst first."""
+        return (*self.statements, *getattr(self, self.name))
 
     def with_entries(self, entries: Iterable[Entry]) -> Self:
         """The same file with other entries."""
@@ -86,11 +84,17 @@ class DayFile:
         return replace(self.with_entries(entries), ids=ids)
 
     def shared(self, words: Vocabulary) -> Self:
-        """The same file for others: redacted entries, and only those of enough requests."""
-        listed = [entry.shared(words) for entry in self.entries if entry.n_behind >= MIN_PUBLISHED]
-        withheld = set(self.ids.values()) - {entry.id for entry in listed if entry.key}
-        ids = {f"withheld-{id}" if id in withheld else key: id for key, id in self.ids.items()}
-        return replace(self.with_entries(listed), ids=ids, n_folded=len(self.entries) - len(listed))
+        """The same file for others: only entries of declared names and of enough requests."""
+        listed = [
+            entry.shared()
+            for entry in self.entries
+            if entry.n_behind >= MIN_PUBLISHED and entry.is_declared(words)
+        ]
+        # other keys are plain hashes of what is withheld, which a dictionary attack would reveal
+        shown = {entry.id for entry in listed if entry.key}
+        ids = {key if id in shown else f"withheld-{id}": id for key, id in self.ids.items()}
+        changes: dict[str, Any] = {"n_folded": len(self.entries) - len(listed), self.local: ()}
+        return replace(self.with_entries(listed), ids=ids, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +104,9 @@ class CandidatesFile(DayFile):
     name = "candidates"
     prefix = "cand"
     command = "pattern"
+    local = "notes"
     candidates: tuple[Candidate, ...]
     notes: tuple[Note, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Statement | Candidate, ...]:
-        """The statements, then the candidates, each best first."""
-        return (*self.statements, *self.candidates)
-
-    def shared(self, words: Vocabulary) -> Self:
-        """As of every file; nothing of the notes is declared."""
-        notes = tuple(note.shared() for note in self.notes)
-        return replace(DayFile.shared(self, words), notes=notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +116,9 @@ class CounterexamplesFile(DayFile):
     name = "counterexamples"
     prefix = "ce"
     command = "refine"
+    local = "errors"
     counterexamples: tuple[Counterexample, ...]
     errors: tuple[ErrorRow, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Statement | Counterexample, ...]:
-        """The statements, best first, then the counterexamples, worst first."""
-        return (*self.statements, *self.counterexamples)
-
-    def shared(self, words: Vocabulary) -> Self:
-        """As of every file; errors are texts of tools."""
-        return replace(DayFile.shared(self, words), errors=())
 
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
@@ -200,11 +187,12 @@ def newest_night(folder: Path, kind: type[ProposalsFile]) -> Path | None:
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
-    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text``."""
+    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text, 3 left out``."""
     statements = [number_of(len(document.statements), "statement")] if document.statements else []
     n_without = sum(entry.suggested_append is None for entry in document.entries)
     without = [f"{n_without:,} without text"] if n_without else []
-    return ", ".join([*statements, number_of(number, noun), *without])
+    left_out = [f"{document.n_folded:,} left out"] if document.n_folded else []
+    return ", ".join([*statements, number_of(number, noun), *without, *left_out])
 
 
 def _damaged(kind: type[DayFile]) -> str:

@@ -4,12 +4,13 @@ The words are coreloop's; tool, file and line are of the project's own definitio
 classes of errors. Nothing that a user or a model wrote can be among them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from coreloop.base.project.tools import Tool
+from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.proposals.entry import Count
-from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+from coreloop.learn.proposals.vocabulary import Vocabulary
 
 Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 _ASKED: Final[dict[Mender, str]] = {
@@ -53,9 +54,10 @@ class ErrorRow:
     merged: tuple[str, ...] = ()
     task: str = ""
 
-    def shared(self, words: Vocabulary) -> "ErrorRow":
-        """Without the error's text, and a tool that is not declared."""
-        return replace(self, tool=unless(words.is_known(self.tool), self.tool), error="")
+    def labelled(self, words: Vocabulary) -> dict[str, object]:
+        """The fields as JSON has them; the error, and an undeclared tool, in fields ``untrusted_…``."""
+        names = () if words.is_known(self.tool) else ("tool",)
+        return dict.fromkeys(names) | with_untrusted(self, "error", *names)
 
 
 def task_of(tool: Tool | None, failure: ErrorRow) -> str:

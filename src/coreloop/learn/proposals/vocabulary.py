@@ -3,14 +3,12 @@
 Only names that coreloop.yaml or the source declares are written; all others become placeholders.
 """
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
-from coreloop.base.untrusted import bounded, untrusted
 from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice
 from coreloop.learn.proposals.allowed_lines import named
 
@@ -109,16 +107,10 @@ class Vocabulary:
             return None
         return f'"{value}"' if self.declares(value, step.name) else f"<{name}>"
 
-    def redacted_step(self, step: Step) -> Step:
-        """The step with ``[REDACTED n]`` for every text that is not declared; selectors' names are."""
-        named = {*self.parameters(step.name), *step.selectors}
-        return Step(
-            name=unless(self.is_known(step.name), step.name),
-            selectors={
-                key: unless(self.declares(value, step.name), value) for key, value in step.selectors.items()
-            },
-            arg_keys=tuple(unless(key in named, key) for key in step.arg_keys),
-        )
+    def knows_step(self, step: Step) -> bool:
+        """Whether a step's tool, arguments and values are declared."""
+        arguments = {*self.parameters(step.name), *step.selectors}
+        return self.is_known(step.name) and self.declares_all((step,)) and arguments >= {*step.arg_keys}
 
     def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
         """Why the names of some steps may not be written, or None.
@@ -132,31 +124,3 @@ class Vocabulary:
         if all(map(self.is_known, names)) or self.tool(target) is None:
             return None
         return "it names a tool that is not defined here; name it under tools: in coreloop.yaml"
-
-
-def unless(is_known: bool, text: str) -> str:
-    """The text, or ``[REDACTED n]`` with its length if it is not known; once is enough."""
-    return text if is_known or _REDACTED.fullmatch(text) else f"[REDACTED {len(text)}]"
-
-
-_REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
-_OURS: Final = frozenset({"key", "seq_hash", "refused"})
-"""Fields that a shared file may lack, and that no user writes."""
-_FOREIGN: Final = frozenset({"bullets", "error", "error_template", "example_questions", "examples"})
-"""Fields that are always text of users or of models, the empty ones too."""
-
-
-def labelled(entry: Any, shared: Any) -> dict[str, object]:
-    """Return an entry as JSON has it: its declared words, and all others in fields ``untrusted_…``.
-
-    Parameters
-    ----------
-    entry : dataclass
-        As found.
-    shared : dataclass
-        The same, redacted for sharing: what that replaces is not declared.
-    """
-    raw, known = ({one.name: getattr(value, one.name) for one in fields(value)} for value in (entry, shared))
-    foreign = {name for name in raw if name in _FOREIGN or (name not in _OURS and raw[name] != known[name])}
-    ours = {name: raw[name] if name in _OURS else known[name] for name in raw if name not in _FOREIGN}
-    return {**bounded(ours), **untrusted({name: raw[name] for name in sorted(foreign)})}

@@ -125,9 +125,11 @@ def shared_proposals(
 ) -> dict[str, WaitingProposal]:
     """Return the proposals that a shared file lists, without what only the log names."""
     words = vocabulary(workspace, {name for one in proposals.values() for name in _tools_of(one.entry)})
-    many = {key: one for key, one in proposals.items() if one.entry.n_behind >= MIN_PUBLISHED}
-    listed = {key: replace(one, entry=_redacted(one.entry, words)) for key, one in many.items()}
-    return {key: one for key, one in listed.items() if one.entry.key and words.is_known(one.tool)}
+    return {
+        key: replace(one, entry=replace(one.entry.shared(), key=key))
+        for key, one in proposals.items()
+        if one.entry.n_behind >= MIN_PUBLISHED and one.entry.is_declared(words)
+    }
 
 
 def _tools_of(entry: Entry) -> set[str]:
@@ -144,12 +146,6 @@ def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
     """Return the names that coreloop.yaml or the source declares."""
     configured = workspace.settings.tools
     return Vocabulary(resolve_tools(tools, root=workspace.root, configured=configured), workspace.settings)
-
-
-def _redacted(entry: Entry, words: Vocabulary) -> Entry:
-    if isinstance(entry, Counterexample):
-        return replace(entry.shared(words), key=entry.key)
-    return entry.shared(words)
 
 
 def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
