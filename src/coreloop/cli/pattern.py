@@ -59,7 +59,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     result = run_pattern(workspace, PatternRequest(**options), now=now, watch=watched())
     notes = [
         *_notes(result, is_dry=options["with_notes"]),
-        *for_people(written_notes(result.paths, result.kept)),
+        *for_people(written_notes(result.paths)),
         *skipped_lines(result.skipped_verdicts, "judgments"),
     ]
     for path in result.removed:
@@ -163,5 +163,4 @@ def proposals_facts(result: "PatternResult") -> dict[str, object]:
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),
         "files": result.paths,
-        "kept": result.kept,
     }

@@ -57,7 +57,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
     return Output(
         _facts(result),
         refined_lines(result, is_verbose=verbose),
-        [*for_people(written_notes(result.paths, result.kept)), *skipped],
+        [*for_people(written_notes(result.paths)), *skipped],
     )
 
 
@@ -146,7 +146,6 @@ def _facts(result: "RefineResult") -> dict[str, object]:
         "counterexamples": listed(document.counterexamples),
         **fields_of(document, "n_folded"),
         "files": result.paths,
-        "kept": result.kept,
     }
 
 

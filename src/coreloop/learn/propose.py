@@ -36,8 +36,7 @@ from coreloop.learn.proposals.proposal_files import (
     CounterexamplesFile,
     Note,
     ProposalsFile,
-    known_ids,
-    newest_night,
+    read_night,
 )
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
@@ -128,9 +127,7 @@ class Night:
     dropped : mapping of str to int
         How many of them each gate dropped.
     paths : tuple of Path
-        The file of proposals and the draft; empty if the window has no records and an older file is kept.
-    kept : Path or None
-        That older file.
+        The file of proposals and the draft; empty if the window has no records and there are older files.
     """
 
     recorded: Days
@@ -145,7 +142,6 @@ class Night:
     n_groups: int
     dropped: Mapping[str, int]
     paths: tuple[Path, ...] = ()
-    kept: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,16 +350,15 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
     workspace.keep_private(folder)
     day = document.generated_at.date()
     path, draft = folder / f"{day}-{document.name}.json", folder / f"{day}-draft.md"
-    is_empty = not (result.n_records or document.entries or getattr(document, "notes", ()))
+    says_nothing = not result.n_records and not getattr(document, document.local)
     with locked(folder):
-        document = replace(document, ids=known_ids(path, type(document))).with_ids()
+        known = read_night(path, type(document)).ids if path.exists() else {}
+        document = replace(document, ids=known).with_ids()
         if request.sanitized:
             document = document.shared(result.words)
-        text = markdown(document, result.words).encode("utf-8", "replace")
-        kept = newest_night(folder, type(document)) if is_empty else None
-        if kept is not None:
-            return replace(result, document=document, kept=kept)
-        write_private(draft, text)
+        if says_nothing and any(folder.glob(f"*-{document.name}.json")):
+            return replace(result, document=document)
+        write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
         write_private(path, to_json(document))
     return replace(result, document=document, paths=(path, draft))
 

@@ -174,7 +174,7 @@ def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Propo
 
 def nights_by_age(workspace: Workspace) -> list[ProposalsFile]:
     """The proposals files of all days, the newest last; unreadable ones are left out."""
-    nights = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    nights = read_every_night(workspace).files.values()
     return sorted(nights, key=lambda document: document.generated_at)
 
 

@@ -153,7 +153,6 @@ def test_concurrent_processes_never_give_an_id_twice(tmp_path: Path) -> None:
     ("content", "message"),
     [
         pytest.param(b'{"schema_version": 1, "gen', "is damaged", id="torn"),
-        pytest.param(b'{"schema_version": 2}', "has schema version 2; upgrade coreloop", id="newer"),
         pytest.param(None, "cannot be read", id="a folder"),
     ],
 )

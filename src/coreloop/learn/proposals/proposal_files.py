@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 import msgspec
 
@@ -12,11 +12,11 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.messages import number_of
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
-SCHEMA_VERSION: Final = 1
 FROM_NOTES: Final = 3
 """Evidence rank of what people wrote by hand."""
 MIN_PUBLISHED: Final = 5
@@ -54,7 +54,7 @@ class DayFile:
     prefix: ClassVar[str]
     command: ClassVar[str]
     local: ClassVar[str]
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     generated_at: datetime
     window: Days
     statements: tuple[Statement, ...] = ()
@@ -123,15 +123,6 @@ class CounterexamplesFile(DayFile):
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
 _File = TypeVar("_File", bound=DayFile)
-_Decoded = TypeVar("_Decoded")
-
-
-class _Head(msgspec.Struct):
-    """What is read of a file first; only one kind has ``counterexamples``."""
-
-    schema_version: int = SCHEMA_VERSION
-    ids: dict[str, str] = {}
-    counterexamples: msgspec.Raw = msgspec.Raw()
 
 
 def read_night(path: Path, kind: type[_File]) -> _File:
@@ -140,23 +131,21 @@ def read_night(path: Path, kind: type[_File]) -> _File:
     Raises
     ------
     WorkspaceError
-        The file is absent, damaged, or of a newer version.
+        The file is absent, damaged, or of another version.
     """
-    _head(path, _damaged(kind))
-    return _decoded(path, kind, _damaged(kind))
+    try:
+        return msgspec.json.decode(read_file(path), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        todo = f"move it away and run {kind.command} again"
+        raise WorkspaceError(f"is damaged ({error}); {todo}", path=path) from error
 
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_night` does."""
-    refusal = "is not a candidates file ({error})"
-    if bytes(_head(path, refusal).counterexamples):
-        return _decoded(path, CounterexamplesFile, refusal)
-    return _decoded(path, CandidatesFile, refusal)
-
-
-def known_ids(path: Path, kind: type[ProposalsFile]) -> dict[str, str]:
-    """The ids that a day's earlier runs gave; raises as `read_night` does."""
-    return _head(path, _damaged(kind)).ids if path.exists() else {}
+    try:
+        return read_night(path, CounterexamplesFile)
+    except WorkspaceError:
+        return read_night(path, CandidatesFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,23 +156,18 @@ class EveryNight:
     damaged: tuple[str, ...] = ()
 
 
-def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNight:
-    """Read the files of all days; one that is damaged or of a newer version is skipped and named."""
+def read_every_night(workspace: Workspace) -> EveryNight:
+    """Read the files of all days; a damaged one is skipped and named."""
     files: dict[Path, ProposalsFile] = {}
     damaged: list[str] = []
     kinds: tuple[type[ProposalsFile], ...] = (CandidatesFile, CounterexamplesFile)
-    for folder, kind in zip((candidates_dir, counterexamples_dir), kinds, strict=True):
-        for path in sorted(folder.glob(f"*-{kind.name}.json")):
+    for kind in kinds:
+        for path in sorted((workspace.audit_dir / kind.name).glob(f"*-{kind.name}.json")):
             try:
                 files[path] = read_night(path, kind)
             except WorkspaceError as error:
                 damaged.append(f"skipped: {error}")
     return EveryNight(files, tuple(damaged))
-
-
-def newest_night(folder: Path, kind: type[ProposalsFile]) -> Path | None:
-    """Return the newest file of a kind in a folder, or None if absent."""
-    return max(folder.glob(f"????-??-??-{kind.name}.json"), default=None)
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
@@ -193,21 +177,3 @@ def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
     without = [f"{n_without:,} without text"] if n_without else []
     left_out = [f"{document.n_folded:,} left out"] if document.n_folded else []
     return ", ".join([*statements, number_of(number, noun), *without, *left_out])
-
-
-def _damaged(kind: type[DayFile]) -> str:
-    return f"is damaged ({{error}}); move it away and run {kind.command} again"
-
-
-def _head(path: Path, refusal: str) -> _Head:
-    head = _decoded(path, _Head, refusal)
-    if head.schema_version > SCHEMA_VERSION:
-        raise WorkspaceError(f"has schema version {head.schema_version}; upgrade coreloop", path=path)
-    return head
-
-
-def _decoded(path: Path, kind: type[_Decoded], refusal: str) -> _Decoded:
-    try:
-        return msgspec.json.decode(read_file(path), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(refusal.format(error=error), path=path) from error

@@ -99,7 +99,7 @@ def judge_name(given: str, folder: Path) -> str:
 
 def read_proposed(workspace: Workspace) -> list[Proposed]:
     """Read all proposals of all days, by day; damaged files are skipped, see `damaged_files`."""
-    documents = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    documents = read_every_night(workspace).files.values()
     newest = {type(document): document for document in documents}
     entries = [
         proposed
@@ -111,7 +111,7 @@ def read_proposed(workspace: Workspace) -> list[Proposed]:
 
 def damaged_files(workspace: Workspace) -> tuple[str, ...]:
     """A line on each file of proposals that is skipped, with what to do."""
-    return read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).damaged
+    return read_every_night(workspace).damaged
 
 
 def _proposed(document: ProposalsFile, *, is_newest: bool) -> Iterator[Proposed]:

@@ -157,7 +157,7 @@ def _proposal(workspace: Workspace, item_id: str, key: str) -> JudgedItem:
         since=standpoint.since,
         verdicts=tuple(verdict for verdict in judgments.given if verdict.subject == key),
     )
-    files = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files
+    files = read_every_night(workspace).files
     for path, document in sorted(files.items(), key=lambda file: file[1].generated_at, reverse=True):
         for entry in document.entries:
             if entry.key == key:
