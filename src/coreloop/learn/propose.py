@@ -26,10 +26,9 @@ from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.draft import (
     Unproposed,
     draft_candidate,
-    draft_counterexample,
     draft_statements,
 )
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Search, Statement
+from coreloop.learn.proposals.entry import Candidate, Search, Statement
 from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
@@ -48,7 +47,6 @@ from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.outcome import Unseen
 
 _MAX_EXAMPLES: Final = 5
-_Drafted = TypeVar("_Drafted", Candidate, Counterexample)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,33 +301,20 @@ def refine(
     statements, unproposed = draft_statements(
         (statement for statement, _ in located), words, settled=known, merges=merges
     )
-    explained = {statement.tool for statement in statements}
-    settled = {statement.tool for statement, _ in located if statement.key in known}
-    settled |= {tool.tool for tool in tools if any(line.deviate for line in tool.merged)}
-    drafts = [
-        draft_counterexample(
-            example,
-            words,
-            explained=_with_logged(explained, logged),
-            settled=_with_logged(settled, logged),
-        )
-        for example in search.entries
-    ]
-    found = _new_keys(search, drafts, known)
     return RefineResult(
         document=CounterexamplesFile(
             generated_at=now,
             window=days,
             statements=_with_questions(statements, located, window),
-            counterexamples=found.entries,
+            counterexamples=search.entries,
             errors=error_table(log, tools, words=words),
         ),
         words=words,
         n_days=len(log.days),
         n_tests=sum(len(tool.tested) for tool in tools),
         unproposed=unproposed,
-        n_groups=found.n_groups,
-        dropped=found.dropped,
+        n_groups=search.n_groups,
+        dropped=search.dropped,
         **_records(window, mined),
     )
 
@@ -388,19 +373,14 @@ def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
 
 
 def _new_keys(
-    search: Search[_Drafted], drafts: Sequence[_Drafted], known: Collection[str]
-) -> Search[_Drafted]:
+    search: Search[Candidate], drafts: Sequence[Candidate], known: Collection[str]
+) -> Search[Candidate]:
     """The drafts without those of a known or repeated key, which count as dropped."""
     first = {draft.key: draft for draft in reversed(drafts)}
     new = tuple(draft for draft in drafts if first[draft.key] is draft and draft.key not in known)
     n_dropped = len(drafts) - len(new)
     dropped = {**search.dropped, "same_text": n_dropped} if n_dropped else search.dropped
     return Search(new, search.n_groups, dropped)
-
-
-def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
-    """Tools, and the names under which clients log them."""
-    return tools | {name for name, tool in logged.items() if tool in tools}
 
 
 def _with_questions(

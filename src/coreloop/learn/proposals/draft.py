@@ -32,10 +32,8 @@ from coreloop.learn.proposals.entry import (
     GUIDE,
     MAX_Q,
     Candidate,
-    Counterexample,
     Statement,
     SuggestedAppend,
-    q_text,
 )
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
@@ -231,9 +229,9 @@ def _weak(candidate: Candidate) -> str | None:
     is_better = candidate.n_succeeded * rest_n > rest_ok * n
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
-    significance = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
-    rest = f"{rest_ok} of {rest_n} of the rest of its category{significance}"
-    return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
+    return (
+        f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest_ok} of {rest_n} of the rest of its category"
+    )
 
 
 def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> AdvisedCalls:
@@ -245,40 +243,3 @@ def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> Advis
         for named in (True, False)
     )
     return full if len(str(full)) <= MAX_LINE_CHARS else short
-
-
-def draft_counterexample(
-    example: Counterexample,
-    words: Vocabulary,
-    *,
-    explained: Collection[str] = (),
-    settled: Collection[str] = (),
-) -> Counterexample:
-    """Give a counterexample the reason why it has no text of its own, and a key that may be published.
-
-    Parameters
-    ----------
-    example : Counterexample
-        The result of the search.
-    words : Vocabulary
-        Definitions of the tools.
-    explained : collection of str
-        Tools with a statement that explains when they fail.
-    settled : collection of str
-        Tools whose statement is promoted, on a branch or rejected.
-    """
-    steps = example.steps or (example.call,)
-    refused = "nothing distinguishes its failed calls from the others yet"
-    if example.kind == "sequence":
-        refused = "all calls of the sequence succeeded; records do not show which of them to blame"
-    elif example.tool in explained:
-        refused = "a statement says when this tool fails"
-    elif example.tool in settled:
-        refused = "a statement says when this tool fails: it is promoted, open or rejected already"
-    elif not example.n_without.n_calls and example.n_failures == example.n_calls:
-        refused = "every call failed: fix the tool or remove it"
-    if words.tool(example.tool) is None or words.declares_all(steps):
-        return replace(example, refused=refused)
-    calls = " -> ".join(str(words.call(step)) for step in steps)  # as in `draft_candidate`
-    error = example.error_class or "", example.error_template or ""
-    return replace(example, refused=refused, key=statement_key(example.kind, calls, *error, CAVEATS))

@@ -327,6 +327,7 @@ class Counterexample(_Found):
     # its key covers the error's text
     LOCAL: ClassVar[Mapping[str, Any]] = {"key": "", "error_template": None, "examples": ()}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "selectors", "arg_keys", "steps")
+    refused: str | None = "a failing group has no text of its own; statements say when its tool fails"
     kind: Literal["call", "sequence"]
     tool: str
     selectors: dict[str, str]
