@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
@@ -168,6 +168,50 @@ def read_every_night(workspace: Workspace) -> EveryNight:
             except WorkspaceError as error:
                 damaged.append(f"skipped: {error}")
     return EveryNight(files, tuple(damaged))
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposal of a day.
+
+    Attributes
+    ----------
+    entry, path : Entry or None, Path or None
+        What its file says; None of an earlier run of the day, whose rejection can be withdrawn.
+    is_listed : bool
+        Whether the newest file of its kind lists it.
+    """
+
+    id: str
+    key: str
+    day: date
+    entry: Entry | None = None
+    path: Path | None = None
+    is_listed: bool = False
+
+    @property
+    def text(self) -> str:
+        """Its line, steps or call."""
+        return self.entry.text if self.entry is not None else ""
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether it has a text for a docstring, so that it can be promoted."""
+        return self.entry is not None and self.entry.suggested_append is not None
+
+
+def read_proposed(workspace: Workspace) -> list[Proposed]:
+    """Read all proposals of all days, by day; damaged files are skipped."""
+    files = read_every_night(workspace).files
+    newest = {type(document): path for path, document in files.items()}
+    proposed = []
+    for path, document in files.items():
+        entries = {entry.key: entry for entry in document.entries}
+        for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
+            is_listed = key in entries and path == newest[type(document)]
+            day = document.generated_at.date()
+            proposed.append(Proposed(id, key, day, entries.get(key), path, is_listed))
+    return sorted(proposed, key=lambda one: (one.day, one.id))
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:

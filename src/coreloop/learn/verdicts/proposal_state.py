@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from enum import StrEnum
 from typing import Final
 
@@ -12,8 +12,8 @@ from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import read_effects, read_kept
-from coreloop.learn.verdicts.judge import Proposed, read_proposed
+from coreloop.learn.effect.run import read_kept
+from coreloop.learn.proposals.proposal_files import Proposed, read_proposed
 from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
 
 
@@ -141,25 +141,8 @@ def read_promoted(workspace: Workspace) -> GitPromotions:
         return GitPromotions(tuple(history.promotions()), known)
 
 
-def project_states(
-    workspace: Workspace, judgments: HumanVerdicts, *, now: datetime
-) -> tuple[Standpoint, ...]:
-    """Read the state of every proposal of a project.
-
-    Raises
-    ------
-    GitError
-        As `read_promoted` does.
-    WorkspaceError
-        Records cannot be read.
-    """
-    promoted = read_promoted(workspace)
-    effects = read_effects(workspace, now=now).effects if promoted.promotions else ()
-    return read_states(read_proposed(workspace), judgments, promoted, effects)
-
-
 def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpoint, ...]:
-    """As `project_states`, by the effects that the last ``effect`` or ``status`` kept; reads no records.
+    """Read the state of every proposal, by the effects that the last ``effect`` or ``status`` kept.
 
     Raises
     ------
