@@ -62,7 +62,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
             raise UsageError("a verdict needs --id too; without options, the queue is shown")
         return _queue(read_queue(workspace), workspace)
     if verdict is None:
-        item, effects = read_item(workspace, wanted), read_kept(workspace).newest
+        item, effects = read_item(workspace, wanted), read_kept(workspace).effects
         facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)

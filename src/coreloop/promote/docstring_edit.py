@@ -146,7 +146,7 @@ def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Wo
     wasted = {entry.key: entry.wasted for night in nights for entry in night.statements}
     lines = [text for proposal in proposals for text in proposal.lines]
     least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
-    stay, gone, effects = list(ours), list[str](), read_kept(workspace).newest
+    stay, gone, effects = list(ours), list[str](), read_kept(workspace).effects
     for rank, known, line in sorted(_ranked(ours, effects, wasted, proposals[0])):
         if not _fits([*stay, *lines], budget) and (rank < _RANKS.index("undecided") or known < least):
             stay.remove(line)

@@ -150,7 +150,7 @@ def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpo
         As `read_promoted` does.
     """
     promoted = read_promoted(workspace)
-    effects = read_kept(workspace).newest if promoted.promotions else ()
+    effects = read_kept(workspace).effects if promoted.promotions else ()
     return read_states(read_proposed(workspace), judgments, promoted, effects)
 
 
