@@ -18,7 +18,7 @@ from coreloop.cli.output import Command, Group, Output, spelled_path
 if TYPE_CHECKING:
     from coreloop.learn.knowledge.blog import Backfill, Post
     from coreloop.learn.knowledge.cleanup import Cleaned
-    from coreloop.learn.knowledge.playbook import Bullet
+    from coreloop.learn.knowledge.store import Bullet
 
 
 @click.group(cls=Group)
@@ -34,15 +34,14 @@ def prune(db: Path | None, confirm: bool) -> Output:
 
     Example: knowledge prune --confirm
     """
-    from coreloop.learn.knowledge import playbook
-    from coreloop.learn.knowledge.store import project_database, reading, writing
+    from coreloop.learn.knowledge import store
 
-    database = project_database(open_workspace(Path.cwd()), db)
-    with reading(database) as connection:
-        weak = playbook.weak_bullets(connection)
+    database = store.project_database(open_workspace(Path.cwd()), db)
+    with store.reading(database) as connection:
+        weak = store.weak_bullets(connection)
     if confirm and weak:
-        with writing(database) as connection:
-            playbook.prune(connection)
+        with store.writing(database) as connection:
+            store.prune(connection)
     facts = {"confirmed": confirm, "bullets": [with_untrusted(bullet, "bullet") for bullet in weak]}
     if not weak:
         return Output(facts, "no bullet has a quality below 0.5")

@@ -18,8 +18,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.knowledge.audit_analysis import read_notes
-from coreloop.learn.knowledge.playbook import good_bullets
-from coreloop.learn.knowledge.store import reading
+from coreloop.learn.knowledge.store import good_bullets, reading
 from coreloop.learn.mine.folder import expired, newest_day, remove
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import Window, merge

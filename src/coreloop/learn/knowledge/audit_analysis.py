@@ -11,7 +11,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 
 from coreloop.base.files import file_errors, open_regular
-from coreloop.learn.knowledge.insights import is_stock_code
+from coreloop.learn.knowledge.store import is_stock_code
 
 _TITLE: Final = re.compile(
     r"""[\W\d]*

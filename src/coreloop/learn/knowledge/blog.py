@@ -18,8 +18,14 @@ from coreloop.base.files import open_regular
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.insights import Insight, compare_stored, is_stock_code, save_by_evidence
-from coreloop.learn.knowledge.store import reading, writing
+from coreloop.learn.knowledge.store import (
+    Insight,
+    compare_stored,
+    is_stock_code,
+    reading,
+    save_by_evidence,
+    writing,
+)
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")  # JSON readers keep these exactly
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")

@@ -15,8 +15,7 @@ from coreloop.base.files import file_errors, locked, replacing
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_question
 from coreloop.learn.knowledge.audit_analysis import note_codes
-from coreloop.learn.knowledge.playbook import IS_GOOD
-from coreloop.learn.knowledge.store import SCHEMA, reading, utc_text
+from coreloop.learn.knowledge.store import IS_GOOD, SCHEMA, reading, utc_text
 
 RETENTION_DAYS: Final = 30  # as the specification has it
 

@@ -12,7 +12,7 @@ from coreloop.learn.knowledge.blog import (
     backfill_blog,
     read_post,
 )
-from coreloop.learn.knowledge.insights import Insight
+from coreloop.learn.knowledge.store import Insight
 from old_knowledge import rows_of
 from rows import each_row
 
