@@ -21,9 +21,8 @@ from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.proposals.proposal_files import read_proposed
-from coreloop.learn.proposals.proposed_change import DocstringChange
 from coreloop.learn.verdicts import judge as verdicts
-from coreloop.learn.verdicts.judge import JudgedItem, Queue, read_item, read_queue
+from coreloop.learn.verdicts.judge import DocstringChange, JudgedItem, Queue, read_item, read_queue
 from coreloop.learn.verdicts.proposal_state import Standpoint
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter
 from coreloop.promote.measure.measurement import newest_by_key
@@ -185,11 +184,10 @@ def _change(change: DocstringChange) -> Iterator[str]:
         yield change.target
     if change.problem:
         yield from _folded([f"no text: {change.problem}"])
-    marks = {"same": " ", "added": "+", "taken": "-"}
-    changed = [number for number, line in enumerate(change.lines) if line.kind != "same"]
+    changed = [number for number, line in enumerate(change.lines) if not line.startswith(" ")]
     for number, line in enumerate(change.lines):
         if any(abs(number - other) <= _CONTEXT for other in changed):
-            yield f"{marks[line.kind]} {line.text}"
+            yield line
     if change.lines and not changed:
         yield "the docstring says it already"
 

@@ -7,18 +7,23 @@ import getpass
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from difflib import ndiff
+from inspect import cleandoc
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import UsageError
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import read_file
 from coreloop.base.git.repository import user_name
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.descriptions.edit import Edited, Refused, put_lines
+from coreloop.learn.proposals.allowed_lines import is_form
+from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.proposal_files import read_every_night, read_proposed
-from coreloop.learn.proposals.proposed_change import DocstringChange, change_of
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     ProposalState,
@@ -161,6 +166,71 @@ def reopened_keys(judgments: HumanVerdicts) -> frozenset[str]:
     closed = {judgment.key for judgment in judgments.given if (judgment.cause or "").startswith(_CLOSED)}
     newest = judgments.newest()
     return frozenset(key for key in closed if key is not None and newest[key].verdict.passes)
+
+
+# --- What a proposal would change: its tool's docstring in the working tree, before and after.
+
+
+@dataclass(frozen=True, slots=True)
+class DocstringChange:
+    """A docstring before and after; ``problem`` says why there is none.
+
+    Attributes
+    ----------
+    target : str
+        ``path.py::qualname``.
+    lines : sequence of str
+        The whole docstring, each line behind two blanks, ``- `` or ``+ ``.
+    """
+
+    target: str = ""
+    lines: Sequence[str] = ()
+    problem: str = ""
+
+
+def change_of(
+    workspace: Workspace, suggested: SuggestedAppend | None, refused: str | None
+) -> DocstringChange:
+    """Edit the docstring in the working tree, in memory.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    suggested : SuggestedAppend or None
+        The proposed text and its target.
+    refused : str or None
+        Why there is no text.
+    """
+    if suggested is None:
+        return DocstringChange(problem=refused or "no text was drafted")
+    if suggested.target_file is None or suggested.target_symbol is None:
+        todo = "name it under tools: in coreloop.yaml"
+        return DocstringChange(problem=f"the tool's definition is not known; {todo}")
+    target = f"{suggested.target_file}::{suggested.target_symbol}"
+    path = workspace.root / suggested.target_file
+    if not path.resolve().is_relative_to(workspace.root.resolve()):
+        return DocstringChange(target, problem="the target is outside of the project")
+    try:
+        source = read_file(path)
+    except WorkspaceError as error:
+        return DocstringChange(target, problem=str(error))
+    symbol, _, line = suggested.target_symbol.partition(":")
+    settings = workspace.settings.docstring
+    outcome = put_lines(
+        source,
+        symbol,
+        suggested.body.splitlines(),
+        section=suggested.section if settings.placement == "section" else None,
+        style=settings.style,
+        is_ours=is_form,
+        line=int(line) if line.isdecimal() else None,
+    )
+    if isinstance(outcome, Refused):
+        return DocstringChange(target, problem=outcome.reason)
+    sides = (outcome.before, outcome.after) if isinstance(outcome, Edited) else (outcome.docstring,) * 2
+    before, after = (cleandoc(side).splitlines() for side in sides)
+    return DocstringChange(target, [line for line in ndiff(before, after) if not line.startswith("?")])
 
 
 # --- What waits, and one item with all that speaks for and against it.
