@@ -41,7 +41,7 @@ from coreloop.learn.sequences import find_candidates, with_q_values
 from coreloop.learn.statements.findings import Places, error_table, to_statements
 from coreloop.learn.statements.logged_calls import called_tools, read_log
 from coreloop.learn.statements.search import search_tools
-from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, merge_times, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.outcome import Unseen
 
@@ -237,7 +237,7 @@ def run_refine(
             excluded=excluded,
             known=settled_keys(states),
             rejected=rejected_keys(states),
-            merges=mined.merges(),
+            merges=merge_times(states),
         )
         if request.sanitized:  # near misses may hold users' values
             unproposed = Unproposed(n_settled=result.unproposed.n_settled)

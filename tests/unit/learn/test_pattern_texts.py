@@ -127,13 +127,10 @@ def test_the_value_of_a_selector_is_written_only_if_declared(selector: str, writ
     assert _body(Step("analysis", {"axis": selector}, ("axis",)))[1] == f"- Call: analysis({written})."
 
 
-def test_no_line_is_longer_than_400_characters():
-    label = "-".join(["x" * 32] * 4)
+def test_a_sequence_whose_line_would_be_too_long_has_no_text():
     steps = [Step("analysis", {"axis": "수익성"}, ("axis", "company")) for _ in range(12)]
-    lines = _body(*steps, cat_hash=label)
-    assert all(len(line) <= 400 for line in lines)
-    assert lines[0].endswith(f"category {label}.")
-    assert "company" not in lines[1]
+    drafted = draft_candidate(_candidate(*steps), Vocabulary(TOOLS, SETTINGS))
+    assert drafted.refused == "- Call line: it is longer than 400 characters"
 
 
 # --- from records to text --------------------------------------------------------------------------

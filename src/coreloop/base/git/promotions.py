@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
-from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
 
@@ -154,25 +152,6 @@ def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
         revert_places=tuple(sorted(reverts)),
         line=tuple(line),
     )
-
-
-def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
-    """When each key in effect came to the base branch; empty outside a repository or without the branch."""
-    try:
-        repository = Repository(folder)
-    except NoRepositoryError:
-        return {}
-    with repository:
-        repository.require_history()
-        try:
-            commits = repository.log(repository.base(base))
-        except GitError:
-            return {}
-        return {
-            promotion.key: promotion.merged_at
-            for promotion in promotions(repository, commits)
-            if not promotion.reverted
-        }
 
 
 def known_keys(repository: Repository, *, base: str) -> frozenset[str]:

@@ -7,7 +7,6 @@ the same facts.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -15,7 +14,6 @@ from typing import Final
 import polars as pl
 
 from coreloop.base.errors import CacheWriteError
-from coreloop.base.git.promotions import project_merges
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings, mine_settings
 from coreloop.learn.facts.file import FileFacts
@@ -75,16 +73,6 @@ class Mined:
     files: Sequence[FileFacts]
     judgments: HumanVerdicts = field(default_factory=HumanVerdicts)
     not_cached: str = ""
-
-    def merges(self) -> dict[str, datetime]:
-        """When each promoted key came to the base branch.
-
-        Raises
-        ------
-        GitError
-            The clone is shallow, or git is missing.
-        """
-        return project_merges(self.workspace.root, base=self.workspace.settings.forge.base)
 
 
 def _ignore(*_: object) -> None:

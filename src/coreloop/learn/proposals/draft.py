@@ -26,7 +26,7 @@ from coreloop.learn.line import (
     parse_advice,
     statement_key,
 )
-from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import (
     CAVEATS,
     GUIDE,
@@ -192,7 +192,8 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     words : Vocabulary
         Definitions of the pattern's tools; declared axes.
     """
-    lines = guide_lines(candidate, words)
+    language = words.settings.language
+    lines = str(When(candidate.cat_hash, language)), str(_calls(candidate, words, language))
     if words.tool(candidate.engine) is not None and not words.declares_all(candidate.tool_pattern):
         # Not a hash of undeclared values, which could be guessed; it is the same in both languages.
         key = statement_key(candidate.cat_hash, str(_calls(candidate, words, "en")), GUIDE)
@@ -206,12 +207,6 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     if refused is not None:
         return replace(candidate, refused=refused)
     return replace(candidate, suggested_append=SuggestedAppend.of(words, candidate.engine, GUIDE, lines))
-
-
-def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:
-    """The two bullets of a Guide: when to use the sequence, and its calls."""
-    language = words.settings.language
-    return str(When(candidate.cat_hash, language)), str(_calls(candidate, words, language))
 
 
 def is_weak(candidate: Candidate) -> bool:
@@ -235,11 +230,4 @@ def _weak(candidate: Candidate) -> str | None:
 
 
 def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> AdvisedCalls:
-    """The calls with all argument names if the line has room for them, else only with the selectors."""
-    full, short = (
-        AdvisedCalls(
-            tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern), language
-        )
-        for named in (True, False)
-    )
-    return full if len(str(full)) <= MAX_LINE_CHARS else short
+    return AdvisedCalls(tuple(map(words.call, candidate.tool_pattern)), language)

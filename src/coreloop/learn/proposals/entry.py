@@ -171,11 +171,6 @@ class Statement(_Found):
         return min(self.sides.n, self.sides.other_n)
 
     @property
-    def what(self) -> str:
-        """What it is, for its heading."""
-        return self.kind
-
-    @property
     def text(self) -> str:
         """The tool and its line, not escaped: ``analysis: First: show``."""
         return f"{self.tool}: {self.line.removeprefix('- ')}"
@@ -249,11 +244,6 @@ class Candidate(_Found):
     def n_behind(self) -> int:
         """Requests behind it; entries with few are not listed in a shared file."""
         return self.n_observed
-
-    @property
-    def what(self) -> str:
-        """What it is, for its heading."""
-        return f"category {self.cat_hash}" if is_category(self.cat_hash) else "category without a label"
 
     @property
     def text(self) -> str:
@@ -353,11 +343,6 @@ class Counterexample(_Found):
     def n_behind(self) -> int:
         """Failures behind it; entries with few are not listed in a shared file."""
         return self.n_failures
-
-    @property
-    def what(self) -> str:
-        """What it is, for its heading."""
-        return f"{self.kind}, {', '.join(self.labels)}"
 
     @property
     def text(self) -> str:

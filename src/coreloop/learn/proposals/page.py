@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.project.tools import Unresolved
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
 from coreloop.learn.proposals.entry import Candidate, Entry
@@ -56,7 +55,7 @@ def markdown(document: ProposalsFile, words: Vocabulary) -> str:
 def section(entry: Entry, words: Vocabulary) -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     is_declared = entry.is_declared(words)
-    figures = [f"{entry.what}, key `{entry.key}`", *entry.evidence, f"target: {_target(entry, words)}"]
+    figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
     relaxed = []
     if isinstance(entry, Candidate) and entry.bullets:
         rank = f"The gate was relaxed by the playbook (evidence rank {entry.evidence_rank}):"
@@ -77,14 +76,13 @@ def section(entry: Entry, words: Vocabulary) -> str:
     return "\n" + "\n\n".join(parts)
 
 
-def _target(entry: Entry, words: Vocabulary) -> str:
-    suggested, tool = entry.suggested_append, words.tools.get(entry.tool)
+def _target(entry: Entry) -> str:
+    suggested = entry.suggested_append
     if suggested is None:
         return "none"
     if suggested.target_file is not None:
         return f"{suggested.target_file}::{suggested.target_symbol}"
-    reason = f": {tool.reason}" if isinstance(tool, Unresolved) else ""
-    return f"not known{reason}; name the tool under tools: in coreloop.yaml"
+    return "not known; name the tool under tools: in coreloop.yaml"
 
 
 def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:

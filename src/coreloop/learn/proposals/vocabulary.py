@@ -91,10 +91,9 @@ class Vocabulary:
         known = self.tool(tool)
         return known.parameters if known is not None else ()
 
-    def call(self, step: Step, *, with_arguments: bool = True) -> AdvisedCall:
+    def call(self, step: Step) -> AdvisedCall:
         """A call with the arguments of its signature, in that order; ``…`` for all others."""
-        known = [name for name in self.parameters(step.name) if name in {*step.arg_keys, *step.selectors}]
-        shown = [name for name in known if with_arguments or name in step.selectors]
+        shown = [name for name in self.parameters(step.name) if name in {*step.arg_keys, *step.selectors}]
         shown += [name for name in step.selectors if name not in shown]
         arguments = [(name, self._value(name, step)) for name in shown]
         if len(shown) < len({*step.arg_keys, *step.selectors}):

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -226,6 +226,12 @@ def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
 def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     """Keys that a maintainer rejected: something else explains what they are about."""
     return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
+
+
+def merge_times(standpoints: Iterable[Standpoint]) -> dict[str, datetime]:
+    """When each promoted key that is in effect came to the base branch."""
+    promotions = (one.promotion for one in standpoints if one.promotion is not None)
+    return {its.key: its.merged_at for its in promotions if not its.reverted}
 
 
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
