@@ -16,7 +16,7 @@ from coreloop.learn.facts.file import FileFacts, facts_of_lines
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.run import Mined
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from logs import GOOD_ANSWER, line, record, word, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

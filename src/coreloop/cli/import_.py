@@ -22,7 +22,7 @@ from coreloop.cli.output import Command, Output, cut, show, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.look import Looked
-    from coreloop.learn.proposals.task import ErrorRow
+    from coreloop.learn.proposals.entry import ErrorRow
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
@@ -176,7 +176,7 @@ def _missing_lines(looked: "Looked") -> Iterator[str]:
 def _look_facts(looked: "Looked") -> dict[str, object]:
     """The facts as JSON; traces belong to no project, so that none of their words is declared."""
     from coreloop.base.project.settings import Settings
-    from coreloop.learn.proposals.vocabulary import Vocabulary
+    from coreloop.learn.proposals.allowed_lines import Vocabulary
 
     words = Vocabulary({}, Settings())
     return {

@@ -27,9 +27,8 @@ from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.draft import Unproposed
-    from coreloop.learn.proposals.entry import Counterexample, Statement
+    from coreloop.learn.proposals.entry import Counterexample, ErrorRow, Statement
     from coreloop.learn.proposals.proposal_files import CounterexamplesFile
-    from coreloop.learn.proposals.task import ErrorRow
     from coreloop.learn.propose import RefineResult
 
 

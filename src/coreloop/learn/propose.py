@@ -22,6 +22,7 @@ from coreloop.learn.knowledge.store import good_bullets, reading
 from coreloop.learn.mine.folder import expired, newest_day, remove
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import (
     Unproposed,
     draft_candidate,
@@ -36,7 +37,6 @@ from coreloop.learn.proposals.proposal_files import (
     ProposalsFile,
     read_night,
 )
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
 from coreloop.learn.statements.findings import Places, error_table, to_statements
 from coreloop.learn.statements.logged_calls import called_tools, read_log

@@ -26,7 +26,7 @@ from coreloop.learn.line import (
     parse_advice,
     statement_key,
 )
-from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
 from coreloop.learn.proposals.entry import (
     CAVEATS,
     GUIDE,
@@ -35,7 +35,6 @@ from coreloop.learn.proposals.entry import (
     Statement,
     SuggestedAppend,
 )
-from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _WEAK: Final = "weak: "
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.entry import Candidate, Entry
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow
 from coreloop.learn.proposals.proposal_files import (
     FROM_NOTES,
     MIN_PUBLISHED,
@@ -19,8 +20,6 @@ from coreloop.learn.proposals.proposal_files import (
     entries_counted,
     read_night,
 )
-from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _SHOWN: Final = 10
 _UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source declares"

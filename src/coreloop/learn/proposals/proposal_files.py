@@ -13,9 +13,8 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
-from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
 
 FROM_NOTES: Final = 3
 """Evidence rank of what people wrote by hand."""

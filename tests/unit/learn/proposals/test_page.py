@@ -12,10 +12,10 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, Without
 from coreloop.learn.proposals.page import markdown, section
 from coreloop.learn.proposals.proposal_files import CandidatesFile
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from promoting import FILE, candidate, statement
 from rows import each_row
 
