@@ -87,12 +87,9 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
 
 @click.command(cls=Command)
 @click.option("--blog-root", type=FOLDER, default="blog", show_default=True, help="The blog's folder.")
-@click.option(
-    "--glob", "pattern", default="**/index.md", show_default=True, help="Pattern of the posts' files."
-)
 @confirm_option
 @db_option
-def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool) -> Output:
+def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
     """Import the ai blocks of blog posts as insights.
 
     Without --confirm, lists what would change and why posts are skipped. Exits 1 if the front matter of a
@@ -107,7 +104,6 @@ def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool)
     database = project_database(workspace, db)
     backfill = blog.backfill_blog(
         blog_root,
-        pattern,
         project=workspace.root,
         database=database,
         confirm=confirm,

@@ -402,13 +402,13 @@ def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
 
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     """The result with the audit notes, shown after the candidates."""
-    read = read_notes(folder)
-    notes = tuple(Note(code, bullets) for code, bullets in read.bullets.items())
+    bullets, skipped = read_notes(folder)
+    notes = tuple(Note(code, its) for code, its in bullets.items())
     return replace(
         result,
         document=replace(result.document, notes=notes),
         notes_missing=None if folder.is_dir() else folder,
-        notes_skipped=read.skipped,
+        notes_skipped=skipped,
     )
 
 

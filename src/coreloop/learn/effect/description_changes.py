@@ -270,8 +270,6 @@ class Windows:
         The first day of after.
     n_mixed : int
         Days left out, since they have both.
-    n_by_time : int
-        Days that are known by the time of the merge only.
     ended_by : Change or None
         The tool's next change, if it has come into force.
     """
@@ -280,7 +278,6 @@ class Windows:
     after: frozenset[int] = frozenset()
     first: int = 0
     n_mixed: int = 0
-    n_by_time: int = 0
     ended_by: Change | None = None
 
 
@@ -311,33 +308,27 @@ def find_windows(
         Days after the change that are looked at.
     """
     states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
-    after = [day for day, (n_changes, _) in states.items() if n_changes == at + 1]
+    after = [day for day, n_changes in states.items() if n_changes == at + 1]
     first = min(after, default=_day(changes[at].merged_at) + 1)
     kept = frozenset(day for day in after if day < first + horizon)
     earlier = [
-        day
-        for day, (n_changes, _) in states.items()
-        if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
+        day for day, n_changes in states.items() if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
     ]
     before = frozenset(earlier[-BEFORE_DAYS:])
     last_before = max(before, default=first)
-    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes, _ in states.values())
+    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes in states.values())
     return Windows(
         before=before,
         after=kept,
         first=first,
-        n_mixed=sum(states[day][0] is None for day in states if last_before < day < first),
-        n_by_time=sum(states[day][1] for day in before | kept),
+        n_mixed=sum(states[day] is None for day in states if last_before < day < first),
         ended_by=changes[at + 1] if is_ended and at + 1 < len(changes) else None,
     )
 
 
-def _state(
-    day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta
-) -> tuple[int | None, bool]:
-    """How many of the changes a day has, None if it has several descriptions; and if only time says so."""
+def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> int | None:
+    """How many of the changes a day has; None if it has several descriptions."""
     found: set[int | None] = set()
-    by_time = False
     for version in tool.versions[day]:
         place = ledger.place_of(version) if version else None
         first_us = tool.first_us.get(version)
@@ -347,9 +338,8 @@ def _state(
         elif place is not None:
             found.add(sum(change.place <= place for change in changes))
         else:
-            by_time = True
             found.add(_by_time(day, changes, lag))
-    return next(iter(found)) if len(found) == 1 else None, by_time
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:

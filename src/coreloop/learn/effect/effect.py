@@ -256,7 +256,10 @@ class _Finder:
         ]
         estimates = DailyEstimates(windows.first, [(before, after), *others])
         decision = decide(max(windows.after) - windows.first + 1, estimates.at)
-        notes = [*_of_windows(windows), *notes, *_of_controls(controls, decision)]
+        if windows.n_mixed:
+            days = number_of(windows.n_mixed, "day")
+            notes.append(f"left out, since both descriptions may have been in force: {days}")
+        notes += _of_controls(controls, decision)
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
         effect = _with_decision(effect, windows, decision)
@@ -320,14 +323,6 @@ def _is_stale(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> b
     against = [counts for day, counts in tool.by_day(commit).items() if day >= first]
     n, failed = (sum(part) for part in zip(*against, strict=True)) if against else (0, 0)
     return n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
-
-
-def _of_windows(windows: Windows) -> list[str]:
-    days = {
-        "left out, since both descriptions may have been in force": windows.n_mixed,
-        "dated by the merge, without a known tools_version": windows.n_by_time,
-    }
-    return [f"{what}: {number_of(n, 'day')}" for what, n in days.items() if n]
 
 
 def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:

@@ -1,8 +1,6 @@
 """Audit notes: hand-written notes about companies, with suggested improvements of the engine."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import pairwise
 from pathlib import Path
@@ -22,22 +20,6 @@ _TITLE: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LEVELS: Final = frozenset({"h2", "h3"})
-
-
-@dataclass(frozen=True, slots=True)
-class AuditNotes:
-    """The notes of a folder.
-
-    Attributes
-    ----------
-    bullets : mapping of str to tuple of str
-        Stock code -> the suggestions in its note; notes without any are omitted.
-    skipped : mapping of str to str
-        File name -> why it was skipped.
-    """
-
-    bullets: Mapping[str, tuple[str, ...]]
-    skipped: Mapping[str, str]
 
 
 def improvement_bullets(markdown: str) -> list[str]:
@@ -68,8 +50,15 @@ def improvement_bullets(markdown: str) -> list[str]:
     return bullets
 
 
-def read_notes(folder: Path) -> AuditNotes:
+def read_notes(folder: Path) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Read the notes of a folder, ``{stock code}.md``; an absent folder has no notes.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Stock code -> the suggestions in its note; notes without any are omitted.
+    dict of str to str
+        File name -> why it was skipped.
 
     Raises
     ------
@@ -87,7 +76,7 @@ def read_notes(folder: Path) -> AuditNotes:
             skipped[path.name] = result
         elif result:
             bullets[path.stem] = tuple(result)
-    return AuditNotes(bullets, skipped)
+    return bullets, skipped
 
 
 def note_codes(folder: Path) -> frozenset[str]:
@@ -103,7 +92,7 @@ def parse_engine_improvement_bullets(path: Path) -> list[str]:
 
 def parse_all(folder: Path) -> dict[str, list[str]]:
     """Read the notes of a folder: stock code -> bullets, without notes that have none."""
-    return {code: list(bullets) for code, bullets in read_notes(folder).bullets.items()}
+    return {code: list(bullets) for code, bullets in read_notes(folder)[0].items()}
 
 
 def _read(path: Path) -> list[str] | str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import yaml
 
-from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
@@ -56,16 +56,14 @@ Backfill = Mapping[str, Sequence[Post]]
 
 
 def backfill_blog(
-    blog_root: Path, pattern: str, *, project: Path, database: Path, confirm: bool, now: datetime
+    blog_root: Path, *, project: Path, database: Path, confirm: bool, now: datetime
 ) -> Backfill:
     """Store the ``ai:`` blocks of blog posts as insights; without ``confirm``, only compare.
 
     Parameters
     ----------
     blog_root : Path
-        The blog's folder.
-    pattern : str
-        Glob of the posts, as for `pathlib.Path.glob`.
+        The blog's folder; its posts are all Markdown files in it.
     project : Path
         Base folder of the paths in references.
     database : Path
@@ -77,12 +75,10 @@ def backfill_blog(
 
     Raises
     ------
-    UsageError
-        The pattern is not a valid relative glob.
     WorkspaceError
         The blog's folder does not exist, or the database cannot be read or written.
     """
-    posts = _find_posts(blog_root, pattern, project)
+    posts = _find_posts(blog_root, project)
     with reading(database) if database.exists() else nullcontext() as connection:
         states = [_state(post.content, connection) for post in posts]
     backfill = {
@@ -138,28 +134,21 @@ def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
     try:
         front = _front_matter(text)
         return NoInsight("no front matter") if front is None else _insight(front, evidence_ref)
-    except yaml.reader.ReaderError:
-        return NoInsight("a character that YAML does not allow", 1)
-    except yaml.MarkedYAMLError as error:
-        return NoInsight(
-            f"is not YAML: {error.problem}", error.problem_mark.line + 1 if error.problem_mark else 1
-        )
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", "a character that YAML does not allow")
+        return NoInsight(f"is not YAML: {problem}", mark.line + 1 if mark is not None else 1)
     except RecursionError:
         return NoInsight("the front matter is nested too deeply", 1)
     except (TypeError, ValueError) as error:
         return NoInsight(f"{error}", 1)
 
 
-def _find_posts(root: Path, pattern: str, project: Path) -> list[Post]:
+def _find_posts(root: Path, project: Path) -> list[Post]:
     """Read the posts of a blog, in the order of their paths."""
     if not root.is_dir():
         raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
-    try:
-        paths = sorted(path for path in root.glob(pattern) if path.is_file())
-    except (ValueError, NotImplementedError, IndexError) as error:
-        raise UsageError(
-            f"--glob {pattern!r} is not a valid pattern; write for example '**/index.md'"
-        ) from error
+    paths = sorted(path for path in root.rglob("*.md") if path.is_file())
     return [Post(path, _read_file(path, project)) for path in paths]
 
 

@@ -77,9 +77,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_notes_are_read_by_stock_code_and_other_files_are_reported(folder: Path):
-    notes = read_notes(folder)
-    assert notes.bullets == {"990168": ("가",)}
-    assert notes.skipped == {"README.md": "its name is not a stock code", "990030.md": "it is not UTF-8"}
+    bullets, skipped = read_notes(folder)
+    assert bullets == {"990168": ("가",)}
+    assert skipped == {"README.md": "its name is not a stock code", "990030.md": "it is not UTF-8"}
 
 
 def test_the_maintainers_script_reexports_the_functions(folder: Path):

@@ -98,7 +98,6 @@ def _write(project: Workspace, name: str, verdict: str = "좋다", code: str = "
 def _backfill(project: Workspace) -> Backfill:
     return backfill_blog(
         project.root / "blog",
-        "**/index.md",
         project=project.root,
         database=project.knowledge_file,
         confirm=True,
