@@ -145,7 +145,7 @@ def _other_lines(result: "PatternResult") -> Iterator[str]:
     if n_lost := sum(append is not None and append.target_file is None for append in appends):
         yield f"  {n_lost} with no definition found: name the tools in coreloop.yaml (see the draft)"
     if document.notes:
-        bullets = number_of(sum(len(note.bullets) for note in document.notes), "bullet")
+        bullets = number_of(sum(map(len, document.notes.values())), "bullet")
         yield f"  {bullets} of {number_of(len(document.notes), 'audit note')}, in the draft"
 
 

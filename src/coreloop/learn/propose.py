@@ -18,7 +18,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.knowledge.audit_analysis import read_notes
-from coreloop.learn.knowledge.store import good_bullets, reading
+from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import expired, newest_day, remove
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import Window, merge
@@ -33,7 +33,6 @@ from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    Note,
     ProposalsFile,
     read_night,
 )
@@ -203,7 +202,7 @@ def run_pattern(
     chunk_len = request.min_chunk_len
     with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
         known = settled_keys(kept_states(workspace, mined.judgments))
-        playbook = _good_bullets(workspace)
+        playbook = good_bullets(workspace.knowledge_file)
         result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
         if request.with_notes:
             result = _with_notes(result, workspace.audit_notes_dir)
@@ -392,18 +391,9 @@ def _with_questions(
     return tuple(replace(one, example_questions=examples[one.key]) for one in statements)
 
 
-def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """The playbook's proven advice, if the project has a knowledge database."""
-    if not workspace.knowledge_file.exists():
-        return {}
-    with reading(workspace.knowledge_file) as connection:
-        return good_bullets(connection)
-
-
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     """The result with the audit notes, shown after the candidates."""
-    bullets, skipped = read_notes(folder)
-    notes = tuple(Note(code, its) for code, its in bullets.items())
+    notes, skipped = read_notes(folder)
     return replace(
         result,
         document=replace(result.document, notes=notes),

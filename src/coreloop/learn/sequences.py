@@ -17,7 +17,7 @@ from coreloop.learn.facts.file import question_hash
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, moment
-from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Search
+from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.learn.statements.compare_sides import rank_test
 
@@ -92,7 +92,7 @@ def find_candidates(
         elif candidate.n_observed >= gate.min_repeat and n_questions >= gate.min_unique_questions:
             passed.append(candidate)
         else:
-            passed.append(replace(candidate, evidence_rank=FROM_PLAYBOOK, bullets=bullets))
+            passed.append(replace(candidate, bullets=bullets))
     return Search(tuple(sorted(passed, key=_rank)), n_groups, dropped)
 
 

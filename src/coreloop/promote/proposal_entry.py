@@ -147,7 +147,7 @@ def checked_proposal(
     if isinstance(entry, Statement):
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
-    relaxed = ("the gate was relaxed by the playbook",) if entry.evidence_rank > 1 else ()
+    relaxed = ("the gate was relaxed by the playbook",) if entry.bullets else ()
     return replace(
         proposal,
         axis=entry.axis,

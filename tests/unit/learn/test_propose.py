@@ -18,7 +18,6 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    Note,
     ProposalsFile,
     read_night,
 )
@@ -177,7 +176,7 @@ def _hostile_sequences(folder: Path) -> PatternResult:
     rows = repeated(5, tool_calls=calls, provider="CANARY provider & Sons", session_hash="CANARY session")
     for row in rows:
         row["question"] = f"CANARY {row['question']} 홍길동"
-    notes = (Note("990168", ("CANARY note",)),)
+    notes = {"990168": ("CANARY note",)}
     playbook = {"profitability": ("CANARY",)}
     result = _pattern(folder, *rows, playbook=playbook)
     return replace(result, document=replace(result.document, notes=notes))

@@ -6,6 +6,7 @@ And which days of a tool had which of its descriptions.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -228,10 +229,9 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
             continue
         if definition.qualname in texts:
             twice.add(definition.qualname)
-        try:
+        node = None
+        with suppress(UnprovenError):  # an f-string, which no model reads
             node = docstring_node(definition)
-        except UnprovenError:  # an f-string, which no model reads
-            node = None
         docstring = str(node.value) if node is not None else ""
         texts[definition.qualname] = "\n".join((docstring, *arguments.of(definition.node)))
     return {name: text for name, text in texts.items() if name not in twice}

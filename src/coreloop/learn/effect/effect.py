@@ -59,9 +59,14 @@ class Guardrail:
         return self.low > 0
 
     @property
+    def is_tool(self) -> bool:
+        """Whether it is the failing share of a tool."""
+        return self.name != LOST
+
+    @property
     def sentence(self) -> str:
         """Its name with the figures."""
-        name = f"failed calls of {printable(self.name)}" if self.name != LOST else self.name
+        name = f"failed calls of {printable(self.name)}" if self.is_tool else self.name
         return f"{name} {self.before:.1%} before, {self.after:.1%} after"
 
 

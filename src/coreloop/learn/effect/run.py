@@ -65,13 +65,11 @@ class Effects:
         UsageError
             There are none.
         """
-        effects = [effect for effect in self.effects if _fits(effect, tool, id)]
-        if not effects and (tool is not None or id is not None):
-            if tool is not None and tool in self.unknown:
-                raise UsageError(f"{printable(tool)}: {self.unknown[tool]}")
-            wanted = printable(tool or id or "")
-            raise UsageError(f"no change of {wanted} in the base branch; run effect without options for all")
-        return Effects(tuple(effects), self.unknown)
+        effects = tuple(effect for effect in self.effects if _fits(effect.change, tool, id))
+        if not effects and (tool or id):
+            reason = self.unknown.get(tool or "", "no change of it in the base branch")
+            raise UsageError(f"{printable(tool or id or '')}: {reason}; run effect without options for all")
+        return Effects(effects, self.unknown)
 
 
 def read_effects(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
@@ -162,11 +160,9 @@ def _read_ledger(
     return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
 
 
-def _fits(effect: Effect, tool: str | None, id: str | None) -> bool:
-    change = effect.change
-    if tool is not None and change.tool != tool:
-        return False
-    return id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
+def _fits(change: Change, tool: str | None, id: str | None) -> bool:
+    is_named = id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
+    return is_named and tool in {None, change.tool}
 
 
 def _id_of(change: Change) -> str:

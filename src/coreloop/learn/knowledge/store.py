@@ -286,11 +286,13 @@ class Bullet:
     last_used: str
 
 
-def good_bullets(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+def good_bullets(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the bullets with a quality of at least 0.75 and at least 5 successes by intent, best first."""
     by_intent: dict[str, tuple[str, ...]] = {}
-    for row in _select(connection, IS_GOOD):
-        by_intent[row.intent] = (*by_intent.get(row.intent, ()), row.bullet)
+    if path.exists():
+        with reading(path) as connection:
+            for row in _select(connection, IS_GOOD):
+                by_intent[row.intent] = (*by_intent.get(row.intent, ()), row.bullet)
     return by_intent
 
 

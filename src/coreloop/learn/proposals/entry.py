@@ -29,10 +29,6 @@ MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
 MIN_CASES: Final = 3
 """Cases that each side needs: with two, no order of four rates is rarer than one in six."""
-FROM_RECORDS: Final = 1
-"""Evidence rank of the audit log itself, the best rank."""
-FROM_PLAYBOOK: Final = 2
-"""Evidence rank of a pattern that passed because the playbook has advice for its questions."""
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
 
 
@@ -228,7 +224,6 @@ class Candidate(_Found):
     q_value: Share | None = None
     avg_chunk_len: float
     example_questions: tuple[str, ...]
-    evidence_rank: int = FROM_RECORDS
     bullets: tuple[str, ...] = ()
 
     @property

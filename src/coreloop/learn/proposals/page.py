@@ -12,7 +12,6 @@ from coreloop.base.untrusted import untrusted_block
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow
 from coreloop.learn.proposals.proposal_files import (
-    FROM_NOTES,
     MIN_PUBLISHED,
     CandidatesFile,
     CounterexamplesFile,
@@ -32,9 +31,9 @@ def markdown(document: ProposalsFile, words: Vocabulary) -> str:
     if isinstance(document, CounterexamplesFile):
         nothing, noun = "Nothing failed often enough.", "failures"
         above = "".join(_error_rows(document.errors, words))
-    elif texts := [f"{note.stock_code}: {bullet}" for note in document.notes for bullet in note.bullets]:
-        head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n\n"
-        below = head + untrusted_block(texts)
+    elif document.notes:
+        texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
+        below = f"\n## Audit notes: to read, not to promote\n\n{untrusted_block(texts)}"
     folded = (
         f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} {noun}.\n"
     )
@@ -57,8 +56,7 @@ def section(entry: Entry, words: Vocabulary) -> str:
     figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
     relaxed = []
     if isinstance(entry, Candidate) and entry.bullets:
-        rank = f"The gate was relaxed by the playbook (evidence rank {entry.evidence_rank}):"
-        relaxed.append(f"{rank}\n\n{untrusted_block(entry.bullets)}")
+        relaxed.append(f"The gate was relaxed by the playbook:\n\n{untrusted_block(entry.bullets)}")
     suggested = entry.suggested_append if is_declared else None
     said = [text for text in (*entry.said, *entry.questions) if text]
     if not is_declared:

@@ -16,19 +16,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
 
-FROM_NOTES: Final = 3
-"""Evidence rank of what people wrote by hand."""
 MIN_PUBLISHED: Final = 5
 """Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """People's notes on a company: what the engine should do better. No text is proposed from them."""
-
-    stock_code: str
-    bullets: tuple[str, ...]
-    evidence_rank: int = FROM_NOTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,20 +81,24 @@ class DayFile:
         # other keys are plain hashes of what is withheld, which a dictionary attack would reveal
         shown = {entry.id for entry in listed if entry.key}
         ids = {key if id in shown else f"withheld-{id}": id for key, id in self.ids.items()}
-        changes: dict[str, Any] = {"n_folded": len(self.entries) - len(listed), self.local: ()}
+        nothing = type(getattr(self, self.local))()
+        changes: dict[str, Any] = {"n_folded": len(self.entries) - len(listed), self.local: nothing}
         return replace(self.with_entries(listed), ids=ids, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidatesFile(DayFile):
-    """``candidates/{YYYY-MM-DD}-candidates.json``; ``notes`` only with ``--include-audit-analysis``."""
+    """``candidates/{YYYY-MM-DD}-candidates.json``; with ``--include-audit-analysis`` also people's notes.
+
+    ``notes`` are by company what the engine should do better; no text is proposed from them.
+    """
 
     name = "candidates"
     prefix = "cand"
     command = "pattern"
     local = "notes"
     candidates: tuple[Candidate, ...]
-    notes: tuple[Note, ...] = ()
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
