@@ -22,7 +22,7 @@ from coreloop.cli.output import Command, Output, cut, show, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.look import Looked
-    from coreloop.learn.proposals.task import ErrorRow
+    from coreloop.learn.proposals.entry import ErrorRow
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
@@ -176,15 +176,15 @@ def _missing_lines(looked: "Looked") -> Iterator[str]:
 def _look_facts(looked: "Looked") -> dict[str, object]:
     """The facts as JSON; traces belong to no project, so that none of their words is declared."""
     from coreloop.base.project.settings import Settings
-    from coreloop.learn.proposals.vocabulary import Vocabulary, labelled
+    from coreloop.learn.proposals.allowed_lines import Vocabulary
 
     words = Vocabulary({}, Settings())
     return {
         **fields_of(looked, "formats", "n_unknown"),
         "report": import_facts(looked.report),
         **fields_of(looked, "n_requests", "n_failed", "unseen"),
-        "errors": [labelled(row, row.shared(words)) for row in looked.errors],
-        "statements": [labelled(one, one.shared(words)) for one in looked.statements],
+        "errors": [row.labelled(words) for row in looked.errors],
+        "statements": [one.labelled(words) for one in looked.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
         **untrusted({"few_failures": looked.few_failures}),

@@ -16,8 +16,7 @@ from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_line, statement_key
-from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
-from coreloop.learn.proposals.declared_words import Words, refuse_words
+from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_line, refuse_words
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
 
@@ -158,13 +157,13 @@ class Proof:
     def _words(self, file: Replaced) -> Words:
         """What the base declares of the words about the target's tool."""
         qualname = self.target.partition("::")[2]
-        source = read_source(self.repository.read(self.base, file.path) or b"")
+        tree = read_source(self.repository.read(self.base, file.path) or b"").tree
         tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
         tools = tools or [qualname.rpartition(".")[2]]
         subject = self.commit.message.partition("\n")[0]
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
-        definition = find_definition(source.tree, qualname)
-        return Words(self.repository, self.base, self.settings, file.path, source.text, tool, definition)
+        definition = find_definition(tree, qualname)
+        return Words(self.repository, self.base, self.settings, file.path, tool, definition)
 
 
 def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:

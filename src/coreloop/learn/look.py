@@ -22,8 +22,7 @@ from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.schema import KEY
 from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
-from coreloop.learn.proposals.entry import Statement
-from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, openai_chat, otlp
 from coreloop.observe.importers.append_requests import ImportReport, Watching, land

@@ -22,8 +22,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.line import keys_of, parse_advice
-from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.declared_words import Words, refuse_words
+from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_words
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
@@ -78,13 +77,12 @@ def edit_lines(
             is_ours=is_form,
             replaced=replaced,
         )
-        file = read_source(source)
-        definition = find_definition(file.tree, lead.symbol)
+        definition = find_definition(read_source(source).tree, lead.symbol)
     except UnprovenError as unproven:
         raise RefusedError(f"{where}: {unproven}{_elsewhere(source, lead, unproven)}") from unproven
     if not edited.appended:
         raise RefusedError(f"{where}: the docstring has these lines already")
-    words = Words(repository, base_sha, settings, path, file.text, lead.engine, definition)
+    words = Words(repository, base_sha, settings, path, lead.engine, definition)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
         raise RefusedError(f"{where}: the guard would stop it: {reason}. Merge that first, or propose again")
@@ -126,7 +124,7 @@ def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Wo
     wasted = {entry.key: entry.wasted for night in nights for entry in night.statements}
     lines = [text for proposal in proposals for text in proposal.lines]
     least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
-    stay, gone, effects = list(ours), list[str](), read_kept(workspace).newest
+    stay, gone, effects = list(ours), list[str](), read_kept(workspace).effects
     for rank, known, line in sorted(_ranked(ours, effects, wasted, proposals[0])):
         if not _fits([*stay, *lines], budget) and (rank < _RANKS.index("undecided") or known < least):
             stay.remove(line)

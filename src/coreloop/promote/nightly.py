@@ -29,7 +29,7 @@ from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.proposals.entry import Candidate, Statement
+from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import CandidatesFile, read_night
 from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
@@ -161,7 +161,7 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _why_no_text(entry: Statement | Candidate) -> str:
+def _why_no_text(entry: Entry) -> str:
     """The reason if it names no recorded value, since the summary leaves the runner."""
     refused = entry.refused or ""
     if refused.startswith(("weak: ", "redundant: ")):

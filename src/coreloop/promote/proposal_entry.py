@@ -147,7 +147,7 @@ def checked_proposal(
     if isinstance(entry, Statement):
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
-    relaxed = ("the gate was relaxed by the playbook",) if entry.evidence_rank > 1 else ()
+    relaxed = ("the gate was relaxed by the playbook",) if entry.bullets else ()
     return replace(
         proposal,
         axis=entry.axis,
@@ -174,7 +174,7 @@ def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Propo
 
 def nights_by_age(workspace: Workspace) -> list[ProposalsFile]:
     """The proposals files of all days, the newest last; unreadable ones are left out."""
-    nights = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    nights = read_every_night(workspace).files.values()
     return sorted(nights, key=lambda document: document.generated_at)
 
 

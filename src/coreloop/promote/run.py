@@ -15,7 +15,7 @@ from coreloop.base.github.connect import Connect, connect_forge, pull_request_re
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
+from coreloop.learn.proposals.entry import Candidate, Entry, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
@@ -151,9 +151,7 @@ def _newest(workspace: Workspace) -> Iterator[Path]:
         yield from sorted(folder.glob(f"????-??-??-{folder.name}.json"))[-1:]
 
 
-def _about(
-    tool: str, entries: Collection[Statement | Candidate] | Collection[Statement | Counterexample]
-) -> list[Statement | Candidate]:
+def _about(tool: str, entries: Collection[Entry]) -> list[Statement | Candidate]:
     """The statements about a tool, followed by its sequences with a text."""
     own = [entry for entry in entries if entry.tool == tool]
     sequences = (entry for entry in own if isinstance(entry, Candidate))
