@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -26,9 +26,6 @@ from coreloop.observe.reading.fields import (
 )
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-MAX_READ_BYTES: Final = 64 << 20
-"""Of a line: records have 4 KB, and a longer line is skipped."""
-TOO_LONG: Final = f"longer than {MAX_READ_BYTES >> 20} MiB"
 NOT_UTF8: Final = "not UTF-8"
 NO_TIME: Final = "ts is no valid time"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -67,7 +64,7 @@ _decode_record = msgspec.json.Decoder(RecordFields).decode
 
 
 def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """Read a day file line by line; of a line over `MAX_READ_BYTES`, only as much and a byte more.
+    """Read a day file line by line.
 
     Parameters
     ----------
@@ -84,28 +81,14 @@ def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator
     offset = start
     with path.open("rb", buffering=1 << 20) as file:
         file.seek(start)
-        while raw := file.readline(MAX_READ_BYTES + 1):
-            start_of_line = offset
-            offset += len(raw)
-            if len(raw) > MAX_READ_BYTES and not raw.endswith(b"\n"):
-                offset += _skip_rest(file)
-            if end is not None and start_of_line + len(raw) >= end:
-                raw = raw[: max(0, end - start_of_line)]  # the line was shorter when ``end`` was read
-                if not raw:
-                    return
-            content = raw if start_of_line else raw.removeprefix(BYTE_ORDER_MARK)
+        for line in file:
+            raw = line if end is None else line[: max(0, end - offset)]
+            if not raw:  # a line that was shorter, or not there, when ``end`` was read
+                return
+            content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
             if content and not content.isspace():
-                yield start_of_line, content
-
-
-def _skip_rest(file: BinaryIO) -> int:
-    """Read a line to its end in pieces, and return their length."""
-    n_bytes = 0
-    while piece := file.readline(1 << 20):
-        n_bytes += len(piece)
-        if piece.endswith(b"\n"):
-            break
-    return n_bytes
+                yield offset, content
+            offset += len(raw)
 
 
 def read_lines(path: Path) -> Iterator[RecordLine | Skipped]:
@@ -138,12 +121,10 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     -------
     RecordLine or Skipped
         Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record`` (no object), ``ts is missing``,
-        ``ts is no valid time``, ``replay``, ``longer than 64 MiB`` and ``schema version N is newer than 2``.
+        ``ts is no valid time``, ``replay`` and ``schema version N is newer than 2``.
         Any other malformed field is converted if its meaning is clear, else read as absent.
     """
     absent: Sequence[str] = ()
-    if len(raw) > MAX_READ_BYTES:
-        return Skipped(TOO_LONG, offset)
     try:
         fields = _decode_record(raw)
         timestamp = _time_of(fields.ts)

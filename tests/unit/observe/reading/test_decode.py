@@ -1,7 +1,6 @@
 """Decoding of lines: both versions, any length, torn, malformed, and from other systems."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.read_lines import read_facts
-from coreloop.observe.reading import decode
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
     RecordLine,
@@ -20,7 +18,6 @@ from coreloop.observe.reading.decode import (
     decode_plain,
     decode_question,
     microseconds,
-    read_lines,
 )
 from coreloop.observe.reading.fields import CallFields, CountedFields, RecordFields
 from logs import call, line, override, record
@@ -205,18 +202,6 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
     of_facts = {"args_from", "case", "saw"}  # only facts read these
     assert set(oddities.absent) - of_facts == set(read.absent) - of_facts
     assert oddities.skipped == {}
-
-
-def test_a_line_that_is_too_long_is_skipped_and_the_next_one_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(decode, "MAX_READ_BYTES", 3_000)
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(line(record(question="a" * 3_000)) + line(record(request_id="req-2")))
-    long, read = read_lines(path)
-    assert (long.offset, getattr(long, "reason", None)) == (0, decode.TOO_LONG)
-    assert isinstance(read, RecordLine)
-    assert (read.fields.request_id, path.read_bytes()[read.offset :].count(b"\n")) == ("req-2", 1)
 
 
 @given(raw=st.binary(max_size=200))
