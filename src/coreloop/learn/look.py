@@ -94,7 +94,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     now : datetime
         With time zone.
     watching : callable, optional
-        Adds progress callbacks to the files.
+        Shows the progress.
 
     Raises
     ------

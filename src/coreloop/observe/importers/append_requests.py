@@ -37,8 +37,8 @@ from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.record_parts import error_without_values
 
-Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
-"""Takes the files to read and returns them with a `TraceFile.progress`."""
+Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
+"""Takes the files to read and returns them, showing how many were."""
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
 
@@ -123,7 +123,7 @@ def run_import(
     now_s : float
         Unix time, to recognize files that are still being written.
     watching : callable, optional
-        Adds progress callbacks to the files.
+        Shows the progress.
 
     Raises
     ------
