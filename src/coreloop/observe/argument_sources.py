@@ -281,13 +281,13 @@ class Sources:
             return
         names = self._names
         for key, value in node.items():
-            inside = names.get((path, key)) if type(key) is str else None
-            if inside is None:
+            known = names.get((path, key)) if type(key) is str else None
+            if known is None:
                 name = composed(key) if type(key) is str and is_name(key) else "*"
-                inside = self._bounded(f"{path}.{name}")
+                known = self._bounded(f"{path}.{name}")
                 if name == key:
-                    names[path, name] = inside
-            yield inside, value, key
+                    names[path, name] = known
+            yield known, value, key
 
     def _bounded(self, path: str) -> str:
         """The path, or an empty text if it is too long."""
