@@ -19,10 +19,9 @@ from coreloop.observe.adapters.plain_values import (
     field_of,
     rejection_of,
     said,
-    schema_rejection,
     sent_tools,
 )
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
 
 MAX_RUNS: Final = 50_000
@@ -37,7 +36,7 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    handler: Any = _handler()(Requests(data_dir))
+    handler: Any = _handler()(data_dir)
     return handler
 
 
@@ -80,8 +79,8 @@ class Runs:
 
     run_inline = True  # in order, and in the thread of the run
 
-    def __init__(self, requests: Requests) -> None:
-        self.requests = requests
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+        self._data_dir = data_dir
         self._runs: OrderedDict[Hashable, _Run] = OrderedDict()
 
     def _add(self, run_id: Hashable, run: _Run) -> None:
@@ -144,7 +143,9 @@ class Runs:
         if root.request is None:
             outer = None if root.parent is None else root.parent.request
             question = _question(root.inputs)
-            root.request = self.requests.start(question, parent=outer, session_id=root.session_id)
+            root.request = AdaptedRequest(
+                question, parent=outer, session_id=root.session_id, data_dir=self._data_dir
+            )
         self._add(run_id, _Run(root, "model", _name((about.get("metadata") or {}).get("ls_provider"))))
         _read_answers(root.request, messages[0] if messages else ())
         tools = (about.get("invocation_params") or {}).get("tools")
@@ -237,8 +238,7 @@ def _error(request: AdaptedRequest, call_id: str, text: str) -> str:
     if text.startswith(f"Error: {call.name} is not a valid tool"):
         return UNKNOWN_TOOL
     if "validation error" in text.lower():  # the tool turned it into a text
-        tool = request.tools.get(call.name)
-        return schema_rejection(None if tool is None else tool.schema, call.args)
+        return request.rejection(call_id, call.args)
     return text or "failed"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 
@@ -29,7 +29,7 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
         As for `AuditCollector`.
     """
     low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
-    low_level.middleware.append(RecordCalls(Requests(data_dir)))
+    low_level.middleware.append(RecordCalls(data_dir))
 
 
 attach = record_calls
@@ -38,8 +38,8 @@ attach = record_calls
 class RecordCalls:
     """The middleware of one server."""
 
-    def __init__(self, requests: Requests) -> None:
-        self._requests = requests
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+        self._data_dir = data_dir
         self._tools: dict[str, SentTool] = {}
         self._sessions: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
@@ -52,7 +52,7 @@ class RecordCalls:
             return await call_next(ctx)
         params = ctx.params if isinstance(ctx.params, Mapping) else {}
         name = str(params.get("name") or "?")
-        request = self._requests.start(session_id=self._session(ctx))
+        request = AdaptedRequest(session_id=self._session(ctx), data_dir=self._data_dir)
         request.sent(self._tools.values())
         request.asked(_CALL, name, params.get("arguments"))
         request.started(_CALL)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.requests import AdaptedRequest, ended
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import never_raises
 
@@ -34,7 +34,7 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    capability: Any = _capability()(Requests(data_dir))
+    capability: Any = _capability()(data_dir)
     return capability
 
 
@@ -57,15 +57,15 @@ def _capability() -> Any:
 class Runs:
     """The hooks around runs, requests to the model and tools."""
 
-    def __init__(self, requests: Requests) -> None:
-        self._requests = requests
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+        self._data_dir = data_dir
         self._runs: dict[str, AdaptedRequest] = {}
 
     def _of(self, ctx: Any) -> AdaptedRequest:
-        return self._runs.get(ctx.run_id) or self._requests.ended()
+        return self._runs.get(ctx.run_id) or ended()
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        run = self._requests.start(parent=_run.get(), session_id=_session_of(ctx))
+        run = AdaptedRequest(parent=_run.get(), session_id=_session_of(ctx), data_dir=self._data_dir)
         _ask(run, ctx)
         self._runs[ctx.run_id] = run
         token = _run.set(run)
