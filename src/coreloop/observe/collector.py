@@ -8,7 +8,7 @@ are imported at start-up.
 import os
 import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self
@@ -17,7 +17,7 @@ from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
 from coreloop.observe import drops
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources
-from coreloop.observe.calls import recorded_call
+from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop, never_raises
@@ -209,19 +209,19 @@ class AuditCollector:
             overrides_used=overrides_used,
             extreme_flags=extreme_flags,
         )
-        recorded = recorded_call(traced, self._settings, drop)
-        self._add_call(record, recorded, result, error)
-        if result is not ... or self._sources is not None:
-            try:
-                with self._lock:
-                    if self._sources is None:  # created on the first result
-                        self._sources = self._new_sources(record, [recorded])
-                sources, call, lookup = self._sources, recorded.call, None
-                if result is not ... or sources.has_results:
-                    lookup = sources.trace(recorded, self._settings.compared)
-                sources.remember(call["name"], result, lookup, ok=call["ok"])
-            except Exception as problem:  # the call itself is recorded
-                drops.drop_error(problem)
+        self._add_calls(record, [traced])
+
+    def _add_calls(self, record: Record, calls: Sequence[TracedCall]) -> None:
+        """Add finished calls, and the sources of their arguments."""
+        recorded = [recorded_call(call, self._settings, drop) for call in calls]
+        for call, made in zip(calls, recorded, strict=True):
+            self._add_call(record, made, call.result, call.error)
+        if self._sources is None and all(call.result is ... for call in calls):
+            return
+        with self._lock:
+            if self._sources is None:  # created on the first result
+                self._sources = self._new_sources(record, recorded)
+        trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings)
 
     def _add_call(
         self, record: Record, recorded: RecordedCall, result: object, error: str | BaseException | None
@@ -376,14 +376,6 @@ class AuditCollector:
                 _blocks.set(blocks[:place] + blocks[place + 1 :])
                 return blocks[place][1]
         return True  # entered in another context, for example by a generator's first step
-
-    async def __aenter__(self) -> Self:
-        return self.__enter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, trace)
 
 
 class OwnCollector(AuditCollector):

@@ -13,7 +13,7 @@ from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
 from coreloop.observe import drops
 from coreloop.observe.adapters.plain_values import bad_json, named_args, plain_result, schema_rejection
-from coreloop.observe.calls import AskedCalls, recorded_call, trace_calls
+from coreloop.observe.calls import AskedCalls
 from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
@@ -222,15 +222,7 @@ class AdaptedRequest(AuditCollector):
     def _settle(self) -> None:
         """Record the calls whose answers the model saw together."""
         calls, self._calls = self._calls.all, AskedCalls()
-        record = self._pending[0]
-        recorded = [recorded_call(call, self._settings, drops.drop) for call in calls]
-        for call, kept in zip(calls, recorded, strict=True):
-            self._add_call(record, kept, call.result, call.error)
-        if self._sources is None:
-            if all(call.result is ... for call in calls):
-                return
-            self._sources = self._new_sources(record, recorded)
-        trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings)
+        self._add_calls(self._pending[0], calls)
 
 
 _under_way: dict[str, AdaptedRequest] = {}
