@@ -213,19 +213,17 @@ class AuditCollector:
 
     def _add_calls(self, record: Record, calls: Sequence[TracedCall]) -> None:
         """Add finished calls, and the sources of their arguments."""
-        recorded = [recorded_call(call, self._settings, drop) for call in calls]
-        for call, made in zip(calls, recorded, strict=True):
-            self._add_call(record, made, call.result, call.error)
+        made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
+        for call, recorded in made:
+            self._add_call(record, call, recorded)
         if self._sources is None and all(call.result is ... for call in calls):
             return
         with self._lock:
             if self._sources is None:  # created on the first result
-                self._sources = self._new_sources(record, recorded)
-        trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings)
+                self._sources = self._new_sources(record, [recorded for _, recorded in made])
+        trace_calls(made, self._sources, self._settings)
 
-    def _add_call(
-        self, record: Record, recorded: RecordedCall, result: object, error: str | BaseException | None
-    ) -> None:
+    def _add_call(self, record: Record, traced: TracedCall, recorded: RecordedCall) -> None:
         call, new_step, plain_args = recorded
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             # `records.join_steps` one step at a time, so that the flush does not have to.
@@ -234,7 +232,7 @@ class AuditCollector:
                 self._last_step = new_step
             record["tool_calls"].append(call)
             if self._settings.contexts is not None:
-                self._conversation.append(kept_call(call["name"], plain_args, result, error))
+                self._conversation.append(kept_call(call["name"], plain_args, traced.result, traced.error))
             self._identifiers.add(plain_args)
 
     @staticmethod

@@ -104,10 +104,11 @@ def record_of(
         model=request.model,
         session_id=request.session_id,
     )
-    recorded_calls = [recorded_call(call, settings, drop) for call in request.calls]
+    made = [(call, recorded_call(call, settings, drop)) for call in request.calls]
     sources = Sources() if sources is None else sources
     sources.add_question(request.question)
-    trace_calls(list(zip(request.calls, recorded_calls, strict=True)), sources, settings)
+    trace_calls(made, sources, settings)
+    recorded_calls = [recorded for _, recorded in made]
     identifiers = RequestIdentifiers()
     for recorded in recorded_calls:
         identifiers.add(recorded.args)
