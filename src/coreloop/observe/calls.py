@@ -10,13 +10,13 @@ import orjson
 from coreloop.base.record_lines import MAX_STRING_CHARS, bounded, canonical_json, shorten, to_plain
 from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, ToolCall, hash_args, step
 from coreloop.observe.argument_sources import Lookup, Sources
-from coreloop.observe.failed_results import failure_of
 from coreloop.observe.record_parts import (
     Drop,
     RecordedCall,
     TracedCall,
     error_text,
     error_without_values,
+    failure_of,
     number,
     stored_text,
     texts,
@@ -113,7 +113,7 @@ def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:
 def recorded_call(traced: TracedCall, settings: "LogSettings", drop: Drop) -> RecordedCall:
     """Build a call of a record.
 
-    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`); if it does not,
+    Without ``ok`` and ``error``, a result that says so failed (`failure_of`); if it does not,
     ``unknown`` is why nobody knows whether the call worked.
     """
     name, ok, error = stored_text(traced.name, 200), traced.ok, traced.error

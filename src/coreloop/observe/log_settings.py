@@ -11,8 +11,8 @@ from coreloop.base.categories import Categories
 from coreloop.observe import drops
 from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.drops import drop
-from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
+from coreloop.observe.record_parts import FAILED_RESULTS, FailedResults
 from coreloop.observe.shown_states import Compared
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class LogSettings(NamedTuple):
     """The key of cases, once it was needed."""
     categories: Categories = Categories()
     selectors: Mapping[str, Sequence[str]] = {}
-    failed_results: FailedResults = DEFAULT
+    failed_results: FailedResults = FAILED_RESULTS
     compared: Callable[[str], Compared | None] | None = None
     """Without coreloop.yaml it is not known which files are the project's."""
     outcome: "OutcomeRule | None" = None

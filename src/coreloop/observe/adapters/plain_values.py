@@ -11,8 +11,9 @@ from typing import Any, Final
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, text_of
-from coreloop.observe.comparable_texts import is_name
+from coreloop.observe.argument_sources import is_name
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.importers.trace_values import arguments
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 _MAX_REASONS: Final = 8
@@ -32,21 +33,6 @@ _TYPES: Final = ("bool", "int", "float", "date", "time", "datetime", "time_delta
 _SCHEMA_ONLY: Final = frozenset(
     [*_WORDS.split(), *(f"{name}_{what}" for name in _TYPES for what in ("type", "parsing"))]
 )
-
-
-def named_args(args: object) -> Mapping[str, Any]:
-    """Return arguments by name: a mapping, JSON text of an object, or anything else under ``value``."""
-    if isinstance(args, Mapping):
-        return args
-    if args is None or args == "":
-        return {}
-    value = args
-    if isinstance(args, str | bytes):
-        try:
-            value = orjson.loads(args)
-        except orjson.JSONDecodeError:
-            value = args if isinstance(args, str) else args.decode("utf-8", "replace")
-    return value if isinstance(value, dict) else {"value": value}
 
 
 def field_of(value: Any, name: str) -> Any:
@@ -188,7 +174,7 @@ _BOUNDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 def schema_rejection(schema: object, args: object) -> str:
     """Return the `rejection` of arguments: what their schema says of each at the top level, never a value."""
-    return rejection(_violations(schema if isinstance(schema, dict) else {}, named_args(args)))
+    return rejection(_violations(schema if isinstance(schema, dict) else {}, arguments(args)))
 
 
 def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

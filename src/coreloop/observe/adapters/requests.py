@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
 from coreloop.observe import drops
-from coreloop.observe.adapters.plain_values import bad_json, named_args, plain_result, schema_rejection
+from coreloop.observe.adapters.plain_values import bad_json, plain_result, schema_rejection
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
+from coreloop.observe.importers.trace_values import arguments
 from coreloop.observe.record_parts import TracedCall, stored_text
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class AdaptedRequest(AuditCollector):
         with self._lock:
             if hash(call_id) not in self._known:
                 self._known.add(hash(call_id))
-                self._calls.ask(call_id, text_of(name), named_args(args))
+                self._calls.ask(call_id, text_of(name), arguments(args))
 
     @never_raises
     def started(self, call_id: Hashable) -> None:

@@ -3,7 +3,6 @@
 import codecs
 import gzip
 import io
-import json
 import lzma
 import os
 import zipfile
@@ -14,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, cast
 
-import orjson
-
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
+from coreloop.observe.importers.trace_values import decode_trace
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace
 
 _Part = TypeVar("_Part")
@@ -181,24 +179,6 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         lines = io.BytesIO(rest)
     yield value
     yield from read_line_values(lines)
-
-
-def decode_trace(text: bytes | str) -> Any:
-    """Parse JSON text.
-
-    Raises
-    ------
-    ValueError
-        The text is not JSON, or nested too deeply.
-    """
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        pass
-    try:  # some tools write lone surrogates and NaN, which are not valid JSON
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
 
 
 def _value_or_torn(text: bytes) -> Any:

@@ -2,7 +2,6 @@
 
 from coreloop.base.error_classes import error_class
 from coreloop.observe.adapters.plain_values import (
-    named_args,
     plain_result,
     rejection,
     rejection_in,
@@ -79,20 +78,6 @@ def test_rejection_is_read_from_a_text_without_its_values() -> None:
         "invalid_argument: seats: Input should be a valid integer; city: Field required"
     )
     assert rejection_in("no room") is None
-
-
-@each_row(
-    ("args", "named"),
-    [
-        ({"a": 1}, {"a": 1}),
-        ('{"a": 1}', {"a": 1}),
-        ("[1]", {"value": [1]}),
-        ("{broken", {"value": "{broken"}),
-        (b"\xff", {"value": "\ufffd"}),
-    ],
-)
-def test_arguments_are_named(args: object, named: dict[str, object]) -> None:
-    assert named_args(args) == named
 
 
 @each_row(
