@@ -25,9 +25,8 @@ from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, openai_chat, otlp
-from coreloop.observe.importers.append_requests import ImportReport, Watching, land
+from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
-from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 

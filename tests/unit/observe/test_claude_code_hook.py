@@ -136,11 +136,11 @@ def test_task_of_a_sub_agent_is_recorded_inside_the_turn_that_started_it(tmp_pat
     project.mkdir()
     agents.mkdir(parents=True)
     session = Session().user("q").calls("Agent", id="t-9").result("there", id="t-9")
+    session.lines[-1]["toolUseResult"] = {"agentId": "a1"}
     path = write_lines(tmp_path / "s-1.jsonl", session.says("done", stop_reason="end_turn").lines)
     task = Session("a").user("look it up").calls("Grep").result("x").says("there", stop_reason="end_turn")
     lines = [{**line, "isSidechain": True, "sessionId": "s-1"} for line in task.lines]
     write_lines(agents / "agent-a1.jsonl", lines)
-    (agents / "agent-a1.meta.json").write_text('{"toolUseId": "t-9"}')
     for _ in range(2):
         turn(project, {"transcript_path": str(path)})
     by_question = {record["question"]: record for record in records(project)}

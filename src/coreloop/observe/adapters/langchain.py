@@ -94,10 +94,8 @@ class Runs:
         return None if run is None or run.root.request is None else (run, run.root.request)
 
     @never_raises
-    def on_chain_start(
-        self, chain: Any, inputs: Any, *, run_id: Hashable, parent_run_id: Hashable = None, **about: Any
-    ) -> None:
-        parent = self._runs.get(parent_run_id)
+    def on_chain_start(self, chain: Any, inputs: Any, *, run_id: Hashable, **about: Any) -> None:
+        parent = self._runs.get(about.get("parent_run_id"))
         if parent is not None and parent.kind != "tool":
             self._add(run_id, _Run(parent.root, "chain"))
             return
@@ -127,16 +125,8 @@ class Runs:
             ended[1].end(error=error)
 
     @never_raises
-    def on_chat_model_start(
-        self,
-        serialized: Any,
-        messages: Any,
-        *,
-        run_id: Hashable,
-        parent_run_id: Hashable = None,
-        **about: Any,
-    ) -> None:
-        parent = self._runs.get(parent_run_id)
+    def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Hashable, **about: Any) -> None:
+        parent = self._runs.get(about.get("parent_run_id"))
         if parent is None or parent.kind == "tool":
             return
         root = parent.root
@@ -181,16 +171,8 @@ class Runs:
         self._ended(run_id)
 
     @never_raises
-    def on_tool_start(
-        self,
-        serialized: Any,
-        input_str: str,
-        *,
-        run_id: Hashable,
-        parent_run_id: Hashable = None,
-        **about: Any,
-    ) -> None:
-        parent = self._runs.get(parent_run_id)
+    def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Hashable, **about: Any) -> None:
+        parent = self._runs.get(about.get("parent_run_id"))
         if parent is None:
             return
         run = _Run(parent.root, "tool", about.get("tool_call_id"))

@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import orjson
-
 from coreloop.base.records import REFUSED
 from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
@@ -62,7 +60,7 @@ _COMMAND: Final = SkippedTrace("command or notification")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
 
 Starters: TypeAlias = dict[str, tuple[str, ...]]
-"""Id of a call, or of the sub-agent that it started -> the ids of the call's turn."""
+"""Id of a sub-agent -> the ids of the turn whose call started it."""
 
 
 @dataclass(slots=True)
@@ -120,24 +118,16 @@ def _as_nested(task: TracedRequest, path: Path, agent: str, sessions: dict[Path,
         sessions[session] = {}
         with suppress(OSError):
             list(_read_session(TraceFile(session, False, 0, 0.0), sessions[session]))
-    turn = sessions[session].get(agent) or sessions[session].get(_starting_call(path))
+    turn = sessions[session].get(agent)
     if turn is None:
         return replace(task, session_id=None)
     return replace(task, parent_id=request_id(NAME, turn))
 
 
-def _starting_call(path: Path) -> str:
-    """The id of the call that started a sub-agent, from the file beside its own."""
-    with suppress(OSError, ValueError):
-        described = orjson.loads(path.with_suffix(".meta.json").read_bytes())
-        return str(described.get("toolUseId")) if isinstance(described, dict) else ""
-    return ""
-
-
 def _read_session(
     file: TraceFile, starters: Starters, *, of_agent: bool = False
 ) -> Iterator[TracedRequest | SkippedTrace]:
-    """Read the turns of one session; calls and sub-agents are added to ``starters``."""
+    """Read the turns of one session; sub-agents are added to ``starters``."""
     turn: _Turn | None = None
     line: Any = None
     with file.open() as lines:
@@ -210,7 +200,6 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
             id, args = str(part.get("id")), part.get("input")
             named = args if isinstance(args, dict) else {"value": args}
             turn.calls.ask(id, text(part.get("name")) or "?", named, at=at)
-            turn.starters[id] = turn.ids
             turn.answer_chars, turn.is_answered = None, True
         elif body := body_text([part]):
             turn.answer_chars, turn.is_answered = (turn.answer_chars or 0) + len(body), True
