@@ -97,8 +97,9 @@ def project_settings(
     settings: "Settings", folder: Path, root: Path | None, version: str | None = None, *, keeps_contexts: bool
 ) -> LogSettings:
     """The settings of a log in a folder, for the tools of a project's folder if there is one."""
-    from coreloop.observe.source_comparisons import reader_for
+    from coreloop.observe.source_comparisons import reader_of
 
+    targets = tuple((name, tool.target) for name, tool in settings.tools.items())
     return LogSettings(
         Journal(folder),
         version,
@@ -106,7 +107,7 @@ def project_settings(
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
         settings.failed_results(),
-        None if root is None else reader_for(root, settings),
+        None if root is None else reader_of(root, targets),
         settings.outcome_rule(),
         Journal(folder.parent / CONTEXTS) if settings.measure.contexts and keeps_contexts else None,
     )

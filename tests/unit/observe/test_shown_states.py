@@ -29,7 +29,7 @@ def return_order(order_id: str) -> str:
     if order.payment in CLOSED or order.gift:
         raise ValueError
 
-def plain(order_id: str) -> str:
+def plain(order_id: str, payment: Payment) -> str:
     return order_id
 """
 STATES = """
