@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, Self
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
 from coreloop.observe import drops
+from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources
 from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
@@ -23,17 +24,6 @@ from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop, never_raises
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
-from coreloop.observe.record_parts import (
-    RecordedCall,
-    TracedCall,
-    error_text,
-    error_without_values,
-    number,
-    open_record,
-    short_text,
-    stored_text,
-    texts,
-)
 
 
 class AuditCollector:
@@ -120,16 +110,20 @@ class AuditCollector:
             self._started_ns = time.monotonic_ns()
             folder = folder_of(data_dir)
             self._settings = log_settings(*folder, self._LOG)
-            record = open_record(
+            record = parts.open_record(
                 question,
-                request_id=short_text(request_id) or f"req-{os.urandom(8).hex()}",
+                request_id=parts.short_text(request_id) or f"req-{os.urandom(8).hex()}",
                 categories=self._settings.categories,
                 stock_code_hint=stockCode_hint,
                 provider=provider,
                 model=model,
                 session_id=session_id,
             )
-            self._open(record, folder, short_text(tools_version) or short_text(self._settings.tools_version))
+            self._open(
+                record,
+                folder,
+                parts.short_text(tools_version) or parts.short_text(self._settings.tools_version),
+            )
         except Exception as error:
             drops.drop_error(error)
 
@@ -198,7 +192,7 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        traced = TracedCall(
+        traced = parts.TracedCall(
             name=name,
             args=args,
             ok=ok,
@@ -211,7 +205,7 @@ class AuditCollector:
         )
         self._add_calls(record, [traced])
 
-    def _add_calls(self, record: Record, calls: Sequence[TracedCall]) -> None:
+    def _add_calls(self, record: Record, calls: Sequence[parts.TracedCall]) -> None:
         """Add finished calls, and the sources of their arguments."""
         made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
         for call, recorded in made:
@@ -223,7 +217,7 @@ class AuditCollector:
                 self._sources = self._new_sources(record, [recorded for _, recorded in made])
         trace_calls(made, self._sources, self._settings)
 
-    def _add_call(self, record: Record, traced: TracedCall, recorded: RecordedCall) -> None:
+    def _add_call(self, record: Record, traced: parts.TracedCall, recorded: parts.RecordedCall) -> None:
         call, new_step, plain_args = recorded
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             # `records.join_steps` one step at a time, so that the flush does not have to.
@@ -236,7 +230,7 @@ class AuditCollector:
             self._identifiers.add(plain_args)
 
     @staticmethod
-    def _new_sources(record: Record, new: Iterable[RecordedCall]) -> Sources:
+    def _new_sources(record: Record, new: Iterable[parts.RecordedCall]) -> Sources:
         """The memory of a request; it is incomplete if an earlier call worked, whose result is not known."""
         sources = Sources()
         sources.add_question(record["question"])
@@ -266,9 +260,9 @@ class AuditCollector:
         if record is not None:
             record["override_calls"].append(
                 {
-                    "tool": stored_text(tool, 200),
-                    "override_keys": texts(keys, drop=drop),
-                    "trigger": None if trigger is None else stored_text(trigger, MAX_STRING_CHARS),
+                    "tool": parts.stored_text(tool, 200),
+                    "override_keys": parts.texts(keys, drop=drop),
+                    "trigger": None if trigger is None else parts.stored_text(trigger, MAX_STRING_CHARS),
                     "succeeded": bool(succeeded),
                 }
             )
@@ -278,7 +272,7 @@ class AuditCollector:
         """Record that the answer violated a rule; several violations are joined by ``; ``."""
         record = self._record()
         if record is not None:
-            new = stored_text(text, MAX_STRING_CHARS)
+            new = parts.stored_text(text, MAX_STRING_CHARS)
             with self._lock:
                 record["violation"] = f"{record['violation']}; {new}" if record["violation"] else new
 
@@ -327,13 +321,13 @@ class AuditCollector:
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
             record["tool_sequence_hash"] = hash_sequence(self._sequence)
-            record["chunk_len"] = number(chunk_len, drop=drop)
+            record["chunk_len"] = parts.number(chunk_len, drop=drop)
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
-            record["error"] = error_text(error)
-            record["rounds"] = number(rounds, drop=drop)
-            record["skill_used"] = short_text(skill_used)
+            record["error"] = parts.error_text(error)
+            record["rounds"] = parts.number(rounds, drop=drop)
+            record["skill_used"] = parts.short_text(skill_used)
             self._add_case(record)
-            line = encode_line(record, self._settings.selectors, mask_error=error_without_values)
+            line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
                 keep_conversation(self._settings.contexts.append, record, self._conversation)

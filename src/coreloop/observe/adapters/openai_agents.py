@@ -16,12 +16,7 @@ from functools import cache
 from types import new_class
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import (
-    UNKNOWN_TOOL,
-    field_of,
-    rejection_of,
-    said,
-)
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejection_of, said
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises

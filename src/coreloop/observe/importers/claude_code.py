@@ -16,16 +16,8 @@ from typing import Any, Final, TypeAlias
 
 from coreloop.base.records import REFUSED
 from coreloop.observe.calls import AskedCalls, milliseconds
+from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
-from coreloop.observe.importers.trace_values import (
-    anthropic_tokens,
-    block_error,
-    blocks,
-    body_text,
-    read_time,
-    received,
-    text,
-)
 from coreloop.observe.importers.traced_request import (
     FOREIGN,
     NO_TIME,
@@ -140,7 +132,7 @@ def _read_session(
                     yield SkippedTrace("answer without a question")
                 else:
                     _add_answer(turn, line)
-            elif results := blocks(line["message"].get("content"), "tool_result"):
+            elif results := values.blocks(line["message"].get("content"), "tool_result"):
                 if turn is not None:
                     _add_results(turn, line, results)
             elif (typed := _typed(line)) is None:
@@ -173,9 +165,9 @@ def _why_skipped(line: Any, *, of_agent: bool) -> SkippedTrace | None:
 
 
 def _start_turn(line: dict[str, Any], typed: str, starters: Starters) -> _Turn:
-    session_id, uuid = text(line.get("sessionId")), text(line.get("uuid"))
-    started = read_time(line.get("timestamp"))
-    ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
+    session_id, uuid = values.text(line.get("sessionId")), values.text(line.get("uuid"))
+    started = values.read_time(line.get("timestamp"))
+    ids = (uuid,) if uuid else (session_id or "", values.text(line.get("timestamp")) or "", typed)
     return _Turn(ids, typed, session_id, started, starters, started)
 
 
@@ -183,46 +175,48 @@ def _typed(line: dict[str, Any]) -> str | None:
     """A message without the parts added by the editor or the agent; None if nothing remains."""
     content = line["message"].get("content")
     parts = content if isinstance(content, list) else [content]
-    typed = [part for part in parts if not _ADDED.match(body_text([part]))]
-    return body_text(typed) if typed else None
+    typed = [part for part in parts if not _ADDED.match(values.body_text([part]))]
+    return values.body_text(typed) if typed else None
 
 
 def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
     message, is_error = line["message"], bool(line.get("isApiErrorMessage"))
-    model = text(message.get("model"))
+    model = values.text(message.get("model"))
     if model == _SYNTHETIC and not is_error:
         return
-    at = read_time(line.get("timestamp"))
+    at = values.read_time(line.get("timestamp"))
     turn.ended = at or turn.ended
     content = message.get("content")
     for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
         if isinstance(part, dict) and part.get("type") == "tool_use":
             id, args = str(part.get("id")), part.get("input")
             named = args if isinstance(args, dict) else {"value": args}
-            turn.calls.ask(id, text(part.get("name")) or "?", named, at=at)
+            turn.calls.ask(id, values.text(part.get("name")) or "?", named, at=at)
             turn.answer_chars, turn.is_answered = None, True
-        elif body := body_text([part]):
+        elif body := values.body_text([part]):
             turn.answer_chars, turn.is_answered = (turn.answer_chars or 0) + len(body), True
             turn.error = body if is_error else None
-    turn.stop_reason = text(message.get("stop_reason"))
+    turn.stop_reason = values.text(message.get("stop_reason"))
     if model and model != _SYNTHETIC:
         turn.model = model
-        reply = text(message.get("id")) or str(line.get("uuid"))  # repeated in a line per block of the reply
-        turn.tokens[reply] = anthropic_tokens(message.get("usage"))
+        reply = values.text(message.get("id")) or str(
+            line.get("uuid")
+        )  # repeated in a line per block of the reply
+        turn.tokens[reply] = values.anthropic_tokens(message.get("usage"))
 
 
 def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]]) -> None:
     """Add the results in a message to their calls."""
-    at = read_time(line.get("timestamp"))
+    at = values.read_time(line.get("timestamp"))
     turn.ended, turn.answer_chars, turn.is_answered = at or turn.ended, None, True
     told = line.get("toolUseResult")
     if isinstance(told, dict) and isinstance(told.get("agentId"), str):
         turn.starters[told["agentId"]] = turn.ids
     for part in results:
-        error = block_error(part)
+        error = values.block_error(part)
         is_refused = error is not None and _REFUSAL.match(error) is not None
         how = {"unknown": REFUSED} if is_refused else {"error": error}
-        turn.calls.answer(str(part.get("tool_use_id")), **received(part.get("content")), **how, at=at)
+        turn.calls.answer(str(part.get("tool_use_id")), **values.received(part.get("content")), **how, at=at)
 
 
 def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
