@@ -20,7 +20,6 @@ from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources
 from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
-from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop, never_raises
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
@@ -226,7 +225,9 @@ class AuditCollector:
                 self._last_step = new_step
             record["tool_calls"].append(call)
             if self._settings.contexts is not None:
-                self._conversation.append(kept_call(call["name"], plain_args, traced.result, traced.error))
+                self._conversation.append(
+                    parts.kept_call(call["name"], plain_args, traced.result, traced.error)
+                )
             self._identifiers.add(plain_args)
 
     @staticmethod
@@ -330,7 +331,7 @@ class AuditCollector:
             line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
-                keep_conversation(self._settings.contexts.append, record, self._conversation)
+                parts.keep_conversation(self._settings.contexts.append, record, self._conversation)
         except Exception as problem:
             self._settings.journal.count_dropped(drops.drop_error(problem))
 

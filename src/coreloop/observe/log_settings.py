@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.base.categories import Categories
 from coreloop.observe import drops
-from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import Journal
-from coreloop.observe.record_parts import FAILED_RESULTS, FailedResults
+from coreloop.observe.record_parts import CONTEXTS, FAILED_RESULTS, FailedResults
 from coreloop.observe.shown_states import Compared
 
 if TYPE_CHECKING:
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
 
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"
-# data_dir: logs · data_dir: "my logs"  # comment; not data_dir: &anchor logs
-_DATA_DIR: Final = re.compile(
-    r"""^data_dir:[ \t]+(?P<quote>["']?)(?P<path>[\w./][^"'#\\\n]*?)(?P=quote)[ \t]*(?:[ \t]#.*)?$""",
-    re.MULTILINE,
-)
+_DATA_DIR: Final = re.compile(r"""^data_dir:[ \t]+["']?([\w./][^"'#\n]*)""", re.MULTILINE)
 
 
 class LogSettings(NamedTuple):
@@ -128,7 +123,7 @@ def _read_data_dir(root: Path) -> str:
         line = _DATA_DIR.search((root / "coreloop.yaml").read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):  # absent, or not UTF-8
         line = None
-    return line["path"] if line else "data"
+    return line[1].strip() if line else "data"
 
 
 def is_disabled() -> bool:

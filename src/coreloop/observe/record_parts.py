@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from coreloop.base.categories import Categories
-from coreloop.base.record_lines import MAX_CHARS, MAX_STRING_CHARS, text_of
+from coreloop.base.record_lines import MAX_CHARS, MAX_STRING_CHARS, text_of, to_plain
 from coreloop.base.records import (
     SCHEMA_VERSION,
     UNSPECIFIED,
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 
 Drop: TypeAlias = Callable[[str], None]
+CONTEXTS: Final = "contexts"
+"""Beside the folder of the records; day files, whose lines have the records' ids."""
+MAX_KEPT_CHARS: Final = 8_000
+"""Of a question, a result or a user's message: some 2,000 tokens, which every question to a model repeats."""
 FailedResults: TypeAlias = Mapping[str, frozenset[str]]
 """Fields of a result, and their values in failed calls, as lower-case JSON text."""
 FAILED_RESULTS: Final[FailedResults] = {
@@ -240,3 +244,50 @@ def _json(fields: dict[str, Any]) -> str:
         return orjson.dumps(fields, default=lambda _: None, option=_PLAIN).decode()
     except orjson.JSONEncodeError:  # nested too deep, numbers too large, text that is no UTF-8
         return "the result says that it failed"
+
+
+def kept_call(
+    name: str,
+    args: Mapping[str, Any],
+    result: object,
+    error: object = None,
+    *,
+    user_texts: Iterable[str] = (),
+) -> dict[str, Any]:
+    """A call as a conversation keeps it.
+
+    Parameters
+    ----------
+    args : mapping
+        Plain values.
+    result : object
+        What the model received; ``...`` if that is not known.
+    error : object
+        Received instead, if the call failed.
+    user_texts : iterable of str
+        What the user said before it, since the call before.
+    """
+    said = error_text(error) if result is ... else result
+    return {
+        "name": name,
+        "args": args,
+        "result": None if said is None and result is ... else _cut(said),
+        "said": [_cut(text) for text in user_texts],
+    }
+
+
+def keep_conversation(
+    append: Callable[[bytes, str, int], None], record: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]
+) -> None:
+    """Append the conversation of a record to the file of its day, with a function of a journal."""
+    line = {"request_id": record["request_id"], "question": _cut(record["question"]), "calls": list(calls)}
+    append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE), record["ts"][:10], 0)
+
+
+def _cut(value: object) -> str:
+    if isinstance(value, str):
+        return encodable(value[:MAX_KEPT_CHARS])
+    try:
+        return orjson.dumps(to_plain(value)).decode()[:MAX_KEPT_CHARS]
+    except (TypeError, ValueError, RecursionError):
+        return text_of(value)[:MAX_KEPT_CHARS]

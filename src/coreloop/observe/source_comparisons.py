@@ -120,13 +120,8 @@ def _texts(node: ast.expr) -> Iterator[str]:
         items = node.elts
     elif isinstance(node, ast.Dict):
         items = node.keys
-    for item in items:
-        if (
-            isinstance(item, ast.Constant)
-            and isinstance(item.value, str)
-            and 0 < len(item.value) <= LITERAL_CHARS
-        ):
-            yield item.value
+    texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    yield from (text for text in texts if 0 < len(text) <= LITERAL_CHARS)
 
 
 def _tests(node: ast.AST) -> Iterator[ast.expr]:

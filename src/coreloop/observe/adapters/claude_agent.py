@@ -24,11 +24,6 @@ _INVALID: Final = re.compile(r"InputValidationError|Input validation error|MCP e
 _REQUIRED: Final = re.compile(r"'(\w{1,64})' is a required property")
 
 
-def attach(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
-    """Record a client, as `record_client`."""
-    return record_client(client, data_dir)
-
-
 def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     """Record the turns of a ``ClaudeSDKClient``; returns the same client.
 
@@ -50,6 +45,9 @@ def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -
 
     client.query, client.receive_messages = query, receive_messages
     return client
+
+
+attach = record_client
 
 
 def record_messages(

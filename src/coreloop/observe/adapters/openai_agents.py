@@ -72,12 +72,6 @@ class _Runner:
         run.end(result)
         return result
 
-    def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
-        with self._begun(input, options) as run:
-            result = self.before.run_sync(starting_agent, input, **run.options(options))
-        run.end(result)
-        return result
-
     def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
         with self._begun(input, options) as run:
             result = self.before.run_streamed(starting_agent, input, **run.options(options))

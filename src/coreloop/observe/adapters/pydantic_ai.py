@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Final
-from uuid import UUID
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
 from coreloop.observe.adapters.requests import AdaptedRequest, ended
@@ -23,7 +22,6 @@ _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
 _WAITING: Final = frozenset({"CallDeferred", "ApprovalRequired"})
 _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
 """Exceptions in which the framework sends the tool's own one to the model."""
-_FRESH: Final = 7  # the version of the UUIDs that the framework makes
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -65,7 +63,9 @@ class Runs:
         return self._runs.get(ctx.run_id) or ended()
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        run = AdaptedRequest(parent=_run.get(), session_id=_session_of(ctx), data_dir=self._data_dir)
+        run = AdaptedRequest(
+            parent=_run.get(), session_id=getattr(ctx, "conversation_id", None), data_dir=self._data_dir
+        )
         _ask(run, ctx)
         self._runs[ctx.run_id] = run
         token = _run.set(run)
@@ -160,17 +160,6 @@ def read_answers(run: AdaptedRequest, messages: Iterable[Any]) -> None:
             run.answered(part.tool_call_id, error=_error(part.content))
         elif is_return:
             run.answered(part.tool_call_id, part.content)
-
-
-def _session_of(ctx: Any) -> str | None:
-    """The conversation, if it is one: each run without history gets a fresh id (a UUID of version 7)."""
-    given: str | None = getattr(ctx, "conversation_id", None)
-    if given is None or getattr(ctx, "messages", None):
-        return given
-    try:
-        return None if UUID(given).version == _FRESH else given
-    except ValueError:
-        return given
 
 
 def _error(content: Any) -> str:

@@ -22,7 +22,6 @@ from coreloop.base.records import NO_ANSWER
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
-from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers import Read, importers, openai_chat
 from coreloop.observe.importers.files import (
     UNREADABLE,
@@ -37,7 +36,7 @@ from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, T
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
-from coreloop.observe.record_parts import error_without_values
+from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
 """Takes the files to read and returns them, showing how many were."""
