@@ -37,6 +37,7 @@ MAX_PATH_CHARS: Final = 120
 SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
 FORGET_S: Final = 3600.0
 """Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
+DISORDER_S: Final = 1.0  # threads open the requests of a session in any order
 SESSIONS: Final = 256  # chosen: `PROCESS_LEAVES` bounds the memory, this the questions in it
 PROCESS_LEAVES: Final = 400_000
 """Some 70 MB: a leaf takes about 180 bytes."""
@@ -204,8 +205,8 @@ class Sources:
         self._is_complete = False
 
     def use(self, now_s: float) -> None:
-        """Forget everything after an hour without use."""
-        if now_s - self._used_s >= FORGET_S:
+        """Forget everything after an hour without use, or where the clock went back: traces in disorder."""
+        if not -DISORDER_S < now_s - self._used_s < FORGET_S:
             self._forget()
         self._used_s = now_s
 

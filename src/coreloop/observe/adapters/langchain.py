@@ -10,7 +10,6 @@ import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, Optional
 
 from coreloop.observe.adapters.plain_values import (
@@ -36,21 +35,14 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    handler: Any = _handler()(data_dir)
-    return handler
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    return type("RecordRuns", (Runs, BaseCallbackHandler), {})(data_dir)
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     """Return the agent with the callback handler in its configuration."""
     return agent.with_config(callbacks=[record_runs(data_dir)])
-
-
-@cache
-def _handler() -> Any:
-    """The class, made where the framework is imported."""
-    from langchain_core.callbacks import BaseCallbackHandler
-
-    return type("RecordRuns", (Runs, BaseCallbackHandler), {})
 
 
 @dataclass(slots=True)

@@ -34,11 +34,12 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    from agents.run import get_default_agent_runner, set_default_agent_runner
+    from agents.run import AgentRunner, get_default_agent_runner, set_default_agent_runner
 
     runner: Any = get_default_agent_runner()
     before = runner.before if isinstance(runner, _Runner) else runner
-    set_default_agent_runner(_runner_class()(before, data_dir))
+    recording = type("RecordingRunner", (_Runner, AgentRunner), {})
+    set_default_agent_runner(recording(before, data_dir))
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -80,14 +81,6 @@ class _Runner:
         else:
             result.run_loop_task.add_done_callback(lambda task: run.end(result, _error_of(task)))
         return result
-
-
-@cache
-def _runner_class() -> Any:
-    """The runner, made where the framework is imported."""
-    from agents.run import AgentRunner
-
-    return type("RecordingRunner", (_Runner, AgentRunner), {})
 
 
 class _Hooks:

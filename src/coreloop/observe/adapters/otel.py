@@ -11,7 +11,6 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from coreloop.base.project.score_rule import Score
@@ -36,8 +35,9 @@ def record_spans(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    processor: Any = _processor()(data_dir)
-    return processor
+    from opentelemetry.sdk.trace import SpanProcessor
+
+    return type("RecordSpans", (Traces, SpanProcessor), {})(data_dir)
 
 
 @dataclass(slots=True)
@@ -142,14 +142,6 @@ def _unspanned(name: str, result: Any) -> str:
     if "unknown tool" in text.lower() or f"{name} is not a valid tool" in text:
         return UNKNOWN_TOOL
     return rejection_in(text) or text or "no span of the tool"
-
-
-@cache
-def _processor() -> Any:
-    """The class, made where the SDK is imported."""
-    from opentelemetry.sdk.trace import SpanProcessor
-
-    return type("RecordSpans", (Traces, SpanProcessor), {})
 
 
 def _scores(span: Any, attributes: Mapping[str, Any]) -> list[Score]:

@@ -9,7 +9,6 @@ around a tool add its duration and the exception that ended the run.
 import os
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from functools import cache
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
@@ -32,8 +31,9 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    capability: Any = _capability()(data_dir)
-    return capability
+    from pydantic_ai.capabilities import AbstractCapability
+
+    return type("RecordRuns", (Runs, AbstractCapability), {})(data_dir)
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -42,14 +42,6 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
 
     root = agent.root_capability
     agent._root_capability = CombinedCapability([*root.capabilities, record_runs(data_dir)])
-
-
-@cache
-def _capability() -> Any:
-    """The class, made where the framework is imported."""
-    from pydantic_ai.capabilities import AbstractCapability
-
-    return type("RecordRuns", (Runs, AbstractCapability), {})
 
 
 class Runs:

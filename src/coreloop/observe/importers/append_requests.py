@@ -228,7 +228,7 @@ def land(
     WorkspaceError
         The folder cannot be read or written; lines that were already appended are complete.
     """
-    report, sessions, log = ImportReport(), ImportedSessions(), _log(folder, settings, root)
+    report, sessions, log = ImportReport(), SessionSources(), _log(folder, settings, root)
     unwritten = "cannot be written ({strerror}); run it again to add the missing records"
     with locked(folder), closing(log.journal):
         known = _imported_ids(folder)
@@ -239,9 +239,9 @@ def land(
             _count(report, part)
             if part.id in known:
                 report.already_there += 1
-                sessions.skip(part)
+                _sources_of(part, sessions).mark_incomplete()
                 continue
-            sources = sessions.sources_of(part)
+            sources = _sources_of(part, sessions)
             record = record_of(part, log, lambda reason: report.dropped.update([reason]), sources)
             line = encode_line(record, log.selectors, mask_error=error_without_values)
             with file_errors(unwritten, folder):
@@ -321,26 +321,8 @@ def _imported_id(line: bytes) -> str | None:
     return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
 
 
-class ImportedSessions:
-    """Memories of the sessions of one import."""
-
-    def __init__(self) -> None:
-        self._sessions = SessionSources()
-        self._last_s: dict[str, float] = {}
-
-    def sources_of(self, request: TracedRequest) -> Sources:
-        """Return the memory for a request; requests that are out of order get an incomplete memory."""
-        session, ended_s = request.session_id, request.ended.timestamp()
-        if session is None or request.parent_id is not None:  # a sub-agent sees nothing of its session
-            return Sources()
-        if ended_s < self._last_s.get(session, ended_s):
-            sources = Sources()
-            sources.mark_incomplete()
-            return sources
-        self._last_s[session] = ended_s
-        return self._sessions.open(session, ended_s)
-
-    def skip(self, request: TracedRequest) -> None:
-        """Mark a session's memory as incomplete, because a request is already recorded and not read."""
-        if request.session_id is not None:
-            self.sources_of(request).mark_incomplete()
+def _sources_of(request: TracedRequest, sessions: SessionSources) -> Sources:
+    """The memory of a request's session; a sub-agent sees nothing of it."""
+    if request.session_id is None or request.parent_id is not None:
+        return Sources()
+    return sessions.open(request.session_id, request.ended.timestamp())

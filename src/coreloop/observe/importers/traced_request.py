@@ -133,7 +133,6 @@ def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
     record["violation"] = error_text(request.violation)
     record["rounds"] = request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
-    record["origin"] = request.source
     optional = {
         "unknown": NO_ANSWER if request.answer_chars is None else None,
         "parent_request_id": request.parent_id,
@@ -141,3 +140,4 @@ def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
         "output_tokens": request.output_tokens,
     }
     record.update({name: value for name, value in optional.items() if value})  # type: ignore[typeddict-item]
+    record["origin"] = request.source
