@@ -25,9 +25,8 @@ from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sou
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, openai_chat, otlp
-from coreloop.observe.importers.append_requests import ImportReport, Watching, land
+from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
-from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -92,7 +91,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     now : datetime
         With time zone.
     watching : callable, optional
-        Adds progress callbacks to the files.
+        Shows the progress.
 
     Raises
     ------

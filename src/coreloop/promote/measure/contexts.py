@@ -84,7 +84,7 @@ class CallContext:
 
 @dataclass(frozen=True, slots=True)
 class KeptCall:
-    """A call of a conversation, see `coreloop.observe.conversation`."""
+    """A call of a conversation, see `coreloop.observe.record_parts`."""
 
     name: str
     args: dict[str, Any]
