@@ -32,8 +32,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     query, provider : str
         What was asked, and who; of a page its address, and ``page``.
-    strategy : tuple of str
-        Labels of the iteration's strategy.
     outcome : str
         ``found``, ``empty``, ``blocked`` or ``failed``: of the search for texts.
     sources : tuple of Source
@@ -50,7 +48,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
     query: str = ""
     provider: str = ""
-    strategy: tuple[str, ...] = ()
     outcome: Outcome = "found"
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
@@ -76,7 +73,6 @@ def find_sources(
     *,
     question: str = "",
     words: str = "",
-    strategy: tuple[str, ...] = (),
 ) -> SearchResult:
     """Search everywhere at once; the same passage counts once.
 
@@ -92,8 +88,6 @@ def find_sources(
         What is asked in the end: evidence is injected for it. "" if the query is the question.
     words : str
         What texts are searched for; "" for the query as it is.
-    strategy : tuple of str
-        Labels of the iteration's strategy.
     """
     started = time.monotonic()
     is_local = deps.searches_index and deps.workspace.index_file.exists()
@@ -117,7 +111,6 @@ def find_sources(
     return SearchResult(
         query=query,
         provider=passages[0].provider if passages else deps.provider.name,
-        strategy=strategy,
         outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),

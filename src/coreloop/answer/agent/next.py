@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from coreloop.answer.agent.agent_state import disputed, left_to_do, notes_line, trust_in
-from coreloop.answer.research.hypotheses import Hypothesis
+from coreloop.answer.research.findings import Hypothesis
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
 from coreloop.answer.research.research_state import PlanQuery, knowledge_of

@@ -14,11 +14,10 @@ from coreloop.answer.agent.agent_state import agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
 from coreloop.answer.agent.read import stored_sources
 from coreloop.answer.repair.tables import NOTHING, Rejected
-from coreloop.answer.research.believe import Change, add_findings, noted, weigh, with_new
-from coreloop.answer.research.best_passages import is_rejected
 from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.research_state import DROPPED, REFLECTED, THOUGHT, Dropped, Knowledge
-from coreloop.answer.research.verify import REJECTED, source_number
+from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.text.claims import holds
 from coreloop.answer.text.sentences import split_sentences
 from coreloop.answer.text.terms import term_set

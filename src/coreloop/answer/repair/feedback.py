@@ -15,10 +15,9 @@ from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.store import RepairStore, judgment_of
 from coreloop.answer.repair.tables import NOTHING, Feedback, Link, Rejected, Suggestion
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.verify import without_citations
+from coreloop.answer.research.verify import sentence_key, without_citations
 from coreloop.answer.search.index.search_index import entry_named
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.actions import (
     INDEX_FILE,
     INDEX_MODULE,

@@ -177,7 +177,7 @@ class Rejected:
     Attributes
     ----------
     sentences : frozenset of str
-        See `coreloop.answer.research.best_passages.sentence_key`.
+        See `coreloop.answer.research.verify.sentence_key`.
     passages : frozenset of str
         Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
     locations : frozenset of str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.research_state import ASK, ReadSource, knowledge_of
