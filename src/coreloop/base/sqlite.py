@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import close_to_others, file_errors
 from coreloop.base.waiting import wait_until
 
@@ -142,7 +142,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        raise DamagedDatabaseError(f"is not a valid SQLite database ({error})", path=path) from error
+        raise WorkspaceError(f"is not a valid SQLite database ({error})", path=path) from error
 
 
 def connect(

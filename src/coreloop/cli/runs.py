@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from coreloop.answer.agent.agent_state import opening_events
-from coreloop.answer.repair.store import forget_answer
 from coreloop.answer.research.answer import respond
 from coreloop.answer.research.memory import retrieve
 from coreloop.answer.research.research_state import KIND as RESEARCH
@@ -199,8 +198,6 @@ def forget(run_id: str | None, confirm: bool) -> Output:
         named = last_state(store, meant_run(workspace, store, run_id))
         _require_outside(store, named, "forget")
         state = forget_run(workspace, store, named.run_id, confirm=confirm)
-        if confirm:
-            forget_answer(workspace, state, environ=os.environ)
     facts = {"run_id": state.run_id, "removed": confirm}
     if confirm:
         return Output(facts, f"removed {state.run_id}")

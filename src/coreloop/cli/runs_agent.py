@@ -9,13 +9,12 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.agent_state import like_runs, open_run
-from coreloop.answer.agent.next import next_for_agent
-from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteration, read_plan
-from coreloop.answer.agent.read import Shown, read_source
-from coreloop.answer.agent.record import record_iteration
+from coreloop.answer.agent.agent_state import open_run
+from coreloop.answer.agent.plan import PlannedIteration, next_for_agent, order_of, plan_iteration, read_plan
+from coreloop.answer.agent.record import Shown, read_source, record_iteration
 from coreloop.answer.repair.store import read_rejections
 from coreloop.answer.research.answer import markdown_report
+from coreloop.answer.research.earlier_researches import like_sessions
 from coreloop.answer.search.page import PageReader
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_private
@@ -37,7 +36,7 @@ from coreloop.cli.open_runs import (
 from coreloop.cli.options import FILE
 from coreloop.cli.output import Command, Output
 from coreloop.runs.agent.agent_report import read_report
-from coreloop.runs.agent.agent_runs import agree, attach, close_if_over, show_views, take_up
+from coreloop.runs.agent.agent_runs import KIND, agree, attach, close_if_over, show_views, take_up
 from coreloop.runs.agent.json_input import MAX_BYTES
 from coreloop.runs.driver.driven_run import require_outside
 from coreloop.runs.folder import INBOX
@@ -86,7 +85,7 @@ def open_(
     """
     text = _text(question, file)
     with project_store() as (workspace, store):
-        likes = () if is_new or continued else like_runs(store, text)
+        likes = () if is_new or continued else like_sessions(text, store, kind=KIND)
         if likes:
             return Output(choice_json(likes, text))
         if continued:
@@ -314,7 +313,6 @@ def plan_facts(planned: PlannedIteration) -> dict[str, Any]:
         "duplicates": [
             {"query": query, "already_searched": similar} for query, similar in planned.duplicates.items()
         ],
-        "left_out": list(planned.left_out),
         "strategy": list(order.after if order else state.last_strategy),
         "must_change": order is not None,
         "sub_questions": [fields_of(part, "id", "text", "is_note") for part in state.sub_questions],

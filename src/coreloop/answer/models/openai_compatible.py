@@ -14,7 +14,7 @@ import orjson
 
 from coreloop.answer.models.contracts import CallReply, Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
-from coreloop.answer.search.exchange import retry_after_s
+from coreloop.answer.search.services import retry_after_s
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 from coreloop.base.project.settings import EndpointSettings, PriceSettings, SamplingSettings

@@ -213,7 +213,7 @@ class Repaired:
     round : int
         1 or 2.
     actions : tuple of str
-        See `coreloop.answer.repair.actions`; empty if the hour's rounds were used up.
+        See `coreloop.answer.repair.actions`.
     jobs : tuple of str
         What was done, a line each: ``index.file README.md: done``.
     """

@@ -305,18 +305,15 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     """Close the gap of a question that was answered, open it of another one, and keep the answer's row."""
     knowledge, now = knowledge_of(state), datetime.now(UTC)
     if answer.supported:
-        deps.tables.close_gaps(state.question, by="repair", now=now)
+        deps.tables.close_gaps(topic=state.question, by="repair", now=now)
     elif knowledge.signals:
         last = knowledge.signals[-1]
         file, symbol = last.context.file, last.context.symbol
         deps.tables.open_gap(topic=state.question, file=file, symbol=symbol, reason=last.reason, now=now)
     row = AnswerRow(
         run_id=state.run_id,
-        session_id=answer.session_id,
         ended_at=now,
         is_supported=answer.supported,
-        repairs=answer.repairs,
-        mends=knowledge.request.mends,
         found=knowledge.attempts[-1].found if knowledge.attempts else {},
     )
     deps.tables.keep_answer(row)  # last: with the row, all of it is there

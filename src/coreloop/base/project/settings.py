@@ -198,19 +198,6 @@ class SearchSettings:
     paths: tuple[str, ...] = (".",)
 
 
-@dataclass(frozen=True, slots=True)
-class RepairSettings:
-    """The repair of failed answers.
-
-    Attributes
-    ----------
-    max_per_hour : int
-        Rounds of repair that all answers together may take in an hour (UTC).
-    """
-
-    max_per_hour: int = field(default=200, metadata={"least": 0})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceSettings:
     """What a model costs, in US dollars per million tokens.
@@ -342,8 +329,6 @@ class Settings:
     schemas : tuple of str
         Files that declare data, relative to coreloop.yaml: JSON Schema, OpenAPI (JSON or YAML) and SQL.
         ``index`` reads their fields and columns.
-    repair : RepairSettings
-        The repair of failed answers.
     model : str or tuple of str
         The model to ask, as ``provider:name``, or ``offline``. Of a list, each is asked if those before it
         gave no usable reply.
@@ -380,7 +365,6 @@ class Settings:
     limits: LimitSettings = LimitSettings()
     search: SearchSettings = SearchSettings()
     schemas: tuple[str, ...] = ()
-    repair: RepairSettings = RepairSettings()
     service: ServiceSettings = ServiceSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)

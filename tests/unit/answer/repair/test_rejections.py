@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.feedback import give_feedback, mending_job, wait_for_notice
+from coreloop.answer.repair.feedback import give_feedback, mending_job, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.repair.tables import Rejected
@@ -28,9 +28,9 @@ SAME_QUESTION = "within how many days can a parcel be returned"
 
 
 def reject(deps: Deps, answered: AgentResponse, reason: str = "") -> AgentResponse | None:
-    give_feedback(deps, answered.run_id, "down", reason=reason)
-    work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answered.run_id).id])
-    return wait_for_notice(deps, answered.run_id, 0).answer
+    given = give_feedback(deps, answered.run_id, "down", reason=reason)
+    work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answered.run_id, given.mended_by).id])
+    return read_notice(deps, answered.run_id).answer
 
 
 def write(folder: Path, name: str, text: str) -> None:
