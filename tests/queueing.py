@@ -15,9 +15,9 @@ SHORT_S = 0.4
 
 
 @contextmanager
-def queue_at(place: str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
+def queue_at(place: str | Path, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
     """Open the queue at a path or an address of Postgres."""
-    with database_at(place if place.startswith("postgresql:") else Path(place), JOBS) as database:
+    with database_at(place if str(place).startswith("postgresql:") else Path(place), JOBS) as database:
         yield JobQueue(database, lease_s=lease_s)
 
 

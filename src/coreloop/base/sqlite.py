@@ -170,13 +170,18 @@ def connect(
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a connection; where nothing can be written, to the file as it is if its WAL has nothing.
 
-    A reader of a database in WAL mode makes files beside it.
+    A reader of a database in WAL mode makes files beside it, which a full disk refuses, too.
     """
-    effectively = os.access in os.supports_effective_ids
-    is_writable = all(os.access(its, os.W_OK, effective_ids=effectively) for its in (path, path.parent))
-    wal = path.with_name(f"{path.name}-wal")
-    is_changed = wal.exists() and wal.stat().st_size > 0
-    return connect(path, options="mode=rw" if is_writable or is_changed else "mode=ro&immutable=1")
+    connection = connect(path)
+    try:
+        version(connection)
+    except sqlite3.OperationalError as error:
+        connection.close()
+        wal = path.with_name(f"{path.name}-wal")
+        if _is_busy(error) or (wal.exists() and wal.stat().st_size > 0):
+            raise
+        return connect(path, options="mode=ro&immutable=1")
+    return connection
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
