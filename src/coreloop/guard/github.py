@@ -124,7 +124,9 @@ def publish(inputs: CheckInputs, decision: Decision, environ: Mapping[str, str])
     noted = (f"passes, but {note}" for note in decision.notes)
     text = next(iter((*decision.reasons, *decision.waits, *noted, passed)))
     # GitHub refuses longer descriptions
-    body = {"state": decision.state, "context": CONTEXT, "description": text[:140]}
+    # each base has its own status: two pull requests may have the same head
+    context = f"{CONTEXT} ({change.other_base})" if change.other_base else CONTEXT
+    body = {"state": decision.state, "context": context, "description": text[:140]}
     run = [environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
     if all(run):
         body["target_url"] = f"{run[0]}/{run[1]}/actions/runs/{run[2]}"

@@ -1,5 +1,6 @@
 """Proof that a promotion is what `promote` writes: its edit is made again from the base and compared."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
-from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_line, statement_key
+from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_advice, parse_line, statement_key
 from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_line, refuse_words
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
@@ -105,15 +106,29 @@ class Proof:
         except UnprovenError as reason:
             yield str(reason)
             return
-        where = {"path": replaced.path, "target": self.target}
-        ours = promoted_lines(self.repository, self.old, **where, is_form=is_form) if removed else ()
-        for line in (line for line in removed if line not in ours):
-            yield f"{printable(line)} is removed, but no promotion added it; put it back"
-        if not self._is_named(added, docstring_bullets(replaced.after, self.target), words.tool):
+        standing = docstring_bullets(replaced.after, self.target)
+        yield from self._refuse_room(replaced.path, added, removed, standing)
+        if not self._is_named(added, standing, words.tool):
             yield "its lines are not those of the proposals that its commit names; promote it again"
         for line in added:
             reasons = filter(None, (refuse_line(line, private=False), *refuse_words(line, words)))
             yield from (f"{printable(line)}: {reason}" for reason in reasons)
+
+    def _refuse_room(
+        self, path: str, added: Sequence[str], removed: Sequence[str], standing: Iterable[str]
+    ) -> Iterator[str]:
+        """Why a description may not take these lines, or not give up those."""
+        fits, subjects = self.settings.docstring.fits, Counter(map(_subject, standing))
+        ours = promoted_lines(self.repository, self.old, path=path, target=self.target, is_form=is_form)
+        if not fits([*ours.difference(removed), *added]):
+            yield "the description has no room for its lines (docstring: max_lines and max_chars)"
+        if any(_subject(line) and subjects[_subject(line)] > 1 for line in added):
+            yield "another line on the same subject stays; promote it again, which replaces that"
+        for line in removed:
+            if line not in ours:
+                yield f"{printable(line)} is removed, but no promotion added it; put it back"
+            elif _subject(line) not in map(_subject, added) and fits([*ours, *added]):
+                yield f"{printable(line)} is removed, but the description has room for it; put it back"
 
     def is_rewording_of(self, own: "Proof") -> bool:
         """Whether a proved promotion's lines, and nothing else, have other words, as by a suggestion."""
@@ -164,6 +179,12 @@ class Proof:
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
         definition = find_definition(tree, qualname)
         return Words(self.repository, self.base, self.settings, file.path, tool, definition)
+
+
+def _subject(line: str) -> tuple[str, ...]:
+    """What a line is about, so that there is one alone; nothing for those of a sequence and of people."""
+    advice = parse_advice(line)
+    return () if advice is None else advice.subject()
 
 
 def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:

@@ -102,7 +102,8 @@ class Current:
 
     def part(self, name: str) -> Mapping[str, Any]:
         """An object of the classic protection; empty if absent."""
-        return self.classic.get(name) or {}
+        found = self.classic.get(name)
+        return found if isinstance(found, Mapping) else {}
 
     @property
     def reviews(self) -> Mapping[str, Any]:

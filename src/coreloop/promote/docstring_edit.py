@@ -11,7 +11,6 @@ from typing import Final
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, put_lines
@@ -64,7 +63,7 @@ def edit_lines(
             "remove that line, or judge the proposal C"
         )
     standing = [text for text in bullets if text not in replaced]
-    if not _fits([*standing, *lines], settings.docstring):
+    if not settings.docstring.fits([*standing, *lines]):
         ours = [text for text in standing if text in promoted()]
         replaced += _displaced(ours, proposals, workspace)
     try:
@@ -126,10 +125,10 @@ def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Wo
     least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
     stay, gone, effects = list(ours), list[str](), read_kept(workspace).effects
     for rank, known, line in sorted(_ranked(ours, effects, wasted, proposals[0])):
-        if not _fits([*stay, *lines], budget) and (rank < _RANKS.index("undecided") or known < least):
+        if not budget.fits([*stay, *lines]) and (rank < _RANKS.index("undecided") or known < least):
             stay.remove(line)
             gone.append(line)
-    if not _fits([*stay, *lines], budget):
+    if not budget.fits([*stay, *lines]):
         raise RefusedError(
             f"the description has its {budget.max_lines} lines and {budget.max_chars:,} characters of "
             "promoted lines, and none of them is known to be weaker; dartlab-coreloop effect lists them: "
@@ -156,11 +155,6 @@ def _ranked(
             rank = "helps" if verdict is EffectVerdict.HELPS else "undecided"
             ranked.append((_RANKS.index(rank), known, line))
     return ranked
-
-
-def _fits(lines: Sequence[str], budget: DocstringSettings) -> bool:
-    """Whether lines are within a budget."""
-    return len(lines) <= budget.max_lines and sum(map(len, lines)) <= budget.max_chars
 
 
 def description_elsewhere(tree: ast.Module, qualname: str) -> str | None:

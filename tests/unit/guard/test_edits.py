@@ -239,18 +239,44 @@ def persons_line_gone(bench: Bench) -> None:
     )
 
 
-def promoted_line_gone(bench: Bench) -> None:
-    text, other = put("- company: from show().code"), "- axis: from show().name"
-    bench.land(text)
-    bench.promote(put(other, "- company: from show().code", source=text), message_of(other))
+def after_another(line: str, *gone: str, max_lines: int = 12) -> Callable[[Bench], None]:
+    """A promotion of a line after one that is merged, which may give way."""
+
+    def build(bench: Bench) -> None:
+        settings = json.loads((bench.project.root / "coreloop.yaml").read_text())
+        settings["docstring"] = {"max_lines": max_lines}
+        bench.project.commit({"coreloop.yaml": json.dumps(settings)}, "chore: settings")
+        text = put(STANDING)
+        bench.land(text)
+        bench.promote(put(line, *gone, source=text), message_of(line))
+
+    return build
 
 
 FIELD = "- axis: from show().name"
+STANDING = "- company: from show().code"
+RENAMED = "- company: from show().name"
 NOT_NAMED = "its lines are not those of the proposals that its commit names"
 LINES_OF: list[tuple[str, Callable[[Bench], None], str]] = [
     ("a declared field", keyed("- company: from show().code"), ""),
     ("a declared tool", keyed("- company: from show().code"), ""),
-    ("a promoted line gives way", promoted_line_gone, ""),
+    (
+        "a promoted line on the same subject gives way",
+        after_another(RENAMED, STANDING),
+        "",
+    ),
+    ("a promoted line gives way where there is no room", after_another(FIELD, STANDING, max_lines=1), ""),
+    (
+        "a promoted line gives way beside room",
+        after_another(FIELD, STANDING),
+        "has room for it",
+    ),
+    ("without room", after_another(FIELD, max_lines=1), "the description has no room for its lines"),
+    (
+        "on a subject that has a line",
+        after_another(RENAMED),
+        "on the same subject stays",
+    ),
     (
         "a tool that the base does not have",
         keyed("- company: from login().code"),

@@ -124,6 +124,7 @@ def test_the_required_check_is_the_status_and_a_fork_s_job():
     assert JOB["name"] == (
         "${{ github.event_name != 'merge_group' "
         "&& github.event.pull_request.head.repo.full_name != github.repository "
+        "&& github.event.pull_request.base.ref == github.event.repository.default_branch "
         f"&& '{CONTEXT}' || 'guard' }}}}"
     )
     first = JOB["steps"][0]

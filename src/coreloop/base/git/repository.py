@@ -18,7 +18,12 @@ _REGULAR: Final = frozenset({"100644", "100755"})
 _RAW: Final = ("-r", "-z", "--raw", "--no-abbrev")
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
-ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
+ENVIRONMENT: Final = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LANGUAGE": "C",
+    "LC_ALL": "C.UTF-8",
+}
 _PERSON: Final = re.compile(rb"^(?:author|committer) ([^<\n]*) <([^>\n]*)> (\d+)", re.MULTILINE)
 _GITHUB: Final = re.compile(
     # matches the complete address, since a path or another host may end in the same words

@@ -1,6 +1,6 @@
 """What coreloop.yaml can say of a promotion: the docstring, its checks, the pull request, and its effect."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -44,6 +44,10 @@ class DocstringSettings:
     )
     max_lines: int = field(default=12, metadata=_AT_LEAST_ONE)
     max_chars: int = field(default=1_500, metadata=_AT_LEAST_ONE)
+
+    def fits(self, lines: Sequence[str]) -> bool:
+        """Whether promoted lines are within what one place of a description takes."""
+        return len(lines) <= self.max_lines and sum(map(len, lines)) <= self.max_chars
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
