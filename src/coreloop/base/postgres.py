@@ -203,8 +203,6 @@ def store_errors() -> Iterator[None]:
 
     try:
         yield
-    except psycopg.errors.DiskFull as error:
-        raise RunStoreError("the disk of the Postgres store is full; make room and try again") from error
     except psycopg.OperationalError as error:
         reason = printable(str(error).strip().partition("\n")[0])
         raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {ADDRESS}") from error
