@@ -39,7 +39,7 @@ def load(tmp_path):
 def test_every_documented_key_is_read(load):
     settings = load(DOCUMENTED)
     assert settings.data_dir == "data"
-    assert settings.keywords("FIN-profitability-KR") == ("수익성", "마진", "margin", "roe")
+    assert settings.categories[0].any == ("수익성", "마진", "margin", "roe")
     assert settings.selectors() == {"analysis": ("axis",)}
     assert settings.tools["analysis"].target == "src/dartlab/analysis/financial/__init__.py::analysis"
     assert settings.axis_slugs == {"배당": "dividend"}
