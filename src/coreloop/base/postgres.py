@@ -196,6 +196,18 @@ def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -
         yield database
 
 
+def is_started(address: str) -> bool:
+    """Whether a server takes connections, or another reason than its start is for `database_at` to say."""
+    try:
+        from psycopg.conninfo import make_conninfo
+        from psycopg.pq import PGconn, Ping
+    except ImportError:
+        return True
+    with store_errors():
+        asked = make_conninfo(address, connect_timeout=_CONNECT_S).encode()
+    return PGconn.ping(asked) not in {Ping.REJECT, Ping.NO_RESPONSE}
+
+
 @contextmanager
 def store_errors() -> Iterator[None]:
     """Translate what Postgres, its network and its address can do wrong, but not errors of ours."""
