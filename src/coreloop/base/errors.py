@@ -5,13 +5,11 @@
     ├── UsageError         an invalid option or argument
     │   └── MissingExtraError    an optional dependency is not installed
     ├── WorkspaceError     a file or folder cannot be read or written
-    │   └── DamagedDatabaseError    a file is no SQLite database
     ├── CacheWriteError   facts cannot be written; mining continues without a store
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
     ├── ModelError         a model gave no usable reply: kind, is_retryable
-    ├── SearchTimeoutError    a search of the index took too long
     ├── RunError           a run cannot be read or cannot go on
     │   ├── RunNotFoundError     the store has no such run
     │   ├── RunBusyError         another process works on the run
@@ -73,10 +71,6 @@ class WorkspaceError(CoreloopError):
         self.path = path
 
 
-class DamagedDatabaseError(WorkspaceError):
-    """A file is no SQLite database, or its content is damaged."""
-
-
 class CacheWriteError(CoreloopError):
     """Facts cannot be written. Its only argument is the message, so worker processes can pickle it."""
 
@@ -125,10 +119,6 @@ class ModelError(CoreloopError):
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.usage = usage
-
-
-class SearchTimeoutError(CoreloopError):
-    """A search of the index took longer than its limit."""
 
 
 class RunError(CoreloopError):

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import close_to_others, file_errors
 from coreloop.base.waiting import wait_until
 
@@ -142,7 +142,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        raise DamagedDatabaseError(f"is not a valid SQLite database ({error})", path=path) from error
+        raise WorkspaceError(f"is not a valid SQLite database ({error})", path=path) from error
 
 
 def connect(
@@ -170,13 +170,18 @@ def connect(
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a connection; where nothing can be written, to the file as it is if its WAL has nothing.
 
-    A reader of a database in WAL mode makes files beside it.
+    A reader of a database in WAL mode makes files beside it, which a full disk refuses, too.
     """
-    effectively = os.access in os.supports_effective_ids
-    is_writable = all(os.access(its, os.W_OK, effective_ids=effectively) for its in (path, path.parent))
-    wal = path.with_name(f"{path.name}-wal")
-    is_changed = wal.exists() and wal.stat().st_size > 0
-    return connect(path, options="mode=rw" if is_writable or is_changed else "mode=ro&immutable=1")
+    connection = connect(path)
+    try:
+        version(connection)
+    except sqlite3.OperationalError as error:
+        connection.close()
+        wal = path.with_name(f"{path.name}-wal")
+        if _is_busy(error) or (wal.exists() and wal.stat().st_size > 0):
+            raise
+        return connect(path, options="mode=ro&immutable=1")
+    return connection
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:

@@ -92,7 +92,7 @@ class HumanVerdicts:
         return frozenset(judgment.subject for judgment in self.given if judgment.judged_by != USER)
 
     def of_requests(self) -> dict[str, str]:
-        """Return request id -> P, T, C or V, for `coreloop.learn.facts.counting.MineSettings`."""
+        """Return request id -> P, T, C or V, for `coreloop.learn.facts.read_lines.MineSettings`."""
         newest = self.newest().values()
         return {judgment.id: str(judgment.verdict) for judgment in newest if judgment.key is None}
 

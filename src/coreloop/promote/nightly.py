@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from coreloop.base.errors import (
     CoreloopError,
@@ -30,14 +29,12 @@ from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.proposals.entry import Candidate, Statement
+from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import CandidatesFile, read_night
 from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.revert import branch_of, confirm_revert
 from coreloop.promote.run import PromoteRequest, confirm_promotion
-
-_SHOWN: Final = 200
 
 
 class DraftState(StrEnum):
@@ -158,15 +155,13 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     lines = [f"### {number_of(n_prepared, 'draft')} prepared\n"]
     if not outcomes:
         lines.append("There was no proposal.")
-    for outcome in outcomes[:_SHOWN]:
+    for outcome in outcomes:
         id, text = escape_markdown(outcome.id), linked_markdown(outcome.text)
         lines.append(f"- **{id}** {outcome.state.value}: {text}")
-    if len(outcomes) > _SHOWN:
-        lines.append(f"- and {len(outcomes) - _SHOWN} more")
     return "\n".join([*lines, ""])
 
 
-def _why_no_text(entry: Statement | Candidate) -> str:
+def _why_no_text(entry: Entry) -> str:
     """The reason if it names no recorded value, since the summary leaves the runner."""
     refused = entry.refused or ""
     if refused.startswith(("weak: ", "redundant: ")):

@@ -15,7 +15,7 @@ from coreloop.base.github.connect import Connect, connect_forge, pull_request_re
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
+from coreloop.learn.proposals.entry import Candidate, Entry, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
@@ -151,9 +151,7 @@ def _newest(workspace: Workspace) -> Iterator[Path]:
         yield from sorted(folder.glob(f"????-??-??-{folder.name}.json"))[-1:]
 
 
-def _about(
-    tool: str, entries: Collection[Statement | Candidate] | Collection[Statement | Counterexample]
-) -> list[Statement | Candidate]:
+def _about(tool: str, entries: Collection[Entry]) -> list[Statement | Candidate]:
     """The statements about a tool, followed by its sequences with a text."""
     own = [entry for entry in entries if entry.tool == tool]
     sequences = (entry for entry in own if isinstance(entry, Candidate))
@@ -226,14 +224,6 @@ def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspac
 
 
 @dataclass(frozen=True, slots=True)
-class PlanResult:
-    """A plan, and the entries about the tool that are not promoted, with the reason."""
-
-    plan: Plan
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PromoteResult:
     """The result of a promotion.
 
@@ -246,7 +236,7 @@ class PromoteResult:
     body : Path or None
         File with the pull request's text, if there is no forge.
     left_out : tuple of str
-        The same as in `PlanResult`.
+        The entries about the tool that are not promoted, with the reason.
     remote : str or None
         Where the branch was pushed; None if the repository has no remote, so that it is only here.
     on_github : bool
@@ -261,8 +251,13 @@ class PromoteResult:
     on_github: bool = False
 
 
-def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
+def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan, tuple[str, ...]]:
     """Plan a promotion without changing anything; the agent is asked only if the request says so.
+
+    Returns
+    -------
+    tuple of Plan and tuple of str
+        The plan, and the entries about the tool that are not promoted, with the reason.
 
     Raises
     ------
@@ -275,7 +270,7 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     with WritableRepository(workspace.root) as repository:
         promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
         plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
-    return PlanResult(plan, selection.left_out)
+    return plan, selection.left_out
 
 
 def confirm_promotion(

@@ -397,15 +397,8 @@ def _tag(key: bytes) -> str:
     return Pseudonyms(key).letters("tag", "")[:16]
 
 
-_MAX_NUMBERED: Final = 100_000
-_FROM_LETTERS: Final = bytes.maketrans(b"abcdefghijklmnop", b"0123456789abcdef")
-
-
 class _Renumbering:
-    """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance.
-
-    Beyond `_MAX_NUMBERED` values of a kind, the number is derived from the digest to bound memory.
-    """
+    """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance."""
 
     def __init__(self, tag: str) -> None:
         self._mark = re.compile(rb"\[([A-Z]+)-" + tag.encode() + rb"([a-p]{32})\]")
@@ -417,6 +410,4 @@ class _Renumbering:
     def _label(self, mark: re.Match[bytes]) -> bytes:
         kind, digest = mark[1], mark[2]
         numbers = self._numbers.setdefault(kind, {})
-        if digest not in numbers and len(numbers) >= _MAX_NUMBERED:
-            return b"[%s-%d]" % (kind, _MAX_NUMBERED + int(digest.translate(_FROM_LETTERS), 16))
         return b"[%s-%d]" % (kind, numbers.setdefault(digest, len(numbers) + 1))

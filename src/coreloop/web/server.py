@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_address
 from types import FrameType
@@ -19,7 +18,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
-from coreloop.answer.repair.jobs import plan_gates
 from coreloop.base.database import ADDRESS as DATABASE
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import needs
@@ -102,7 +100,6 @@ def serve(
             open_service(workspace, environ, keys=keys, hosts=hosts) as service,
             traced(build_app(service), environ) as app,
         ):
-            plan_gates(service.deps, now=datetime.now(UTC))
             service.workers.start(workspace.settings.service.workers if workers is None else workers)
             port = listener.getsockname()[1]
             log("listening", address=address.host, port=port)

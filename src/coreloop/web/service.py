@@ -15,8 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.search.index.run import refresh_index
-from coreloop.answer.search.index.store import require_index
+from coreloop.answer.search.index.run import refresh_index, require_index
 from coreloop.base.database import Database, Tables
 from coreloop.base.errors import CoreloopError, RunStoreError
 from coreloop.base.postgres import project_database

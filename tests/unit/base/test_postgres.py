@@ -7,9 +7,9 @@ import psycopg
 import pytest
 
 from coreloop.base.errors import RunStoreError
-from coreloop.runs.jobs.queue import queue_at
 from coreloop.runs.stores.store import store_at
 from postgres_servers import PostgresServer, newest, running_server
+from queueing import queue_at
 from running import new_run
 
 LOST = r"^the Postgres store cannot be used \(.*\); check CORELOOP_DATABASE_URL$"

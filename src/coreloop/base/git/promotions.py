@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
-from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
 
@@ -51,7 +49,7 @@ class Merge:
         The commit on the branch, a merge commit or the promotion's own, and its first parent; ``parent`` is
         empty for a root commit.
     place : int
-        Index of ``landing`` in `History.times_s`.
+        Index of ``landing`` in `History.line`.
     """
 
     promotion: Promotion
@@ -70,13 +68,13 @@ class History:
         In order; a promotion that was reverted and promoted again is listed twice.
     revert_places : tuple of int
         Indexes of the commits that reverted a promotion, also of promotions that were merged again.
-    times_s : tuple of int
-        Committer's times along the first parents, oldest first, in seconds since 1970.
+    line : tuple of Commit
+        The first parents, oldest first.
     """
 
     merges: tuple[Merge, ...]
     revert_places: tuple[int, ...]
-    times_s: tuple[int, ...]
+    line: tuple[Commit, ...]
 
     def promotions(self) -> list[Promotion]:
         """One promotion per key, in the order of merges: the first, or the one in effect after its revert."""
@@ -97,10 +95,10 @@ class History:
 
         A commit is not older than its ancestors, and not newer than ``now``.
         """
-        now_s = int(now.timestamp())
-        if self.times_s[place] > now_s:
+        now_s, times_s = int(now.timestamp()), [commit.committed_s for commit in self.line[: place + 1]]
+        if times_s[-1] > now_s:
             return now
-        return datetime.fromtimestamp(max(at for at in self.times_s[: place + 1] if at <= now_s), UTC)
+        return datetime.fromtimestamp(max(at for at in times_s if at <= now_s), UTC)
 
 
 def promotions(repository: Repository, commits: Iterable[Commit]) -> list[Promotion]:
@@ -151,27 +149,8 @@ def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
     return History(
         merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
         revert_places=tuple(sorted(reverts)),
-        times_s=tuple(commit.committed_s for commit in line),
+        line=tuple(line),
     )
-
-
-def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
-    """When each key in effect came to the base branch; empty outside a repository or without the branch."""
-    try:
-        repository = Repository(folder)
-    except NoRepositoryError:
-        return {}
-    with repository:
-        repository.require_history()
-        try:
-            commits = repository.log(repository.base(base))
-        except GitError:
-            return {}
-        return {
-            promotion.key: promotion.merged_at
-            for promotion in promotions(repository, commits)
-            if not promotion.reverted
-        }
 
 
 def known_keys(repository: Repository, *, base: str) -> frozenset[str]:

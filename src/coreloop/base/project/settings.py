@@ -58,8 +58,7 @@ class ToolSettings:
     Attributes
     ----------
     target : str or None
-        ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
-        Default: the tool's only definition.
+        ``path.py::qualname``. Default: the tool's only definition.
     selectors : tuple of str
         Arguments whose value chooses what the tool does. A value is written into a docstring only if it is
         in ``axis_slugs`` or a literal in the tool's file.
@@ -199,19 +198,6 @@ class SearchSettings:
     paths: tuple[str, ...] = (".",)
 
 
-@dataclass(frozen=True, slots=True)
-class RepairSettings:
-    """The repair of failed answers.
-
-    Attributes
-    ----------
-    max_per_hour : int
-        Rounds of repair that all answers together may take in an hour (UTC).
-    """
-
-    max_per_hour: int = field(default=200, metadata={"least": 0})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceSettings:
     """What a model costs, in US dollars per million tokens.
@@ -343,8 +329,6 @@ class Settings:
     schemas : tuple of str
         Files that declare data, relative to coreloop.yaml: JSON Schema, OpenAPI (JSON or YAML) and SQL.
         ``index`` reads their fields and columns.
-    repair : RepairSettings
-        The repair of failed answers.
     model : str or tuple of str
         The model to ask, as ``provider:name``, or ``offline``. Of a list, each is asked if those before it
         gave no usable reply.
@@ -381,7 +365,6 @@ class Settings:
     limits: LimitSettings = LimitSettings()
     search: SearchSettings = SearchSettings()
     schemas: tuple[str, ...] = ()
-    repair: RepairSettings = RepairSettings()
     service: ServiceSettings = ServiceSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)

@@ -39,7 +39,7 @@ class Workspace:
 
     @property
     def contexts_dir(self) -> Path:
-        """What models had read up to each call, if it is kept; see `coreloop.observe.conversation`."""
+        """What models had read up to each call, if it is kept; see `coreloop.observe.record_parts`."""
         return self.audit_dir / "contexts"
 
     @property
