@@ -135,8 +135,8 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 @contextmanager
-def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
-    """Lock a folder, so that one process at a time reads, decides and writes; ``shared`` locks for reading.
+def locked(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that one process at a time reads, decides and writes.
 
     The operating system releases the lock when the process ends. Without ``fcntl`` (Windows) nothing is
     locked, and the last writer wins.
@@ -155,7 +155,7 @@ def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

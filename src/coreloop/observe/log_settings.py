@@ -80,7 +80,7 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
     from coreloop.base.project.settings_file import load_settings
 
     try:
-        settings = load_settings(root, check_paths=False)
+        settings = load_settings(root)
     except (CoreloopError, OSError):
         drop(drops.SETTINGS)
         settings = Settings()

@@ -279,11 +279,7 @@ def _is_done(promoting: Promoting, base_sha: str, branch: PublishedBranch | None
 
 def _preflight(plan: Plan, promoting: Promoting, forge: Forge) -> Plan:
     """Refuse a pull request without required reviews or above the limit; notes what was allowed."""
-    rule, unreviewed = forge.review_rule(plan.base), ""
-    if not rule.approvals:
-        is_unknown = rule.approvals is None
-        what = "it is unknown whether a review is required" if is_unknown else "no review is required"
-        unreviewed = f"{what}: {rule.reason}"
+    unreviewed = forge.unreviewed(plan.base)
     if unreviewed and not promoting.overrides.unprotected:
         raise RefusedError(f"{unreviewed}; protect {plan.base}, or use --allow-unprotected")
     n_open, max_open = len(forge.open_pull_requests()), promoting.workspace.settings.forge.max_open

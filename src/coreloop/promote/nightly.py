@@ -23,7 +23,7 @@ from coreloop.base.errors import (
 from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge
-from coreloop.base.github.protocol import Forge, PullRequest, ReviewRule
+from coreloop.base.github.protocol import Forge, PullRequest
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
@@ -216,9 +216,9 @@ class PreparedDrafts:
     def add_label(self, number: int) -> None:
         """Nothing: what opens a draft labels it."""
 
-    def review_rule(self, base: str) -> ReviewRule:
+    def unreviewed(self, base: str) -> str:
         """A review is required: what opens the draft checks it, since only its token may read that."""
-        return ReviewRule(1, "branch protection")
+        return ""
 
     def _prepared(self) -> Iterator[PullRequest]:
         for path in sorted(self._folder.glob("*.json")):

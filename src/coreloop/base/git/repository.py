@@ -140,10 +140,6 @@ class Repository:
         """Commits reachable from a revision and not from ``exclude``; children always before parents."""
         return self._commits(revision, *([f"^{exclude}"] if exclude is not None else []))
 
-    def message(self, sha: str) -> str:
-        """A commit's full message."""
-        return next(self._commits(f"{sha}^!")).message.strip("\n")
-
     def _commits(self, *words: str) -> Iterator[Commit]:
         fields = "--format=%H %P%n%e%n%ct%n%an%n%ae%n%cn%n%ce%n%B"
         options = ("-z", "--no-show-signature", "--topo-order", "--encoding=UTF-8", fields)

@@ -5,21 +5,20 @@ The only writes open a draft pull request, change its title and text, or add cor
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from typing import Any, Self
-from urllib.parse import quote
 
 import requests
 import urllib3
 from github import Auth, Github
 
-from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
+from coreloop.base.errors import ForgeError
 from coreloop.base.git.trailers import LABEL
+from coreloop.base.github.branch_rules import read_rules
 from coreloop.base.github.github_api import API_VERSION, ApiAnswer, GithubApi
 from coreloop.base.github.github_errors import moved, no_answer, wrong_answer
-from coreloop.base.github.protocol import PullRequest, ReviewRule
+from coreloop.base.github.protocol import PullRequest
 
 PACE_S = (0.25, 1.0)
 """Seconds between requests, and between writes, as GitHub recommends."""
@@ -54,25 +53,6 @@ class _PygithubApi(GithubApi):
         except Exception as exc:  # its own, and those of its libraries
             raise translate(exc, doing, timeout_s=self._timeout_s) from None  # its frames hold the token
         return ApiAnswer(doing, status, headers, text.replace(self._token, "***"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Reviews:
-    required_approving_review_count: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    type: str
-    parameters: _Reviews = _Reviews()
-
-
-@dataclass(frozen=True, slots=True)
-class _Branch:
-    """What is read of a branch, or of its classic protection."""
-
-    protected: bool = False
-    required_pull_request_reviews: _Reviews = _Reviews()
 
 
 class GithubForge:
@@ -171,47 +151,17 @@ class GithubForge:
         doing = f"label pull request {number} of {self._api.repo}"
         self._api.send("POST", f"/issues/{number}/labels", {"labels": [LABEL]}, doing=doing)
 
-    def review_rule(self, base: str) -> ReviewRule:
-        """Whether a ruleset or classic protection requires a review for changes of `base`."""
-        ruleset = self._ruleset_rule(base)
-        if ruleset.approvals:
-            return ruleset
-        classic = self._classic_rule(base)
-        return ruleset if ruleset.approvals is None and not classic.approvals else classic
-
-    def _ruleset_rule(self, base: str) -> ReviewRule:
-        doing = f"read the rules of branch {base} of {self._api.repo}"
-        try:
-            rules = list(self._api.pages(f"/rules/branches/{_part(base)}", list[_Rule], doing=doing))
-        except ForgeNotFoundError:  # a GitHub Enterprise without rulesets; a missing branch fails below
-            return ReviewRule(0, "there are no rulesets")
-        except ForgeForbiddenError as exc:
-            return _unreadable("rulesets", exc)
-        reviews = (rule.parameters for rule in rules if rule.type == "pull_request")
-        counts = (review.required_approving_review_count for review in reviews)
-        return ReviewRule(max(counts, default=0), "ruleset")
-
-    def _classic_rule(self, base: str) -> ReviewRule:
-        path = f"/branches/{_part(base)}"
-        try:
-            answer = self._api.get(
-                f"{path}/protection", doing=f"read the protection of branch {base} of {self._api.repo}"
-            )
-        except (ForgeNotFoundError, ForgeForbiddenError) as exc:
-            if "branch not protected" in exc.detail.lower() or not self._may_be_protected(path, base):
-                return ReviewRule(0, f"{base} is not protected")
-            return _unreadable("branch protection", exc)
-        count = answer.decoded(_Branch).required_pull_request_reviews.required_approving_review_count
-        reason = "branch protection" if count else f"the protection of {base} does not require a review"
-        return ReviewRule(count, reason)
-
-    def _may_be_protected(self, path: str, base: str) -> bool:
-        """Non-administrators get 404 for a protected branch too; its readers can see whether it is."""
-        try:
-            branch = self._api.get(path, doing=f"read branch {base} of {self._api.repo}")
-        except ForgeForbiddenError:
-            return True
-        return branch.decoded(_Branch).protected
+    def unreviewed(self, base: str) -> str:
+        """Why a change may reach `base` without a review, as far as is known; empty if one is required."""
+        rules = read_rules(self._api, base)
+        if rules.approvals:
+            return ""
+        if rules.unread:
+            what = "it is unknown whether a review is required: the token may not read the"
+            return f"{what} {rules.unread}; give it read access to administration"
+        if rules.classic:
+            return f"no review is required: the protection of {base} does not require a review"
+        return f"no review is required: {base} is not protected"
 
     def _pulls(self, doing: str, *, state: str, direction: str) -> Iterator[PullRequest]:
         query = {"state": state, "sort": "created", "direction": direction}
@@ -220,16 +170,6 @@ class GithubForge:
             if pull.repo.lower() != self._api.repo.lower():
                 raise moved(doing, to=pull.repo)
             yield pull
-
-
-def _unreadable(rules: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> ReviewRule:
-    detail = f": {exc.detail}" if exc.detail else ""
-    reason = f"the token may not read the {rules} ({exc.status}{detail})"
-    return ReviewRule(None, f"{reason}; give it read access to administration")
-
-
-def _part(name: str) -> str:
-    return quote(name, safe="")
 
 
 def translate(exc: Exception, doing: str, *, timeout_s: int) -> ForgeError:

@@ -73,22 +73,6 @@ class PullRequest:
         return is_ours and key in promoted_keys(self.message)
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewRule:
-    """How many approving reviews a change of a branch needs.
-
-    Attributes
-    ----------
-    approvals : int or None
-        0 if none is required; None if the token may not read the branch's rules.
-    reason : str
-        What requires them, or completes "no review is required: …", or what to do.
-    """
-
-    approvals: int | None
-    reason: str
-
-
 class Forge(Protocol):
     """A forge; each method may raise a `coreloop.base.errors.ForgeError`."""
 
@@ -110,5 +94,5 @@ class Forge(Protocol):
     def add_label(self, number: int) -> None:
         """Add coreloop's label to a pull request. Idempotent."""
 
-    def review_rule(self, base: str) -> ReviewRule:
-        """Whether changes of the branch `base` need a review."""
+    def unreviewed(self, base: str) -> str:
+        """Why changes of the branch `base` may need no review; empty if they need one."""

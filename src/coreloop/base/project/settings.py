@@ -382,7 +382,3 @@ class Settings:
     def outcome_rule(self) -> OutcomeRule | None:
         """Return the rule of ``outcome``, or None if no score is named."""
         return parse_rule(self.outcome.score, self.outcome.success) if self.outcome.score else None
-
-    def keywords(self, label: str) -> tuple[str, ...]:
-        """Return the keywords of every rule with a label."""
-        return tuple(word for rule in self.categories if rule.label == label for word in rule.any)

@@ -23,13 +23,12 @@ _ATTRIBUTE: Final = re.compile(
 )  # shop.tools:TOOLS, not shop/tools.py
 _VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
 _VARIABLES: Final = {"CORELOOP_DATA_DIR": "data_dir", "CORELOOP_MODEL": "model"}
+_TARGET: Final = re.compile(r".+\.py::.+")
 _DETECTOR: Final = re.compile("[A-Z]{2,9}")
 _Place = tuple[str | int, ...]
 
 
-def load_settings(
-    root: Path, *, environ: Mapping[str, str] = os.environ, check_paths: bool = True
-) -> Settings:
+def load_settings(root: Path, *, environ: Mapping[str, str] = os.environ) -> Settings:
     """Read ``root/coreloop.yaml``.
 
     Parameters
@@ -38,8 +37,6 @@ def load_settings(
         The project's folder; coreloop.yaml may be absent.
     environ : mapping
         ``CORELOOP_DATA_DIR`` overrides ``data_dir``, and ``CORELOOP_MODEL`` overrides ``model``.
-    check_paths : bool
-        Whether the files that the settings name must exist. A deployed server may lack them.
 
     Returns
     -------
@@ -49,8 +46,8 @@ def load_settings(
     Raises
     ------
     SettingsError
-        An unknown key, a wrong type, a value out of bounds or an absent path; names the file, the line and
-        the closest known key.
+        An unknown key, a wrong type or a value out of bounds; names the file, the line and the closest known
+        key.
     """
     path = root / FILE_NAME
     node = _compose(path)
@@ -62,7 +59,7 @@ def load_settings(
         settings = shaped(values, Settings, exact=True)
     except ShapeError as error:
         raise explained(error.problem, error.place) from error
-    for message, *where in (*_rules(settings), *(_targets(settings, root) if check_paths else ())):
+    for message, *where in _rules(settings):
         raise explained(message, tuple(where))
     return settings
 
@@ -139,6 +136,10 @@ def _rules(settings: Settings) -> _Problems:
         if not all(word.strip() for word in rule.any):
             message = f"an empty word in any of {rule.label} would match every question"
             yield message, "categories", index, "any"
+    for name, tool in settings.tools.items():
+        if tool.target is not None and not _TARGET.fullmatch(tool.target):
+            message = f"target of {name} must look like path.py::name, not {tool.target!r}"
+            yield message, "tools", name, "target"
     outcome = settings.outcome
     if outcome.score and parse_rule(outcome.score, outcome.success) is None:
         form = "a comparison, such as '>= 0.5' or '== good'"
@@ -172,20 +173,6 @@ def _sanitize_rules(settings: Settings) -> _Problems:
     for key, values in (("allow", sanitize.allow), ("names", names)):
         if not all(value.strip() for value in values):
             yield f"an empty text in {key}", "sanitize", key
-
-
-def _targets(settings: Settings, root: Path) -> _Problems:
-    """What the settings name must be there."""
-    for name, tool in settings.tools.items():
-        file, marker, qualname = (tool.target or "").partition("::")
-        where = ("tools", name, "target")
-        if tool.target is not None and not (marker and qualname and file.endswith(".py")):
-            yield f"target of {name} must look like path.py::name, not {tool.target!r}", *where
-        elif tool.target is not None and not (root / file).is_file():
-            yield f"target of {name}: {file} does not exist below {root}", *where
-    names = settings.sanitize.names
-    if isinstance(names, str) and not (root / names).is_file():
-        yield f"names: {names} does not exist below {root}", "sanitize", "names"
 
 
 def _objection(own: OwnDetector) -> tuple[str, str] | None:

@@ -139,4 +139,3 @@ def test_message_with_an_encoding_is_read_as_it_is_and_decoded(
     assert (commit.committed_s, commit.parents) == (1700000000, (head(project),))
     assert commit.people[:4] == ("A", "a@example.org") * 2
     assert commit.message == "\n\n".join(readings)
-    assert repository.message(sha) == commit.message.strip("\n")

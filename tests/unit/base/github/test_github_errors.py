@@ -60,7 +60,7 @@ class TestSecret:
     def test_log_of_what_goes_right_has_no_token(self, github, canary, caplog) -> None:
         caplog.set_level(logging.DEBUG)
         canary.open_draft(branch="skill/x", base="main", title="[CORELOOP-R] x", body="x")
-        canary.review_rule("main")
+        canary.unreviewed("main")
         assert "POST" in caplog.text
         assert CANARY not in caplog.text
 

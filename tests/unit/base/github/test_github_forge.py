@@ -15,12 +15,13 @@ from coreloop.base.errors import (
     UsageError,
 )
 from coreloop.base.github.github_forge import GithubForge
-from coreloop.base.github.protocol import Forge, ReviewRule
+from coreloop.base.github.protocol import Forge
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 from rows import each_row
 
 KEY = "0123456789abcdef"
+UNKNOWN = "it is unknown whether a review is required: "
 TRAILERS = f"Phase: R\nCandidate-Key: {KEY}"
 
 
@@ -104,31 +105,31 @@ def test_pull_request_that_is_no_draft_is_told(github: GithubStandIn, forge: Git
 class TestReviewRule:
     def test_forbidden_rulesets_are_unknown(self, github, forge) -> None:
         github.fail(said(403, "Upgrade to GitHub Pro"), path="/rules/")
-        rule = forge.review_rule("main")
-        assert rule.approvals is None
-        assert "rulesets (403: Upgrade to GitHub Pro)" in rule.reason
-        assert rule.reason.endswith("read access to administration")
+        reason = forge.unreviewed("main")
+        assert reason.startswith(UNKNOWN)
+        assert "rulesets (403: Upgrade to GitHub Pro)" in reason
+        assert reason.endswith("read access to administration")
 
     def test_classic_protection_outweighs_unknown_rulesets(self, github, forge) -> None:
         github.protections = {"main": 2}
         github.fail(said(403, "no"), path="/rules/")
-        assert forge.review_rule("main") == ReviewRule(2, "branch protection")
+        assert forge.unreviewed("main") == ""
 
     def test_forbidden_protection_of_a_protected_branch_is_unknown(self, github, forge) -> None:
         github.rights = "app"
         github.protections = {"main": 2}
-        rule = forge.review_rule("main")
-        assert rule.approvals is None
-        assert "(403: Resource not accessible by personal access token)" in rule.reason
+        reason = forge.unreviewed("main")
+        assert reason.startswith(UNKNOWN)
+        assert "(403: Resource not accessible by personal access token)" in reason
 
     def test_branch_that_cannot_be_read_either_is_unknown(self, github, forge) -> None:
         github.rights = "app"
         github.fail(said(403, "no"), path="/branches/main", nth=3)
-        assert forge.review_rule("main").approvals is None
+        assert forge.unreviewed("main").startswith(UNKNOWN)
 
     def test_server_without_rulesets_has_none(self, github, forge) -> None:
         github.fail(said(404, "Not Found"), path="/rules/")
-        assert forge.review_rule("main") == ReviewRule(0, "main is not protected")
+        assert forge.unreviewed("main") == "no review is required: main is not protected"
 
     @pytest.mark.parametrize("fault", [said(429, "no"), said(500, "no"), raw(b"{"), Fault()])
     @pytest.mark.parametrize("nth", [1, 2])
@@ -136,7 +137,7 @@ class TestReviewRule:
         github.protections = {"main": 1}
         github.fail(fault, nth=nth)
         with pytest.raises(ForgeError):
-            forge.review_rule("main")
+            forge.unreviewed("main")
 
 
 class TestHumansOnly:
@@ -175,7 +176,7 @@ class TestHumansOnly:
         operations = {name for name in dir(GithubForge) if not name.startswith("_")}
         methods = {name for name in vars(Forge) if not name.startswith("_")}
         assert operations == methods
-        reads = {"open_pull_requests", "closed_pull_requests", "find_pull_request", "review_rule"}
+        reads = {"open_pull_requests", "closed_pull_requests", "find_pull_request", "unreviewed"}
         assert methods == reads | {"open_draft", "rewrite", "add_label"}
 
 
