@@ -5,15 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import orjson
 
-from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
@@ -22,16 +19,13 @@ from coreloop.base.records import NO_ANSWER
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
-from coreloop.observe.importers import Read, importers, openai_chat
+from coreloop.observe.importers import Read, importers
 from coreloop.observe.importers.files import (
     UNREADABLE,
     TraceFile,
     UnusableFile,
     find_trace_files,
-    read_line_values,
-    why_unreadable,
 )
-from coreloop.observe.importers.trace_values import read_time
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
@@ -66,8 +60,6 @@ class ImportRequest:
         Files, and folders that are searched for files of the format.
     folder : Path
         Contains the day files.
-    times : Path, optional
-        Records that give the end (``ts``) of each message list by its ``request_id``.
     root : Path, optional
         The project's folder, see `land`.
     """
@@ -75,7 +67,6 @@ class ImportRequest:
     source: str
     paths: tuple[Path, ...]
     folder: Path
-    times: Path | None = None
     root: Path | None = None
 
 
@@ -168,38 +159,12 @@ def run_import(
     WorkspaceError
         A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
         lines that were already appended are complete.
-    UsageError
-        Times were given for a format with its own times.
     """
     importer = importers()[request.source]
     files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
-    read = importer.read
-    if request.times is not None:
-        if request.source != openai_chat.NAME:
-            raise UsageError(
-                f"--times is for --from {openai_chat.NAME}; traces of {request.source} have their own times"
-            )
-        read = partial(openai_chat.read, times=_read_times(request.times))
     with watching(files) as watched:
-        report = land(read(watched), request.folder, settings, request.root)
+        report = land(importer.read(watched), request.folder, settings, request.root)
     return replace(report, n_files=len(files))
-
-
-def _read_times(path: Path) -> dict[str, datetime]:
-    """The ``ts`` of the records in a file by ``request_id``."""
-    times: dict[str, datetime] = {}
-    try:
-        with TraceFile(path, True, 0, 0.0).open() as lines:
-            for line in read_line_values(lines):
-                id = line.get("request_id") if isinstance(line, dict) else None
-                ended = read_time(line.get("ts")) if isinstance(id, str) else None
-                if isinstance(id, str) and ended is not None:
-                    times[id] = ended
-    except UNREADABLE as error:
-        raise WorkspaceError(why_unreadable(error), path=path) from error
-    if not times:
-        raise WorkspaceError("has no line with a request_id and a ts", path=path)
-    return times
 
 
 def land(
