@@ -44,12 +44,11 @@ def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
 
     Example: import --from claude-code ~/.claude/projects
     """
-    from coreloop.observe.importers.append_requests import ImportRequest, run_import
+    from coreloop.observe.importers.append_requests import run_import
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
-    request = ImportRequest(source=source, paths=paths, folder=folder, root=workspace.root)
-    report = run_import(request, workspace.settings, now_s=time.time(), watching=reading_bar)
+    report = run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())

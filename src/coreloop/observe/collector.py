@@ -118,23 +118,17 @@ class AuditCollector:
                 model=model,
                 session_id=session_id,
             )
-            self._open(
-                record,
-                folder,
-                parts.short_text(tools_version) or parts.short_text(self._settings.tools_version),
-            )
+            version = parts.short_text(tools_version or self._settings.tools_version)
+            if version:
+                record["tools_version"] = version
+            if "session_hash" in record:
+                session = (folder, record["session_hash"])
+                self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
+                self._sources.add_question(record["question"])
+            self._pending.append(record)
+            self._off = False
         except Exception as error:
             drops.drop_error(error)
-
-    def _open(self, record: Record, folder: tuple[str, bool], version: str | None) -> None:
-        if version:
-            record["tools_version"] = version
-        if "session_hash" in record:
-            session = (folder, record["session_hash"])
-            self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
-            self._sources.add_question(record["question"])
-        self._pending.append(record)
-        self._off = False
 
     def _record(self) -> Record | None:
         """Return the open record; after the flush, count the call as dropped and return None."""

@@ -50,20 +50,10 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
     return f"desc:{number}"
 
 
-def tool_hash(tool: SentTool) -> str:
-    """Return 16 hex digits of SHA-256 of a tool's name, description and schema."""
-    return sha256(_dump(_fields(tool))).hexdigest()[:16]
-
-
 def _content(tools: Iterable[SentTool]) -> bytes:
-    listed = [
-        {"hash": tool_hash(tool), **_fields(tool)} for tool in sorted(tools, key=lambda tool: tool.name)
-    ]
+    named = sorted(tools, key=lambda tool: tool.name)
+    listed = [{"hash": sha256(_dump(tool._asdict())).hexdigest()[:16], **tool._asdict()} for tool in named]
     return _dump({"tools": listed}) + b"\n"
-
-
-def _fields(tool: SentTool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "schema": tool.schema}
 
 
 def _dump(value: object) -> bytes:

@@ -29,10 +29,6 @@ _HINTS: Final = {
     SETTINGS_NEED_PYYAML: "of coreloop.yaml only data_dir is read; pip install PyYAML",
 }
 
-OUTSIDE_TODO: Final = (
-    "open an AuditCollector per request; in a thread pool, submit contextvars.copy_context().run"
-)
-
 _Method = TypeVar("_Method", bound=Callable[..., None])
 
 _counts: dict[str, int] = {}

@@ -32,8 +32,7 @@ class Journal:
     Parameters
     ----------
     folder : Path
-        Created on the first line with mode 0700; an existing folder (from a clone) becomes 0700 if it belongs
-        to this user. The files are 0600.
+        Created on the first line with mode 0700. The files are 0600.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -135,7 +134,6 @@ class Journal:
             return
         self.close()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _make_private(self.folder)
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
@@ -206,15 +204,6 @@ def _append(path: Path, data: bytes) -> None:
         os.write(fd, data)
     finally:
         os.close(fd)
-
-
-def _make_private(folder: Path) -> None:
-    if not hasattr(os, "geteuid"):
-        return
-    with suppress(OSError):  # a file system without modes; the files themselves are 0600
-        status = folder.stat()
-        if status.st_uid == os.geteuid() and status.st_mode & 0o077:
-            folder.chmod(0o700)
 
 
 def _is_same_file(path: Path, fd: int) -> bool:

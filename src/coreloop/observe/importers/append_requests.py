@@ -14,6 +14,7 @@ import orjson
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
 from coreloop.base.records import NO_ANSWER
 from coreloop.observe.argument_sources import SessionSources, Sources
@@ -46,28 +47,6 @@ _MARKS: Final = {
 }
 """Keys, of which a file of the format has one near its beginning; in the order in which formats are tried."""
 _MARK: Final = f'"{ID_PREFIX}'.encode()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
-    """The parameters of ``import``.
-
-    Attributes
-    ----------
-    source : str
-        The format: a key of `coreloop.observe.importers.importers`.
-    paths : tuple of Path
-        Files, and folders that are searched for files of the format.
-    folder : Path
-        Contains the day files.
-    root : Path, optional
-        The project's folder, see `land`.
-    """
-
-    source: str
-    paths: tuple[Path, ...]
-    folder: Path
-    root: Path | None = None
 
 
 @dataclass(slots=True)
@@ -139,18 +118,28 @@ def _formats_of(file: TraceFile, readers: Mapping[str, Read]) -> Iterator[str]:
 
 
 def run_import(
-    request: ImportRequest, settings: Settings, *, now_s: float, watching: Watching = nullcontext
+    source: str,
+    paths: Iterable[Path],
+    workspace: Workspace,
+    *,
+    now_s: float,
+    out: Path | None = None,
+    watching: Watching = nullcontext,
 ) -> ImportReport:
     """Append the requests of trace files that a folder does not have yet.
 
     Parameters
     ----------
-    request : ImportRequest
-        The trace files and the folder.
-    settings : Settings
-        For the categories and selectors.
+    source : str
+        The format: a key of `coreloop.observe.importers.importers`.
+    paths : iterable of Path
+        Files, and folders that are searched for files of the format.
+    workspace : Workspace
+        The project, see `land`.
     now_s : float
         Unix time, to recognize files that are still being written.
+    out : Path, optional
+        Contains the day files. Default: the project's.
     watching : callable, optional
         Shows the progress.
 
@@ -160,10 +149,11 @@ def run_import(
         A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
         lines that were already appended are complete.
     """
-    importer = importers()[request.source]
-    files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
+    importer = importers()[source]
+    files = find_trace_files(paths, importer.suffixes, now_s=now_s)
     with watching(files) as watched:
-        report = land(importer.read(watched), request.folder, settings, request.root)
+        folder = out or workspace.records_dir
+        report = land(importer.read(watched), folder, workspace.settings, workspace.root)
     return replace(report, n_files=len(files))
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.importers import openai_chat
-from coreloop.observe.importers.append_requests import ImportRequest, run_import
+from coreloop.observe.importers.append_requests import run_import
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import LONG_AGO, recorded, requests, skips, write_document, write_lines
@@ -260,8 +261,8 @@ def episodes(trajectories: Path, tau_log: Path, tmp_path_factory: pytest.TempPat
     """The imported records, each with another converter's record of the same episode."""
     folder = tmp_path_factory.mktemp("imported")
     chats = dated(trajectories, tau_log, tmp_path_factory.mktemp("chats") / "chats.jsonl")
-    request = ImportRequest(source="openai-chat", paths=(chats,), folder=folder)
-    report = run_import(request, Settings(), now_s=LONG_AGO)
+    workspace = Workspace(tmp_path_factory.mktemp("project"), Settings())
+    report = run_import("openai-chat", [chats], workspace, out=folder, now_s=LONG_AGO)
     assert (report.added, report.skipped, report.dropped) == (690, Counter(), Counter())
     theirs = {
         record["ts"][:19]: record for record in map(json.loads, tau_log.read_text("utf-8").splitlines())
