@@ -98,8 +98,6 @@ class Sources:
         Whether any result was remembered; without results nothing is looked up.
     """
 
-    __slots__ = ("_is_complete", "_names", "_places", "_shown", "_texts", "_used_s", "has_results")
-
     def __init__(self, now_s: float = 0.0) -> None:
         self._used_s = now_s
         self._places: dict[int, tuple[str, ...]] = {}

@@ -65,21 +65,6 @@ class AuditCollector:
     ...     audit.flush(chunk_len=1823)
     """
 
-    __slots__ = (
-        "_clock_ns",
-        "_conversation",
-        "_entered",
-        "_identifiers",
-        "_last_step",
-        "_lock",
-        "_off",
-        "_pending",
-        "_sequence",
-        "_settings",
-        "_sources",
-        "_started_ns",
-    )
-
     _LOG: ClassVar[str] = RECORDS
 
     def __init__(
@@ -135,7 +120,7 @@ class AuditCollector:
         for record in self._pending:
             return record
         if not self._off:
-            drop(drops.AFTER_FLUSH)
+            drop("after_flush")
         elif self is _OUTSIDE and not is_disabled():
             drop(drops.OUTSIDE_REQUEST)
         return None
@@ -283,7 +268,7 @@ class AuditCollector:
             return
         record["category_hash"] = label if isinstance(label, str) and is_category(label) else UNSPECIFIED
         if record["category_hash"] != label:
-            drop(drops.CATEGORY)
+            drop("category")
 
     @never_raises
     def flush(
@@ -311,7 +296,7 @@ class AuditCollector:
             record = self._pending.pop()  # atomic: if two threads flush, only one gets the record
         except IndexError:
             if not self._off:
-                drop(drops.AFTER_FLUSH)
+                drop("after_flush")
             return
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
@@ -368,7 +353,6 @@ class AuditCollector:
 class OwnCollector(AuditCollector):
     """Records what coreloop itself was asked (`ask`, `research`), apart from the agent, in ``audit/own/``."""
 
-    __slots__ = ()
     _LOG: ClassVar[str] = OWN_RECORDS
 
 

@@ -79,8 +79,6 @@ def _name_of(tool: Callable[..., Any]) -> str:
 class _Observed:
     """A tool whose calls are recorded."""
 
-    __slots__ = ("injected", "name", "ok", "positional")
-
     def __init__(self, tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> None:
         from coreloop.observe.injected import tool_parameters
 
@@ -135,7 +133,7 @@ def _is_ok(ok: Any, result: Any) -> bool:
     try:
         return bool(ok(result))
     except Exception:  # a user's own function must not break the request
-        drops.drop(drops.OK_PREDICATE)
+        drops.drop("ok_predicate")
         return True
 
 

@@ -12,7 +12,6 @@ from coreloop.observe import drops
 from coreloop.observe.journal import write_new
 
 FOLDER: Final = "descriptions"
-FULL: Final = "descriptions_full"
 MAX_SETS: Final = 1000
 """A process: descriptions that are made for each request would fill the disk. Their hash is recorded."""
 _kept: set[tuple[str, str]] = set()
@@ -38,7 +37,7 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
     place = (str(audit_dir), number)
     if place not in _kept:
         if len(_kept) >= MAX_SETS:
-            drops.drop(FULL)
+            drops.drop("descriptions_full")
         else:
             try:
                 path = audit_dir / FOLDER / f"{number}.json"

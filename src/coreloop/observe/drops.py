@@ -9,11 +9,8 @@ from typing import Any, Final, TypeVar, cast
 
 from coreloop.observe.journal import TornWriteError
 
-AFTER_FLUSH: Final = "after_flush"
 CASE_KEY: Final = "case_key"
-CATEGORY: Final = "category"
 DECORATOR_ORDER: Final = "decorator_order"
-OK_PREDICATE: Final = "ok_predicate"
 OUTSIDE_REQUEST: Final = "outside_request"
 SETTINGS: Final = "settings"
 SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"

@@ -21,14 +21,9 @@ from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
 from coreloop.observe.importers import Read, importers
-from coreloop.observe.importers.files import (
-    UNREADABLE,
-    TraceFile,
-    UnusableFile,
-    find_trace_files,
-)
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
-from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
+from coreloop.observe.log_settings import LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
@@ -150,7 +145,7 @@ def run_import(
         lines that were already appended are complete.
     """
     importer = importers()[source]
-    files = find_trace_files(paths, importer.suffixes, now_s=now_s)
+    files = find_trace_files(paths, importer.SUFFIXES, now_s=now_s)
     with watching(files) as watched:
         folder = out or workspace.records_dir
         report = land(importer.read(watched), folder, workspace.settings, workspace.root)
@@ -212,11 +207,10 @@ def land(
 def _log(folder: Path, settings: Settings, root: Path | None) -> LogSettings:
     """The settings of the log, with the key of a project's cases."""
     if root is None:
-        return project_settings(settings, folder, None, keeps_contexts=False)
+        return project_settings(settings, folder, None)
     audit_dir = root / settings.data_dir / "audit"
-    is_log = folder.resolve() == (audit_dir / RECORDS).resolve()
     project = root if (root / FILE_NAME).is_file() else None
-    log = project_settings(settings, folder, project, keeps_contexts=is_log)
+    log = project_settings(settings, folder, project)
     unusable = f"the key of cases cannot be read or made ({{strerror}}); set {VARIABLE}"
     with file_errors(unusable, audit_dir / KEY_FILE):
         log.case_keys.append(case_key(audit_dir))
