@@ -10,7 +10,7 @@ import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from datetime import date
@@ -174,6 +174,45 @@ def day_stamp(now_ns: int) -> tuple[str, str, int]:
         started_ns, day = now_ns - past_ns, text[:10]
         _second = (started_ns, text, day)
     return f"{text}.{past_ns // 1000:06d}+00:00", day, started_ns
+
+
+class DroppedRecords(TypedDict):
+    """A line of ``dropped.jsonl``: how many records were dropped, and why."""
+
+    ts: datetime
+    reason: str
+    n: int
+
+
+def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
+    """Count the records that could not be written since a time.
+
+    Parameters
+    ----------
+    path : Path
+        May be absent; unreadable lines are skipped.
+    since : datetime
+        With a zone.
+
+    Returns
+    -------
+    dict of str to int
+        By reason, the most frequent first.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    from collections import Counter
+
+    from coreloop.base import jsonl  # keeps its decoder out of the collector's server
+
+    counts: Counter[str] = Counter()
+    for line in jsonl.read(path, DroppedRecords, other="not a count").values if path.exists() else ():
+        if jsonl.with_zone(line["ts"]) >= since:
+            counts[line["reason"]] += line["n"]
+    return dict(counts.most_common())
 
 
 def remove_days(folder: Path, *, before: "date") -> None:
