@@ -28,6 +28,7 @@ _FULL_NAME: Final = re.compile(
 _FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an error has at most 1,000 words
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
 """Private characters: the first word that is taken out of a text becomes the first of them, and so on."""
+_ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
 OWN_WORD: Final = re.compile(r"<([\w-]{1,40}):([a-p]{4})>")
@@ -117,6 +118,8 @@ def _texts_in(value: Any) -> Iterator[str]:
         part = rest.pop()
         if isinstance(part, str):
             yield part
+            if "\\u" in part:  # JSON in a text
+                yield _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), part)
         elif isinstance(part, Mapping):
             rest += part.values()
             rest += [key for key in map(str, part) if not (key.isascii() and key.isidentifier())]
