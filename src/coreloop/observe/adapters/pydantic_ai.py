@@ -58,9 +58,9 @@ class Runs:
         return self._runs.get(ctx.run_id) or ended()
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        run = AdaptedRequest(
-            parent=_run.get(), session_id=getattr(ctx, "conversation_id", None), data_dir=self._data_dir
-        )
+        given = getattr(ctx, "conversation_id", None)
+        session = given if getattr(ctx, "messages", None) or not _FRESH.fullmatch(str(given)) else None
+        run = AdaptedRequest(parent=_run.get(), session_id=session, data_dir=self._data_dir)
         _ask(run, ctx)
         self._runs[ctx.run_id] = run
         token = _run.set(run)
