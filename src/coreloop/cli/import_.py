@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, verbose_option
+from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, verbose_option
 from coreloop.cli.output import Command, Output, cut, show, table, wrap
 
 if TYPE_CHECKING:
@@ -37,20 +37,18 @@ _MAX_TOOLS_SHOWN: Final = 15
 )
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
-@click.option("--times", type=FILE, help="JSON lines that give the time of each request_id (openai-chat).")
-def import_(source: str, paths: tuple[Path, ...], out: Path | None, times: Path | None) -> Output:
+def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
 
     Example: import --from claude-code ~/.claude/projects
     """
-    from coreloop.observe.importers.append_requests import ImportRequest, run_import
+    from coreloop.observe.importers.append_requests import run_import
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
-    request = ImportRequest(source=source, paths=paths, folder=folder, times=times, root=workspace.root)
-    report = run_import(request, workspace.settings, now_s=time.time(), watching=reading_bar)
+    report = run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())

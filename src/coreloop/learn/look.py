@@ -100,7 +100,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     UsageError
         No file has a request of a known format.
     """
-    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.suffixes}))
+    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.SUFFIXES}))
     files = find_trace_files(paths, suffixes, now_s=now.timestamp())
     newest = datetime.fromtimestamp(now.timestamp() - min(file.quiet_s for file in files), UTC)
     readers = {name: importer.read for name, importer in importers().items()}

@@ -48,9 +48,6 @@ _COMMON: Final = re.compile(r"(?i:true|false|null|none)|-?\d{0,2}(\.\d*)?")
 _NAME_CHARS: Final = 40
 _NAME_DIGITS: Final = 3  # `address1` is a name; a key with more digits looks like data
 _CJK: Final = "\u2e80"  # first of the scripts without spaces between words, or with particles after words
-_MAX_NODES: Final = (
-    2 * MAX_VALUES
-)  # of a result: its leaves and what contains them; a recursive one has no end
 _MAX_TEXTS: Final = 16
 _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
@@ -97,8 +94,6 @@ class Sources:
     has_results : bool
         Whether any result was remembered; without results nothing is looked up.
     """
-
-    __slots__ = ("_is_complete", "_names", "_places", "_shown", "_texts", "_used_s", "has_results")
 
     def __init__(self, now_s: float = 0.0) -> None:
         self._used_s = now_s
@@ -273,13 +268,13 @@ class Sources:
                 if asked_for is not None and type(node) is dict:
                     is_root = not n_walked and len(asked_for) == 1
                     self._shown.note(node, key, asked_for if is_root else [])
-                waiting += islice(self._items(path, node), _MAX_NODES - len(waiting))
+                waiting += islice(self._items(path, node), MAX_VALUES - len(waiting))
             if len(text) >= MIN_CHARS and path and chars_left >= 0:
                 number = hash(text)
                 known = places.get(number, ())
                 if path not in known and number not in echoes and len(known) < _MAX_PLACES:
                     places[number] = (*known, path)
-        self._is_complete &= chars_left >= 0 and len(waiting) < _MAX_NODES
+        self._is_complete &= chars_left >= 0 and len(waiting) < MAX_VALUES
 
     def _items(self, path: str, node: Any) -> Iterator[tuple[str, Any, Any]]:
         """The path, value and key of each item of a container; a key that looks like data is ``*``."""

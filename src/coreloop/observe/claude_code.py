@@ -22,7 +22,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
 from coreloop.base.project.workspace import Workspace
 from coreloop.observe.importers import claude_code
-from coreloop.observe.importers.append_requests import ImportReport, ImportRequest, run_import
+from coreloop.observe.importers.append_requests import ImportReport, run_import
 
 COMMAND: Final = "dartlab-coreloop observe turn"
 _ENTRY: Final[dict[str, Any]] = {"hooks": [{"type": "command", "command": COMMAND, "timeout": 60}]}
@@ -109,7 +109,4 @@ def record_turn(transcript: Path, workspace: Workspace, *, now_s: float) -> Impo
     """
     agents = transcript.with_suffix("") / claude_code.AGENTS
     paths = (transcript, agents) if any(agents.glob("**/*.jsonl")) else (transcript,)
-    request = ImportRequest(
-        source=claude_code.NAME, paths=paths, folder=workspace.records_dir, root=workspace.root
-    )
-    return run_import(request, workspace.settings, now_s=now_s)
+    return run_import(claude_code.NAME, paths, workspace, now_s=now_s)

@@ -65,21 +65,6 @@ class AuditCollector:
     ...     audit.flush(chunk_len=1823)
     """
 
-    __slots__ = (
-        "_clock_ns",
-        "_conversation",
-        "_entered",
-        "_identifiers",
-        "_last_step",
-        "_lock",
-        "_off",
-        "_pending",
-        "_sequence",
-        "_settings",
-        "_sources",
-        "_started_ns",
-    )
-
     _LOG: ClassVar[str] = RECORDS
 
     def __init__(
@@ -118,30 +103,24 @@ class AuditCollector:
                 model=model,
                 session_id=session_id,
             )
-            self._open(
-                record,
-                folder,
-                parts.short_text(tools_version) or parts.short_text(self._settings.tools_version),
-            )
+            version = parts.short_text(tools_version or self._settings.tools_version)
+            if version:
+                record["tools_version"] = version
+            if "session_hash" in record:
+                session = (folder, record["session_hash"])
+                self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
+                self._sources.add_question(record["question"])
+            self._pending.append(record)
+            self._off = False
         except Exception as error:
             drops.drop_error(error)
-
-    def _open(self, record: Record, folder: tuple[str, bool], version: str | None) -> None:
-        if version:
-            record["tools_version"] = version
-        if "session_hash" in record:
-            session = (folder, record["session_hash"])
-            self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
-            self._sources.add_question(record["question"])
-        self._pending.append(record)
-        self._off = False
 
     def _record(self) -> Record | None:
         """Return the open record; after the flush, count the call as dropped and return None."""
         for record in self._pending:
             return record
         if not self._off:
-            drop(drops.AFTER_FLUSH)
+            drop("after_flush")
         elif self is _OUTSIDE and not is_disabled():
             drop(drops.OUTSIDE_REQUEST)
         return None
@@ -289,7 +268,7 @@ class AuditCollector:
             return
         record["category_hash"] = label if isinstance(label, str) and is_category(label) else UNSPECIFIED
         if record["category_hash"] != label:
-            drop(drops.CATEGORY)
+            drop("category")
 
     @never_raises
     def flush(
@@ -317,7 +296,7 @@ class AuditCollector:
             record = self._pending.pop()  # atomic: if two threads flush, only one gets the record
         except IndexError:
             if not self._off:
-                drop(drops.AFTER_FLUSH)
+                drop("after_flush")
             return
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
@@ -374,7 +353,6 @@ class AuditCollector:
 class OwnCollector(AuditCollector):
     """Records what coreloop itself was asked (`ask`, `research`), apart from the agent, in ``audit/own/``."""
 
-    __slots__ = ()
     _LOG: ClassVar[str] = OWN_RECORDS
 
 

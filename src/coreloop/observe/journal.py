@@ -10,7 +10,7 @@ import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from datetime import date
@@ -32,8 +32,7 @@ class Journal:
     Parameters
     ----------
     folder : Path
-        Created on the first line with mode 0700; an existing folder (from a clone) becomes 0700 if it belongs
-        to this user. The files are 0600.
+        Created on the first line with mode 0700. The files are 0600.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -135,7 +134,6 @@ class Journal:
             return
         self.close()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _make_private(self.folder)
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
@@ -178,6 +176,45 @@ def day_stamp(now_ns: int) -> tuple[str, str, int]:
     return f"{text}.{past_ns // 1000:06d}+00:00", day, started_ns
 
 
+class DroppedRecords(TypedDict):
+    """A line of ``dropped.jsonl``: how many records were dropped, and why."""
+
+    ts: datetime
+    reason: str
+    n: int
+
+
+def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
+    """Count the records that could not be written since a time.
+
+    Parameters
+    ----------
+    path : Path
+        May be absent; unreadable lines are skipped.
+    since : datetime
+        With a zone.
+
+    Returns
+    -------
+    dict of str to int
+        By reason, the most frequent first.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    from collections import Counter
+
+    from coreloop.base import jsonl  # keeps its decoder out of the collector's server
+
+    counts: Counter[str] = Counter()
+    for line in jsonl.read(path, DroppedRecords, other="not a count").values if path.exists() else ():
+        if jsonl.with_zone(line["ts"]) >= since:
+            counts[line["reason"]] += line["n"]
+    return dict(counts.most_common())
+
+
 def remove_days(folder: Path, *, before: "date") -> None:
     """Remove the files of days before this one; their names say which."""
     for path in folder.glob("????-??-??.jsonl"):
@@ -206,15 +243,6 @@ def _append(path: Path, data: bytes) -> None:
         os.write(fd, data)
     finally:
         os.close(fd)
-
-
-def _make_private(folder: Path) -> None:
-    if not hasattr(os, "geteuid"):
-        return
-    with suppress(OSError):  # a file system without modes; the files themselves are 0600
-        status = folder.stat()
-        if status.st_uid == os.geteuid() and status.st_mode & 0o077:
-            folder.chmod(0o700)
 
 
 def _is_same_file(path: Path, fd: int) -> bool:

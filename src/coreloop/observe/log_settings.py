@@ -85,11 +85,11 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
         drop(drops.SETTINGS)
         settings = Settings()
     folder_of_log = (start if named else root / settings.data_dir) / "audit" / log
-    return project_settings(settings, folder_of_log, root, version, keeps_contexts=log == RECORDS)
+    return project_settings(settings, folder_of_log, root, version)
 
 
 def project_settings(
-    settings: "Settings", folder: Path, root: Path | None, version: str | None = None, *, keeps_contexts: bool
+    settings: "Settings", folder: Path, root: Path | None, version: str | None = None
 ) -> LogSettings:
     """The settings of a log in a folder, for the tools of a project's folder if there is one."""
     from coreloop.observe.source_comparisons import reader_of
@@ -104,7 +104,7 @@ def project_settings(
         settings.failed_results(),
         None if root is None else reader_of(root, targets),
         settings.outcome_rule(),
-        Journal(folder.parent / CONTEXTS) if settings.measure.contexts and keeps_contexts else None,
+        Journal(folder.parent / CONTEXTS) if settings.measure.contexts and folder.name == RECORDS else None,
     )
 
 

@@ -1,6 +1,9 @@
 """Builds the parts of a record from the values of a caller or of an imported trace.
 
-`drop` is called with the reason for every value that cannot be stored; only that value is lost.
+`drop` is called with the reason for every value that cannot be stored; only that value is lost. Results are
+read for whether they say that their call failed (`failure_of`), such as ``{"success": false}``; records hold
+none. What a model had read up to each call is kept beside them if coreloop.yaml asks for it, ``measure:
+{contexts: true}`` (`keep_conversation`). Imports only what the collector does: it runs in users' servers.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -52,8 +52,6 @@ class Compared(NamedTuple):
 class ShownObjects:
     """The objects that results showed, by the hashes of what identifies them."""
 
-    __slots__ = ("_objects",)
-
     def __init__(self) -> None:
         self._objects: dict[int, Shown] = {}
 

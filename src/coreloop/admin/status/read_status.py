@@ -34,7 +34,7 @@ from coreloop.learn.verdicts.proposal_state import (
     read_states,
     settled_keys,
 )
-from coreloop.observe.dropped_file import read_dropped
+from coreloop.observe.journal import read_dropped
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
 from coreloop.promote.reach import read_reaches

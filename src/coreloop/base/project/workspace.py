@@ -105,7 +105,7 @@ class Workspace:
 
     @property
     def dropped_file(self) -> Path:
-        """Counts of requests that the collectors could not record, see `coreloop.observe.dropped_file`."""
+        """Counts of requests that the collectors could not record, see `coreloop.observe.journal`."""
         return self.audit_dir / "dropped.jsonl"
 
     @property

@@ -19,19 +19,15 @@ UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 _MAX_REASONS: Final = 8
 _MAX_REASON_CHARS: Final = 200
 # pydantic-core's kinds of errors whose message is made of the schema alone; the others may repeat the value.
-_WORDS: Final = """
-    missing missing_argument missing_keyword_only_argument missing_positional_only_argument extra_forbidden
-    unexpected_keyword_argument unexpected_positional_argument multiple_argument_values arguments_type
-    literal_error enum greater_than greater_than_equal less_than less_than_equal multiple_of finite_number
-    too_short too_long string_too_short string_too_long string_pattern_mismatch bytes_too_short bytes_too_long
-    none_required union_tag_not_found date_past date_future datetime_past datetime_future timezone_naive
-    timezone_aware decimal_max_digits decimal_max_places decimal_whole_digits int_from_float is_instance_of
-    date_from_datetime_inexact json_type bytes_type url_type string_type dict_type list_type tuple_type
-    set_type frozen_set_type model_type dataclass_type iterable_type mapping_type
-"""
-_TYPES: Final = ("bool", "int", "float", "date", "time", "datetime", "time_delta", "decimal", "uuid")
-_SCHEMA_ONLY: Final = frozenset(
-    [*_WORDS.split(), *(f"{name}_{what}" for name in _TYPES for what in ("type", "parsing"))]
+_SCHEMA_ONLY: Final = re.compile(
+    r"""
+    missing | too_(?:short|long) | (?:greater|less)_than(?:_equal)? | multiple_of | finite_number
+    | literal_error | enum | union_tag_not_found | string_pattern_mismatch | is_instance_of | int_from_float
+    | (?:date|datetime)_(?:past|future) | timezone_(?:naive|aware) | date_from_datetime_inexact
+    | decimal_(?:max_digits|max_places|whole_digits)
+    | \w+_(?:type|parsing|too_short|too_long|argument|argument_values|forbidden|required)
+    """,
+    re.VERBOSE,
 )
 
 
@@ -152,7 +148,7 @@ def _part(part: object) -> str:
 
 def _reason(error: Mapping[str, Any]) -> str:
     kind = text_of(error.get("type") or "rejected")
-    return text_of(error.get("msg") or kind) if kind in _SCHEMA_ONLY else kind
+    return text_of(error.get("msg") or kind) if _SCHEMA_ONLY.fullmatch(kind) else kind
 
 
 _JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {

@@ -7,6 +7,7 @@ around a tool add its duration and the exception that ended the run.
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final
@@ -21,6 +22,8 @@ _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
 _WAITING: Final = frozenset({"CallDeferred", "ApprovalRequired"})
 _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
 """Exceptions in which the framework sends the tool's own one to the model."""
+_FRESH: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+"""The conversation of a run without history: an id of its own (a UUID of version 7), and so no session."""
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -55,9 +58,9 @@ class Runs:
         return self._runs.get(ctx.run_id) or ended()
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        run = AdaptedRequest(
-            parent=_run.get(), session_id=getattr(ctx, "conversation_id", None), data_dir=self._data_dir
-        )
+        given = getattr(ctx, "conversation_id", None)
+        session = given if getattr(ctx, "messages", None) or not _FRESH.fullmatch(str(given)) else None
+        run = AdaptedRequest(parent=_run.get(), session_id=session, data_dir=self._data_dir)
         _ask(run, ctx)
         self._runs[ctx.run_id] = run
         token = _run.set(run)

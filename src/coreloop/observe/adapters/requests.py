@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 MAX_UNDER_WAY: Final = 1024
 """A request takes 45 KB until it ends, with 20 tools and three results of 40 values. Servers answer fewer at
 once: the oldest beyond it has lost its end."""
-NEVER_ENDED: Final = "never_ended"
 UNFINISHED: Final = "unfinished: the framework reported no end"
 NO_RESULT: Final = "unfinished: the framework reported no result"
 
@@ -211,7 +210,7 @@ class AdaptedRequest(AuditCollector):
 
     def give_up(self) -> None:
         """Write the record of a request whose end was lost."""
-        drops.drop(NEVER_ENDED)
+        drops.drop("never_ended")
         self.end(error=UNFINISHED, open_calls=NO_RESULT)
 
     def forget(self) -> None:

@@ -5,35 +5,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import orjson
 
-from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
 from coreloop.base.records import NO_ANSWER
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
-from coreloop.observe.importers import Read, importers, openai_chat
-from coreloop.observe.importers.files import (
-    UNREADABLE,
-    TraceFile,
-    UnusableFile,
-    find_trace_files,
-    read_line_values,
-    why_unreadable,
-)
-from coreloop.observe.importers.trace_values import read_time
+from coreloop.observe.importers import Read, importers
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
-from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
+from coreloop.observe.log_settings import LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
@@ -52,31 +42,6 @@ _MARKS: Final = {
 }
 """Keys, of which a file of the format has one near its beginning; in the order in which formats are tried."""
 _MARK: Final = f'"{ID_PREFIX}'.encode()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
-    """The parameters of ``import``.
-
-    Attributes
-    ----------
-    source : str
-        The format: a key of `coreloop.observe.importers.importers`.
-    paths : tuple of Path
-        Files, and folders that are searched for files of the format.
-    folder : Path
-        Contains the day files.
-    times : Path, optional
-        Records that give the end (``ts``) of each message list by its ``request_id``.
-    root : Path, optional
-        The project's folder, see `land`.
-    """
-
-    source: str
-    paths: tuple[Path, ...]
-    folder: Path
-    times: Path | None = None
-    root: Path | None = None
 
 
 @dataclass(slots=True)
@@ -148,18 +113,28 @@ def _formats_of(file: TraceFile, readers: Mapping[str, Read]) -> Iterator[str]:
 
 
 def run_import(
-    request: ImportRequest, settings: Settings, *, now_s: float, watching: Watching = nullcontext
+    source: str,
+    paths: Iterable[Path],
+    workspace: Workspace,
+    *,
+    now_s: float,
+    out: Path | None = None,
+    watching: Watching = nullcontext,
 ) -> ImportReport:
     """Append the requests of trace files that a folder does not have yet.
 
     Parameters
     ----------
-    request : ImportRequest
-        The trace files and the folder.
-    settings : Settings
-        For the categories and selectors.
+    source : str
+        The format: a key of `coreloop.observe.importers.importers`.
+    paths : iterable of Path
+        Files, and folders that are searched for files of the format.
+    workspace : Workspace
+        The project, see `land`.
     now_s : float
         Unix time, to recognize files that are still being written.
+    out : Path, optional
+        Contains the day files. Default: the project's.
     watching : callable, optional
         Shows the progress.
 
@@ -168,38 +143,13 @@ def run_import(
     WorkspaceError
         A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
         lines that were already appended are complete.
-    UsageError
-        Times were given for a format with its own times.
     """
-    importer = importers()[request.source]
-    files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
-    read = importer.read
-    if request.times is not None:
-        if request.source != openai_chat.NAME:
-            raise UsageError(
-                f"--times is for --from {openai_chat.NAME}; traces of {request.source} have their own times"
-            )
-        read = partial(openai_chat.read, times=_read_times(request.times))
+    importer = importers()[source]
+    files = find_trace_files(paths, importer.SUFFIXES, now_s=now_s)
     with watching(files) as watched:
-        report = land(read(watched), request.folder, settings, request.root)
+        folder = out or workspace.records_dir
+        report = land(importer.read(watched), folder, workspace.settings, workspace.root)
     return replace(report, n_files=len(files))
-
-
-def _read_times(path: Path) -> dict[str, datetime]:
-    """The ``ts`` of the records in a file by ``request_id``."""
-    times: dict[str, datetime] = {}
-    try:
-        with TraceFile(path, True, 0, 0.0).open() as lines:
-            for line in read_line_values(lines):
-                id = line.get("request_id") if isinstance(line, dict) else None
-                ended = read_time(line.get("ts")) if isinstance(id, str) else None
-                if isinstance(id, str) and ended is not None:
-                    times[id] = ended
-    except UNREADABLE as error:
-        raise WorkspaceError(why_unreadable(error), path=path) from error
-    if not times:
-        raise WorkspaceError("has no line with a request_id and a ts", path=path)
-    return times
 
 
 def land(
@@ -257,11 +207,10 @@ def land(
 def _log(folder: Path, settings: Settings, root: Path | None) -> LogSettings:
     """The settings of the log, with the key of a project's cases."""
     if root is None:
-        return project_settings(settings, folder, None, keeps_contexts=False)
+        return project_settings(settings, folder, None)
     audit_dir = root / settings.data_dir / "audit"
-    is_log = folder.resolve() == (audit_dir / RECORDS).resolve()
     project = root if (root / FILE_NAME).is_file() else None
-    log = project_settings(settings, folder, project, keeps_contexts=is_log)
+    log = project_settings(settings, folder, project)
     unusable = f"the key of cases cannot be read or made ({{strerror}}); set {VARIABLE}"
     with file_errors(unusable, audit_dir / KEY_FILE):
         log.case_keys.append(case_key(audit_dir))

@@ -24,11 +24,6 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZ
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def why_unreadable(error: Exception) -> str:
-    """Say why a file cannot be read, for an error of `UNREADABLE`."""
-    return f"cannot be read ({getattr(error, 'strerror', None) or error})"
-
-
 @dataclass(frozen=True, slots=True)
 class TraceFile:
     """A file to import.
@@ -82,7 +77,7 @@ def read_each(
                 n_known += part is not TORN and part is not FOREIGN
                 yield part
         except UNREADABLE as error:
-            yield UnusableFile(file, why_unreadable(error))
+            yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
         if not n_known:
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")

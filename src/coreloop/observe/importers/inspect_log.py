@@ -12,15 +12,7 @@ from typing import Any, Final
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.openai_chat import error_in, read_messages
-from coreloop.observe.importers.trace_values import (
-    decode_trace,
-    first,
-    listed,
-    question_in,
-    read_time,
-    seconds_as_ms,
-    text,
-)
+from coreloop.observe.importers.trace_values import decode_trace, first, listed, question_in, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
@@ -89,7 +81,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     ended = max(filter(None, times), default=None)
     if ended is None:
         return NO_TIME
-    chat = read_messages(listed(sample.get("messages")))
+    chat, passed_s = read_messages(listed(sample.get("messages"))), sample.get("total_time")
     provider, _, model = (text(task.get("model")) or "").partition("/")
     run = str(first(task, "eval_id", "run_id", "task_id")), str(sample.get("id")), str(sample.get("epoch"))
     return TracedRequest(
@@ -103,7 +95,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         provider=provider if model else None,
         model=model or provider or None,
         rounds=chat.rounds or None,
-        duration_ms=seconds_as_ms(sample.get("total_time")),
+        duration_ms=round(1000 * passed_s, 3) if isinstance(passed_s, int | float) else None,
         judgment=_judgment(sample.get("scores"), ended),
         scores=scores_in(sample),
     )

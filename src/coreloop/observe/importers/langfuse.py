@@ -97,7 +97,7 @@ def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan
             "langfuse.observation.input": observation.get("input"),
             "langfuse.observation.output": observation.get("output"),
             "gen_ai.response.model": first(observation, "model", "providedModelName", "provided_model_name"),
-            "session.id": first(observation, "sessionId", "session_id"),
+            "session.id": first(observation, "sessionId", "session_id") or "",  # not the tracer's own
         },
     }
     return span_of(span)

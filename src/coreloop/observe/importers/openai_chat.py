@@ -7,7 +7,7 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -27,12 +27,11 @@ from coreloop.observe.importers.trace_values import (
     received,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "openai-chat"
 SUFFIXES: Final = (".jsonl", ".json")
-NO_TIME: Final = SkippedTrace("no valid time; supply the times with --times FILE")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
@@ -65,10 +64,7 @@ class Chat:
 
 
 def read(
-    files: Iterable[TraceFile],
-    *,
-    times: Mapping[str, datetime] | None = None,
-    undated: datetime | None = None,
+    files: Iterable[TraceFile], *, undated: datetime | None = None
 ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the message lists of files.
 
@@ -76,14 +72,10 @@ def read(
     ----------
     files : iterable of TraceFile
         JSON lines, or documents with one message list or several.
-    times : mapping of str to datetime, optional
-        End of each request by id, for message lists without a time.
     undated : datetime, optional
-        End of all other requests without a time, which are skipped by default.
+        End of all requests without a time, which are skipped by default.
     """
-    yield from read_parts(
-        files, lambda document: (_request(chat, times or {}, undated) for chat in _chats(document))
-    )
+    yield from read_parts(files, lambda document: (_request(chat, undated) for chat in _chats(document)))
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -121,9 +113,7 @@ def _holds_messages(value: Any) -> bool:
     return _is_messages(value) or _is_messages(first) or _is_chat(first)
 
 
-def _request(
-    chat: Any, times: Mapping[str, datetime], undated: datetime | None
-) -> TracedRequest | SkippedTrace:
+def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrace:
     if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
         return FOREIGN
     messages = [message for message in chat["messages"] if isinstance(message, dict)]
@@ -132,7 +122,7 @@ def _request(
         return _NO_MESSAGES
     id = text(first(chat, "request_id", "id"))
     own_times = (time for key in _TIMES if (time := read_time(chat.get(key))) is not None)
-    ended = next(own_times, None) or (times.get(id) if id is not None else None) or undated
+    ended = next(own_times, undated)
     if ended is None:
         return NO_TIME
     content = read_messages(messages)

@@ -187,13 +187,6 @@ def _text_under(value: object, keys: tuple[str, ...]) -> str | None:
     return next((body for values in wrapped for key in keys if (body := text(values.get(key)))), None)
 
 
-def seconds_as_ms(value: object) -> float | None:
-    """Convert seconds to milliseconds; None for any other value."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e12:
-        return None
-    return round(value * 1000, 3)
-
-
 def anthropic_tokens(usage: Any) -> tuple[int, int]:
     """Return the input and output tokens of Anthropic's ``usage``; what a cache held is input, too."""
     if not isinstance(usage, Mapping):

@@ -31,7 +31,6 @@ NO_TIME: Final = "ts is no valid time"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
 _BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
-_MAX_VERSION: Final = 20
 _Fields = TypeVar("_Fields", bound=msgspec.Struct)
 _Absent: TypeAlias = dict[str, None]
 """Names of fields with an unusable value, each once."""
@@ -121,7 +120,7 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     -------
     RecordLine or Skipped
         Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record`` (no object), ``ts is missing``,
-        ``ts is no valid time``, ``replay`` and ``schema version N is newer than 2``.
+        ``ts is no valid time``, ``replay`` and ``schema version is newer than 2: upgrade coreloop``.
         Any other malformed field is converted if its meaning is clear, else read as absent.
     """
     absent: Sequence[str] = ()
@@ -136,7 +135,7 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
             return Skipped(loosened, offset)
         fields, timestamp, absent = loosened
     if fields.schema_version > SCHEMA_VERSION:
-        return Skipped(_newer_version(fields.schema_version), offset)
+        return Skipped(f"schema version is newer than {SCHEMA_VERSION}: upgrade coreloop", offset)
     if fields.origin == "replay" and not replays:
         return Skipped("replay", offset)
     ts_us = None if timestamp is None else microseconds(timestamp)
@@ -189,12 +188,6 @@ def _loosened(raw: bytes) -> tuple[RecordFields, datetime | None, tuple[str, ...
         return "ts is missing" if value.get("ts") is None else NO_TIME
     absent: _Absent = {}
     return _lenient(RecordFields, {**value, "ts": timestamp.isoformat()}, absent), timestamp, tuple(absent)
-
-
-def _newer_version(version: int) -> str:
-    """Why to skip a line of a newer version: its fields may have another meaning. Few reasons for any log."""
-    named = version if version <= _MAX_VERSION else "of no known kind"
-    return f"schema version {named} is newer than {SCHEMA_VERSION}: upgrade coreloop"
 
 
 def _time_of(value: object) -> datetime | None:

@@ -99,7 +99,7 @@ def test_an_unreadable_line_is_skipped_for_a_reason(raw: bytes, reason: str):
 )
 def test_a_future_schema_version_is_refused_by_name(changes: dict[str, object]):
     read = decode_line(line(record(schema_version=3, **changes)))
-    assert read == Skipped("schema version 3 is newer than 2: upgrade coreloop", 0)
+    assert read == Skipped("schema version is newer than 2: upgrade coreloop", 0)
 
 
 def _read_record(**changes: Any) -> RecordLine:
