@@ -13,7 +13,7 @@ from coreloop.base.errors import ModelError, RunError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, max_amount
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
-from coreloop.runs.decide import Continue, Outlook, Stop, day_limit, decide, over_limit, require_room
+from coreloop.runs.decide import Continue, Stop, day_limit, decide, over_limit, require_room
 from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
 from coreloop.runs.load import load_run, parents_of, require_going
 from coreloop.runs.state import State
@@ -192,7 +192,7 @@ class Run:
             is_limited = self.state.limits.usd_per_day is not None
             today = self._spent_today() if is_limited else NOTHING
             parents = tuple(parents_of(self._store, self.state))
-            return decide(self.state, self.now(), Outlook(least=least, today=today, parents=parents))
+            return decide(self.state, self.now(), least=least, today=today, parents=parents)
 
     def end(self, stop: Stop, *, error: str = "", failure: Exception | None = None) -> None:
         """End the run, unless it is paused or over; the events of its last iteration are kept.

@@ -12,7 +12,7 @@ from coreloop.runs.agent.next_step import situation, spent_today
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import waiting_file
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.decide import Outlook, Stop, decide
+from coreloop.runs.decide import Stop, decide
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
@@ -70,7 +70,7 @@ def close_if_over(store: Store, run_id: str, *, clock: Clock | None = None) -> S
     now = (clock or SystemClock()).now()
 
     def ended(state: State) -> list[Event]:
-        stop = decide(state, now, Outlook(today=spent_today(store, state, now)))
+        stop = decide(state, now, today=spent_today(store, state, now))
         is_left = state.is_terminal or state.status == "paused" or not state.drives_itself
         if is_left or not isinstance(stop, Stop):
             return []
