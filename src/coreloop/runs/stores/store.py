@@ -8,7 +8,7 @@ from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
 from coreloop.base.database import Database, SqliteDatabase, stamp
 from coreloop.base.errors import RunError, RunNotFoundError
@@ -29,8 +29,7 @@ from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_Booked = happened.Settled | happened.StepCommitted | happened.StepFailed
-_BOOKED: Final = get_args(_Booked)
+_BOOKED: Final = (happened.Settled, happened.StepCommitted, happened.StepFailed)
 _CHANGES_STATUS: Final = (happened.Said, happened.Ended)
 _PUBLISHED: Final = (
     happened.Created,
@@ -205,7 +204,8 @@ class Store:
         RunBusyError
             A process works on the run.
         """
-        self._forget(run_id)
+        with self.hold(run_id), self._database.writing():
+            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
         self._database.erase(*CLEARED)
 
     def derived(self, run_id: str) -> list[str]:
@@ -290,7 +290,8 @@ class Store:
             (state.status, state.stop_reason, state.iteration, *astuple(state.spent), run_id),
         )
         days = self._spend(run_id, events)
-        charged = sum(days.values(), NOTHING)
+        of_children = (spent(event) for event in events if isinstance(event, happened.ChildSpent))
+        charged = sum([*days.values(), *of_children], NOTHING)
         if charged != NOTHING:
             self._charge_parent(run_id, charged, events[-1].at)
         limited = {
@@ -313,35 +314,22 @@ class Store:
                 at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens
             )
             self._insert(parent, [event], after=newest)
-            self._database.rows(
-                "UPDATE runs SET microusd = microusd + ?, tokens = tokens + ? WHERE run_id = ?",
-                (charged.microusd, charged.tokens, parent),
-            )
-            self._charge_parent(parent, charged, at)
+            self._account(parent, [event], None)
 
     def _spend(self, run_id: str, events: Iterable[Event]) -> dict[str, Amount]:
         """Return what each day gains."""
         days = dict[str, Amount]()
         for event in events:
-            if isinstance(event, happened.Reserved):
-                day, freed = utc_day(event.at), NOTHING
-            elif isinstance(event, _BOOKED):
-                day, freed = self._free(run_id, event)
+            if isinstance(event, _BOOKED):
+                ended = self._by_step(run_id, f"reserved {event.reservation}")
+                reserved = ended if isinstance(ended, happened.Reserved) else None
+            elif isinstance(event, happened.Reserved):
+                reserved = None
             else:
                 continue
+            day, freed = utc_day((reserved or event).at), spent(reserved) if reserved else NOTHING
             days[day] = days.get(day, NOTHING) + spent(event) - freed
         return {day: change for day, change in days.items() if change != NOTHING}
-
-    def _free(self, run_id: str, event: _Booked) -> tuple[str, Amount]:
-        """Return the day and the amount of the reservation of a call that has ended."""
-        reserved = self._by_step(run_id, f"reserved {event.reservation}")
-        if not isinstance(reserved, happened.Reserved):
-            return utc_day(event.at), NOTHING
-        return utc_day(reserved.at), spent(reserved)
-
-    def _forget(self, run_id: str) -> None:
-        with self.hold(run_id), self._database.writing():
-            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
 
 def _digest(key: str) -> bytes:
