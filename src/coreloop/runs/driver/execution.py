@@ -62,7 +62,7 @@ def attempt(command: Command, file: Path, *, show: Say, is_over: Callable[[], st
 
     Raises
     ------
-    OSError
+    WorkspaceError
         Nothing can be started.
     """
     reports, screen, kept = Reports(), _Screen(show, file), BoundedOutput()

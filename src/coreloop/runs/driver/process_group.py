@@ -148,13 +148,14 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
 
     Raises
     ------
-    OSError
-        The keeper cannot be started.
+    WorkspaceError
+        The folder cannot be used.
     """
     begun, others = monotonic(), read_children() if _ADOPTS.is_set() else ()
     near, far = os.pipe()
     try:
-        with tempfile.TemporaryFile() as prompt:
+        unusable = file_errors("cannot be used ({strerror})", command.folder)
+        with unusable, tempfile.TemporaryFile() as prompt:
             prompt.write(command.prompt)
             prompt.seek(0)
             process = _start(command, prompt.fileno(), near)
