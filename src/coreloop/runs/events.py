@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
+from coreloop.base.database import storable
 from coreloop.base.errors import RunError
-from coreloop.base.records import encodable
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits, Mode
 
@@ -293,7 +293,7 @@ def encode_event(event: Event) -> bytes:
     try:
         return _encode(event)
     except UnicodeEncodeError:
-        return _encode(_encodable(msgspec.to_builtins(event)))
+        return _encode(storable(msgspec.to_builtins(event)))
 
 
 def as_stored(event: _Kind) -> _Kind:
@@ -315,16 +315,6 @@ def decode_event(data: bytes | str) -> Event:
         raise RunError(
             f"the run has an event that cannot be read ({error}); upgrade coreloop, or restore the store"
         ) from error
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, list | tuple):
-        return [_encodable(item) for item in value]
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    return value
 
 
 def spent(event: Spending) -> Amount:
