@@ -3,6 +3,7 @@
 Events are appended and never changed. A new field needs a default; a new meaning needs a new type.
 """
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from functools import reduce
@@ -11,7 +12,6 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
-from coreloop.base.database import storable
 from coreloop.base.errors import RunError
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits, Mode
@@ -293,7 +293,8 @@ def encode_event(event: Event) -> bytes:
     try:
         return _encode(event)
     except UnicodeEncodeError:
-        return _encode(storable(msgspec.to_builtins(event)))
+        text = json.dumps(msgspec.to_builtins(event), ensure_ascii=False)
+        return _encode(json.loads(text.encode("utf-8", "replace")))
 
 
 def as_stored(event: _Kind) -> _Kind:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from coreloop.base.messages import in_language_of
+from coreloop.base.validation import fields_of
 from coreloop.runs.agent.session_file import next_work
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.clock import Clock, SystemClock
@@ -53,10 +54,7 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
     decision = decide(state, now, today=spent_today(store, state, now))
     done = [search.query for search in state.search_history if search.worked]
     return {
-        "run_id": state.run_id,
-        "question": state.question,
-        "status": state.status,
-        "stop_reason": state.stop_reason,
+        **fields_of(state, "run_id", "question", "status", "stop_reason"),
         "goes_on": not isinstance(decision, Stop),
         "do": _end(state, decision) if isinstance(decision, Stop) else _work(state),
         "iteration": {"next": state.iteration + 1, "max": state.limits.max_iterations},

@@ -11,6 +11,7 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.messages import in_language_of
+from coreloop.base.validation import fields_of
 from coreloop.runs import events as happened
 from coreloop.runs.decide import Continue, decide, seconds_left
 from coreloop.runs.events import Event
@@ -106,11 +107,9 @@ def session_line(state: State) -> bytes:
     left, tell = seconds_left(state, now), in_language_of(state.question)
     work = next_work(state)
     facts: dict[str, Any] = {
-        "run_id": state.run_id,
+        **fields_of(state, "run_id", "status", "iteration"),
         "session": state.owner,
-        "status": state.status,
         "goes_on": isinstance(decide(state, now), Continue),
-        "iteration": state.iteration,
         "max_iterations": state.limits.max_iterations,
         "cost_usd": state.spent.usd,
         "budget_usd": state.limits.usd,

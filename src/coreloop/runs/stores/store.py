@@ -8,7 +8,7 @@ from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.base.database import Database, SqliteDatabase, stamp
 from coreloop.base.errors import RunError, RunNotFoundError
@@ -100,16 +100,9 @@ class Store:
 
     def create(self, created: happened.Created, *events: Event) -> None:
         """Add a run, with the first of its events; a run of this id that exists stays as it is."""
-        row = RunRow(
-            run_id=created.run_id,
-            kind=created.kind,
-            mode=created.mode,
-            question=created.question,
-            created_at=created.at,
-            updated_at=created.at,
-            parent=created.parent,
-            origin=created.origin,
-        )
+        names = ("run_id", "kind", "mode", "question", "parent", "origin")
+        shared: dict[str, Any] = {name: getattr(created, name) for name in names}
+        row = RunRow(created_at=created.at, updated_at=created.at, **shared)
         with self._database.writing():
             if self._database.insert("runs", row, "ON CONFLICT (run_id) DO NOTHING RETURNING run_id"):
                 self._insert(created.run_id, [created, *events], after=0)
