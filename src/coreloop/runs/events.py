@@ -47,7 +47,6 @@ class Created(Event, frozen=True, tag="created"):
     mode: Mode = "bounded"
     limits: Limits = Limits()
     searches: bool = True
-    drives_itself: bool = False
     parent: str = ""
     origin: str = ""
     trace_id: str = ""

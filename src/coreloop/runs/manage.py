@@ -281,7 +281,7 @@ def create_run(
     clock : Clock or None
         None for the machine's.
     others
-        Fields of `coreloop.runs.events.Created`: ``mode``, ``drives_itself``, ``origin``, ``trace_id``.
+        Fields of `coreloop.runs.events.Created`: ``mode``, ``origin``, ``trace_id``.
 
     Returns
     -------

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
@@ -22,8 +21,6 @@ from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-
-KIND: Final = "agent"
 
 
 def record_report(

@@ -22,7 +22,7 @@ from coreloop.runs.decide import over_limit
 from coreloop.runs.events import Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
-from coreloop.runs.state import State
+from coreloop.runs.state import AGENT, State
 from coreloop.runs.stores.accounts import CLEARED, RUNS, RunRow, is_durable, utc_day
 from coreloop.runs.stores.holds import busy, held_file, held_session, hold_file
 from coreloop.runs.ulid import is_ulid
@@ -38,12 +38,11 @@ _PUBLISHED: Final = (
     happened.IterationCommitted,
     *_CHANGES_STATUS,
 )
-_AT_ONCE: Final = 1000
 _LIST: Final = """
 SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
 """
 _EVENTS: Final = """
-SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq
 """
 _ADD_TO_DAY: Final = """
 INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
@@ -145,15 +144,10 @@ class Store:
     def read(self, run_id: str, *, after: int = 0) -> Iterator[Numbered]:
         """Read a run's events in order, those behind a number."""
         with self._database.reading():
-            newest = self._newest(run_id)
-        while after < newest:
-            with self._database.reading():
-                rows = self._database.rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
-            if not rows:
-                raise _unknown(run_id)  # another process has just forgotten it
-            for seq, data in rows:
-                yield seq, _decoded(run_id, data)
-            after = rows[-1][0]
+            self._newest(run_id)
+            rows = self._database.rows(_EVENTS, (run_id, after))
+        for seq, data in rows:
+            yield seq, _decoded(run_id, data)
 
     def step(self, run_id: str, key: str) -> happened.StepCommitted | None:
         """Return the committed step of a key, or None."""
@@ -243,9 +237,8 @@ class Store:
         """Publish what is being committed, if it is of interest outside the process that works on the run."""
         if self.publish is None or not any(isinstance(event, _PUBLISHED) for event in events):
             return
-        _, created = next(self.read(run_id))
-        drives_itself = isinstance(created, happened.Created) and created.drives_itself
-        if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
+        ((kind,),) = self._database.rows("SELECT kind FROM runs WHERE run_id = ?", (run_id,))
+        if kind == AGENT or any(isinstance(event, _CHANGES_STATUS) for event in events):
             self.publish([event for _, event in self.read(run_id)], len(events))
 
     def _newest(self, run_id: str, lock: str = "") -> int:
