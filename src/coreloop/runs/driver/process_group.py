@@ -127,12 +127,10 @@ def locked_commands(path: Path, run_id: str) -> Iterator[int]:
     """
     with file_errors("cannot be locked ({strerror})", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
+    with os.fdopen(descriptor):
         if not wait_until(partial(is_locked, descriptor), within_s=_END_S, pause_s=_TICK_S):
             raise RunError(f"a command that an earlier driver of run {run_id} started still runs; end it")
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> Finished:
