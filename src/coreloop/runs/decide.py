@@ -10,7 +10,6 @@ from coreloop.base.messages import number_of
 from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.events import Status
 from coreloop.runs.kinds import kind_named
-from coreloop.runs.limits import Limits
 from coreloop.runs.state import State
 
 
@@ -162,13 +161,6 @@ def has_room(limit: int | None, used: int, at_most: int | None, kept: int) -> bo
     if at_most is None:
         return not exceeds(limit, used, 0, kept)
     return limit is None or at_most == 0 or used + at_most + kept <= limit
-
-
-def day_limit(limits: Limits, *, is_answer: bool = False) -> int | None:
-    """Return how many millionths of a US dollar all runs may have used in a day after a call of this run."""
-    if limits.usd_per_day is None:
-        return None
-    return microusd(limits.usd_per_day) - (0 if is_answer else limits.kept.microusd)
 
 
 def over_limit(reason: str, limit: int, used: int, wanted: int = 0) -> BudgetError:
