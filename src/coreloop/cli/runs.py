@@ -28,7 +28,6 @@ from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_opti
 from coreloop.cli.output import Group, Output
 from coreloop.cli.research import response_output
 from coreloop.cli.runs_output import drive_here, printable_text, row_facts, run_lines, state_lines
-from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
 from coreloop.runs.agent.agent_runs import close_if_over
 from coreloop.runs.driver.driven_run import begin_driven, bound_run, is_driven, require_outside
 from coreloop.runs.driver.driver import settle_left_over
@@ -222,7 +221,7 @@ def _tell(
 def _require_outside(store: Store, state: State, act: str) -> Caller:
     """Refuse whoever may be the agent of a run; returns who calls."""
     by = require_outside(state, act, os.environ)
-    if state.kind == DRIVES_ITSELF:
+    if state.drives_itself:
         require_terminal(f"{act} a run", os.environ)
     return by
 

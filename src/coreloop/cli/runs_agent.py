@@ -36,14 +36,14 @@ from coreloop.cli.open_runs import (
 from coreloop.cli.options import FILE
 from coreloop.cli.output import Command, Output
 from coreloop.runs.agent.agent_report import read_report
-from coreloop.runs.agent.agent_runs import KIND, agree, attach, close_if_over, show_views, take_up
+from coreloop.runs.agent.agent_runs import agree, attach, close_if_over, show_views, take_up
 from coreloop.runs.agent.json_input import MAX_BYTES
 from coreloop.runs.driver.driven_run import require_outside
 from coreloop.runs.folder import INBOX
 from coreloop.runs.limits import Mode, limits_of
 from coreloop.runs.manage import export_run, read_run
 from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run, require_person, require_terminal
-from coreloop.runs.state import state_json
+from coreloop.runs.state import AGENT, state_json
 from coreloop.runs.stores.store import Store
 
 _MAX_QUESTION_BYTES: Final = 100_000
@@ -85,7 +85,7 @@ def open_(
     """
     text = _text(question, file)
     with project_store() as (workspace, store):
-        likes = () if is_new or continued else like_sessions(text, store, kind=KIND)
+        likes = () if is_new or continued else like_sessions(text, store, kind=AGENT)
         if likes:
             return Output(choice_json(likes, text))
         if continued:

@@ -11,9 +11,9 @@ from typing import Any, Final
 from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, max_amount
+from coreloop.runs.amounts import NOTHING, Amount, max_amount, microusd
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
-from coreloop.runs.decide import Continue, Outlook, Stop, day_limit, decide, over_limit, require_room
+from coreloop.runs.decide import Continue, Stop, decide, over_limit, require_room
 from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
 from coreloop.runs.load import load_run, parents_of, require_going
 from coreloop.runs.state import State
@@ -192,7 +192,7 @@ class Run:
             is_limited = self.state.limits.usd_per_day is not None
             today = self._spent_today() if is_limited else NOTHING
             parents = tuple(parents_of(self._store, self.state))
-            return decide(self.state, self.now(), Outlook(least=least, today=today, parents=parents))
+            return decide(self.state, self.now(), least=least, today=today, parents=parents)
 
     def end(self, stop: Stop, *, error: str = "", failure: Exception | None = None) -> None:
         """End the run, unless it is paused or over; the events of its last iteration are kept.
@@ -226,7 +226,9 @@ class Run:
             require_going(self.state)
             for state in (self.state, *parents_of(self._store, self.state)):
                 require_room(state, at_most, is_answer=is_answer)
-            per_day = day_limit(self.state.limits, is_answer=is_answer)
+            limits, per_day = self.state.limits, None
+            if limits.usd_per_day is not None:
+                per_day = microusd(limits.usd_per_day) - (0 if is_answer else limits.kept.microusd)
             if at_most is None and per_day is not None and self._spent_today().microusd >= per_day:
                 raise over_limit("usd_per_day", per_day, self._spent_today().microusd)
             if at_most == NOTHING:

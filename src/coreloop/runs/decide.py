@@ -1,16 +1,15 @@
 """The decision to stop: a pure function of a run's state and the time, which no model can overrule."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
 from coreloop.base.errors import BudgetError
 from coreloop.base.messages import number_of
 from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.events import Status
 from coreloop.runs.kinds import kind_named
-from coreloop.runs.limits import Limits
 from coreloop.runs.state import State
 
 
@@ -35,30 +34,14 @@ class Stop:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """What a decision takes into account beside the run's own state.
-
-    Attributes
-    ----------
-    least : Amount
-        The least that another step costs.
-    today : Amount
-        Spent and reserved today (UTC) by all runs of the store.
-    parents : tuple of State
-        The runs that pay for this one; its spending is in theirs.
-    """
-
-    least: Amount = NOTHING
-    today: Amount = NOTHING
-    parents: tuple[State, ...] = ()
-
-
-UNKNOWN: Final = Outlook()
-"""Steps may cost nothing, and no other run has spent anything today."""
-
-
-def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue | Stop:
+def decide(
+    state: State,
+    now: datetime,
+    *,
+    least: Amount = NOTHING,
+    today: Amount = NOTHING,
+    parents: Iterable[State] = (),
+) -> Continue | Stop:
     """Decide whether a run goes on. Total: every state has an answer.
 
     Parameters
@@ -67,8 +50,12 @@ def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue 
         After a committed iteration, or before the first.
     now : datetime
         With a zone; by the clock of the events.
-    outlook : Outlook
-        The price of a step, and the day's spending.
+    least : Amount
+        The least that another step costs.
+    today : Amount
+        Spent and reserved today (UTC) by all runs of the store.
+    parents : iterable of State
+        The runs that pay for this one; its spending is in theirs.
 
     Returns
     -------
@@ -79,10 +66,8 @@ def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue 
         return Stop(state.status, state.stop_reason)
     if state.is_covered and kind_named(state.kind).is_complete(state):
         return Stop("completed")
-    return next(
-        (Stop(status, reason) for is_over, status, reason in _rows(state, now, outlook) if is_over),
-        Continue(),
-    )
+    rows = _rows(state, now, least, today, parents)
+    return next((Stop(status, reason) for is_over, status, reason in rows if is_over), Continue())
 
 
 def exceeds(limit: int | None, used: int, least: int, kept: int) -> bool:
@@ -110,17 +95,19 @@ def seconds_left(state: State, now: datetime) -> float | None:
     return state.limits.deadline_s - state.elapsed_s - working_s
 
 
-def _rows(state: State, now: datetime, outlook: Outlook) -> Iterator[tuple[bool, Status, str]]:
+def _rows(
+    state: State, now: datetime, least: Amount, today: Amount, parents: Iterable[State]
+) -> Iterator[tuple[bool, Status, str]]:
     limits, seconds = state.limits, seconds_left(state, now)
     per_day = None if limits.usd_per_day is None else microusd(limits.usd_per_day)
-    today = (per_day, outlook.today.microusd, outlook.least.microusd, limits.kept.microusd)
     yield state.iteration >= limits.max_iterations, "stopped", "max_iterations"
-    yield _is_over(state, outlook, "microusd"), "budget_exceeded", "usd"
-    for parent in outlook.parents:
-        yield _is_over(parent, outlook, "microusd"), "budget_exceeded", "usd"
-        yield _is_over(parent, outlook, "tokens"), "stopped", "tokens"
-    yield exceeds(*today), "budget_exceeded", "usd_per_day"
-    yield _is_over(state, outlook, "tokens"), "stopped", "tokens"
+    yield _is_over(state, least, "microusd"), "budget_exceeded", "usd"
+    for parent in parents:
+        yield _is_over(parent, least, "microusd"), "budget_exceeded", "usd"
+        yield _is_over(parent, least, "tokens"), "stopped", "tokens"
+    is_spent = exceeds(per_day, today.microusd, least.microusd, limits.kept.microusd)
+    yield is_spent, "budget_exceeded", "usd_per_day"
+    yield _is_over(state, least, "tokens"), "stopped", "tokens"
     yield seconds is not None and seconds <= limits.answer.seconds, "stopped", "deadline"
     yield limits.queries is not None and state.queries >= limits.queries, "stopped", "queries"
     yield limits.sources is not None and len(state.read_sources) >= limits.sources, "stopped", "sources"
@@ -129,10 +116,10 @@ def _rows(state: State, now: datetime, outlook: Outlook) -> Iterator[tuple[bool,
     yield state.sufficient and state.mode == "bounded", "stopped", "sufficient"
 
 
-def _is_over(state: State, outlook: Outlook, unit: Literal["microusd", "tokens"]) -> bool:
+def _is_over(state: State, least: Amount, unit: Literal["microusd", "tokens"]) -> bool:
     """Whether what is spent and reserved leaves no room for the least next step."""
     used = state.spent + state.reserved
-    parts = (getattr(amount, unit) for amount in (used, outlook.least, state.limits.kept))
+    parts = (getattr(amount, unit) for amount in (used, least, state.limits.kept))
     return exceeds(getattr(state.limits, unit), *parts)
 
 
@@ -174,13 +161,6 @@ def has_room(limit: int | None, used: int, at_most: int | None, kept: int) -> bo
     if at_most is None:
         return not exceeds(limit, used, 0, kept)
     return limit is None or at_most == 0 or used + at_most + kept <= limit
-
-
-def day_limit(limits: Limits, *, is_answer: bool = False) -> int | None:
-    """Return how many millionths of a US dollar all runs may have used in a day after a call of this run."""
-    if limits.usd_per_day is None:
-        return None
-    return microusd(limits.usd_per_day) - (0 if is_answer else limits.kept.microusd)
 
 
 def over_limit(reason: str, limit: int, used: int, wanted: int = 0) -> BudgetError:

@@ -3,6 +3,7 @@
 Events are appended and never changed. A new field needs a default; a new meaning needs a new type.
 """
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from functools import reduce
@@ -12,7 +13,6 @@ from typing import Any, Final, Literal, TypeVar, cast
 import msgspec
 
 from coreloop.base.errors import RunError
-from coreloop.base.records import encodable
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits, Mode
 
@@ -47,7 +47,6 @@ class Created(Event, frozen=True, tag="created"):
     mode: Mode = "bounded"
     limits: Limits = Limits()
     searches: bool = True
-    drives_itself: bool = False
     parent: str = ""
     origin: str = ""
     trace_id: str = ""
@@ -293,7 +292,8 @@ def encode_event(event: Event) -> bytes:
     try:
         return _encode(event)
     except UnicodeEncodeError:
-        return _encode(_encodable(msgspec.to_builtins(event)))
+        text = json.dumps(msgspec.to_builtins(event), ensure_ascii=False)
+        return _encode(json.loads(text.encode("utf-8", "replace")))
 
 
 def as_stored(event: _Kind) -> _Kind:
@@ -315,16 +315,6 @@ def decode_event(data: bytes | str) -> Event:
         raise RunError(
             f"the run has an event that cannot be read ({error}); upgrade coreloop, or restore the store"
         ) from error
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, list | tuple):
-        return [_encodable(item) for item in value]
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    return value
 
 
 def spent(event: Spending) -> Amount:

@@ -91,7 +91,7 @@ def _begin(state: State, event: Event) -> None:
     """Add what a run is, and who works on it."""
     match event:
         case happened.Created():
-            for name in ("run_id", "kind", "question", "mode", "limits", "searches", "drives_itself"):
+            for name in ("run_id", "kind", "question", "mode", "limits", "searches"):
                 setattr(state, name, getattr(event, name))
             state.parent, state.origin = event.parent, event.origin
             state.trace_id = event.trace_id or as_hexadecimal(event.run_id)

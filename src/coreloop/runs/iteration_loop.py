@@ -16,11 +16,6 @@ from coreloop.runs.active_run import Postponed, Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop
 
-_BUDGET: Final = {
-    "usd": Stop("budget_exceeded", "usd"),
-    "usd_per_day": Stop("budget_exceeded", "usd_per_day"),
-    "tokens": Stop("stopped", "tokens"),
-}
 _UNANSWERED: Final = frozenset({"paused", "stopped_by_user"})
 
 
@@ -88,7 +83,7 @@ def _repeat(run: Run, iterate: Callable[[Run], None], least: Amount, show: Calla
         except Postponed:
             continue
         except BudgetError as error:
-            return _BUDGET[error.reason]
+            return Stop("stopped" if error.reason == "tokens" else "budget_exceeded", error.reason)
         except RunEndedError:
             if not run.state.is_terminal:  # it was another run's
                 raise

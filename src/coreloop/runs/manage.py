@@ -193,11 +193,8 @@ def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confir
     RunNotFoundError, RunBusyError
         The store has no such run, or a process works on it or on a derived run.
     """
-    run_id = named_run(store, run_id)
-    if not confirm:
-        return read_run(store, run_id)
-    state = last_state(store, run_id)
-    for each in reversed([run_id, *store.derived(run_id)]):
+    state = last_state(store, named_run(store, run_id))
+    for each in reversed([state.run_id, *store.derived(state.run_id)] if confirm else []):
         _remove(workspace, store, each)
     return state
 
@@ -281,7 +278,7 @@ def create_run(
     clock : Clock or None
         None for the machine's.
     others
-        Fields of `coreloop.runs.events.Created`: ``mode``, ``drives_itself``, ``origin``, ``trace_id``.
+        Fields of `coreloop.runs.events.Created`: ``mode``, ``origin``, ``trace_id``.
 
     Returns
     -------

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
@@ -12,7 +11,7 @@ from coreloop.runs.agent.next_step import situation, spent_today
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import waiting_file
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.decide import Outlook, Stop, decide
+from coreloop.runs.decide import Stop, decide
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
@@ -22,8 +21,6 @@ from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-
-KIND: Final = "agent"
 
 
 def record_report(
@@ -70,7 +67,7 @@ def close_if_over(store: Store, run_id: str, *, clock: Clock | None = None) -> S
     now = (clock or SystemClock()).now()
 
     def ended(state: State) -> list[Event]:
-        stop = decide(state, now, Outlook(today=spent_today(store, state, now)))
+        stop = decide(state, now, today=spent_today(store, state, now))
         is_left = state.is_terminal or state.status == "paused" or not state.drives_itself
         if is_left or not isinstance(stop, Stop):
             return []

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.errors import UsageError
+from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.driver.process_group import require_processes
 from coreloop.runs.events import Caller, Narrowed, Noted
@@ -230,14 +231,8 @@ def _require_program(program: str, folder: Path) -> None:
 
 def _question(command: Sequence[str], prompt: Path | None) -> str:
     """Return the prompt's first line, or else the command."""
-    if prompt is not None:
-        try:
-            text = prompt.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise WorkspaceError("is not UTF-8 text; convert it", path=prompt) from error
-        except OSError as error:
-            raise WorkspaceError(f"cannot be read ({error.strerror})", path=prompt) from error
-        for line in text.splitlines():
-            if title := line.strip("# \t"):
-                return title[:_QUESTION_CHARS]
+    lines = [] if prompt is None else read_file(prompt).decode("utf-8-sig", "replace").splitlines()
+    for line in lines:
+        if title := line.strip("# \t"):
+            return title[:_QUESTION_CHARS]
     return shlex.join(command)[:_QUESTION_CHARS]

@@ -20,8 +20,8 @@ from coreloop.base.errors import (
     RunEndedError,
     RunError,
     UsageError,
-    WorkspaceError,
 )
+from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
@@ -273,10 +273,9 @@ class _Driver:
             )
 
     def _attempt(self, run: Run) -> ExecutionResult:
-        with self._readable():
-            prompt = Path(self._plan.prompt).read_bytes() if self._plan.prompt else b""
-            command = self._command(run, self._plan.command, prompt, spool=self._spool)
-            return attempt(command, self._file(run), show=self._console.say, is_over=self._ending(run))
+        prompt = read_file(Path(self._plan.prompt)) if self._plan.prompt else b""
+        command = self._command(run, self._plan.command, prompt, spool=self._spool)
+        return attempt(command, self._file(run), show=self._console.say, is_over=self._ending(run))
 
     def _spent(self, run: Run, reports: Reports) -> Amount:
         """Return what an execution spent: as its command reports it, which its agent cannot lower."""
@@ -290,15 +289,6 @@ class _Driver:
 
     def _file(self, run: Run) -> Path:
         return output_file(session_folder(self._workspace.root, run.run_id), run.state.iteration + 1)
-
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        """Name the prompt or the folder that cannot be used."""
-        try:
-            yield
-        except OSError as error:
-            where = error.filename or self._plan.folder
-            raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
 
     def _command(self, run: Run, words: Sequence[str], prompt: bytes = b"", *, spool: int = -1) -> Command:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
@@ -329,8 +319,7 @@ class _Driver:
 
     def _until_code(self, run: Run) -> int:
         command = self._command(run, ("/bin/sh", "-c", self._plan.until))
-        with self._readable():
-            finished = run_command(command, hear=lambda *_: None, is_over=self._ending(run))
+        finished = run_command(command, hear=lambda *_: None, is_over=self._ending(run))
         if finished.ended_for:
             self._console.say(f"--until was ended, so it has not succeeded: {finished.ended_for}")
         return finished.code or (1 if finished.ended_for else 0)

@@ -62,7 +62,7 @@ def attempt(command: Command, file: Path, *, show: Say, is_over: Callable[[], st
 
     Raises
     ------
-    OSError
+    WorkspaceError
         Nothing can be started.
     """
     reports, screen, kept = Reports(), _Screen(show, file), BoundedOutput()
@@ -96,10 +96,8 @@ def open_spool(path: Path) -> Iterator[int]:
     with file_errors("cannot be written ({strerror})", path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, flags, 0o600)
-    try:
+    with os.fdopen(descriptor):
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def read_spool(path: Path) -> Reports:

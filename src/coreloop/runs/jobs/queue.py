@@ -58,11 +58,11 @@ class Job:
     id: str
     name: str
     payload: dict[str, Any] = field(metadata=JSON)
-    key: str
-    priority: int
-    status: Status
-    attempts: int
-    max_attempts: int
+    key: str = ""
+    priority: int = 0
+    status: Status = "queued"
+    attempts: int = 0
+    max_attempts: int = MAX_ATTEMPTS
     created_at: datetime
     run_at: datetime
     finished_at: datetime | None = None
@@ -170,32 +170,24 @@ class JobQueue:
         self.lease_s = lease_s
 
     def put(
-        self,
-        name: str,
-        payload: Mapping[str, Any],
-        *,
-        key: str = "",
-        priority: int = 0,
-        max_attempts: int = MAX_ATTEMPTS,
-        run_at: datetime | None = None,
+        self, name: str, payload: Mapping[str, Any], *, run_at: datetime | None = None, **others: Any
     ) -> Job:
-        """Add a job; if one with the same key exists, finished or not, it is returned instead."""
+        """Add a job; if one with the same key exists, finished or not, it is returned instead.
+
+        ``others`` are fields of `Job`: ``key``, ``priority``, ``max_attempts``.
+        """
         now = self._database.now()
         job = Job(
             id=new_ulid(now, token_bytes(10)),
             name=name,
             payload=dict(payload),
-            key=key,
-            priority=priority,
-            status="queued",
-            attempts=0,
-            max_attempts=max_attempts,
             created_at=now,
             run_at=run_at or now,
+            **others,
         )
         with self._database.writing():
             added = self._database.insert("jobs", job, "ON CONFLICT DO NOTHING RETURNING *")
-            known = added or self._database.rows("SELECT * FROM jobs WHERE key = ?", (storable(key),))
+            known = added or self._database.rows("SELECT * FROM jobs WHERE key = ?", (storable(job.key),))
         return of_row(Job, known[0])
 
     def get(self, job_id: str) -> Job:

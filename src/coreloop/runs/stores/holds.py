@@ -48,10 +48,8 @@ def held_file(path: Path) -> Iterator[bool]:
         descriptor = os.open(path, flags, 0o600)
     except OSError as error:
         raise RunStoreError(f"{path}: the run cannot be held ({error.strerror})") from error
-    try:
+    with os.fdopen(descriptor):
         yield is_locked(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def is_locked(descriptor: int) -> bool:

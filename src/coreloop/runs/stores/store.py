@@ -8,7 +8,7 @@ from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final
 
 from coreloop.base.database import Database, SqliteDatabase, stamp
 from coreloop.base.errors import RunError, RunNotFoundError
@@ -22,15 +22,14 @@ from coreloop.runs.decide import over_limit
 from coreloop.runs.events import Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
-from coreloop.runs.state import State
+from coreloop.runs.state import AGENT, State
 from coreloop.runs.stores.accounts import CLEARED, RUNS, RunRow, is_durable, utc_day
 from coreloop.runs.stores.holds import busy, held_file, held_session, hold_file
 from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_Booked = happened.Settled | happened.StepCommitted | happened.StepFailed
-_BOOKED: Final = get_args(_Booked)
+_BOOKED: Final = (happened.Settled, happened.StepCommitted, happened.StepFailed)
 _CHANGES_STATUS: Final = (happened.Said, happened.Ended)
 _PUBLISHED: Final = (
     happened.Created,
@@ -39,12 +38,11 @@ _PUBLISHED: Final = (
     happened.IterationCommitted,
     *_CHANGES_STATUS,
 )
-_AT_ONCE: Final = 1000
 _LIST: Final = """
 SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
 """
 _EVENTS: Final = """
-SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq
 """
 _ADD_TO_DAY: Final = """
 INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
@@ -101,16 +99,9 @@ class Store:
 
     def create(self, created: happened.Created, *events: Event) -> None:
         """Add a run, with the first of its events; a run of this id that exists stays as it is."""
-        row = RunRow(
-            run_id=created.run_id,
-            kind=created.kind,
-            mode=created.mode,
-            question=created.question,
-            created_at=created.at,
-            updated_at=created.at,
-            parent=created.parent,
-            origin=created.origin,
-        )
+        names = ("run_id", "kind", "mode", "question", "parent", "origin")
+        shared: dict[str, Any] = {name: getattr(created, name) for name in names}
+        row = RunRow(created_at=created.at, updated_at=created.at, **shared)
         with self._database.writing():
             if self._database.insert("runs", row, "ON CONFLICT (run_id) DO NOTHING RETURNING run_id"):
                 self._insert(created.run_id, [created, *events], after=0)
@@ -153,15 +144,10 @@ class Store:
     def read(self, run_id: str, *, after: int = 0) -> Iterator[Numbered]:
         """Read a run's events in order, those behind a number."""
         with self._database.reading():
-            newest = self._newest(run_id)
-        while after < newest:
-            with self._database.reading():
-                rows = self._database.rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
-            if not rows:
-                raise _unknown(run_id)  # another process has just forgotten it
-            for seq, data in rows:
-                yield seq, _decoded(run_id, data)
-            after = rows[-1][0]
+            self._newest(run_id)
+            rows = self._database.rows(_EVENTS, (run_id, after))
+        for seq, data in rows:
+            yield seq, _decoded(run_id, data)
 
     def step(self, run_id: str, key: str) -> happened.StepCommitted | None:
         """Return the committed step of a key, or None."""
@@ -205,7 +191,8 @@ class Store:
         RunBusyError
             A process works on the run.
         """
-        self._forget(run_id)
+        with self.hold(run_id), self._database.writing():
+            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
         self._database.erase(*CLEARED)
 
     def derived(self, run_id: str) -> list[str]:
@@ -250,9 +237,8 @@ class Store:
         """Publish what is being committed, if it is of interest outside the process that works on the run."""
         if self.publish is None or not any(isinstance(event, _PUBLISHED) for event in events):
             return
-        _, created = next(self.read(run_id))
-        drives_itself = isinstance(created, happened.Created) and created.drives_itself
-        if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
+        ((kind,),) = self._database.rows("SELECT kind FROM runs WHERE run_id = ?", (run_id,))
+        if kind == AGENT or any(isinstance(event, _CHANGES_STATUS) for event in events):
             self.publish([event for _, event in self.read(run_id)], len(events))
 
     def _newest(self, run_id: str, lock: str = "") -> int:
@@ -290,7 +276,8 @@ class Store:
             (state.status, state.stop_reason, state.iteration, *astuple(state.spent), run_id),
         )
         days = self._spend(run_id, events)
-        charged = sum(days.values(), NOTHING)
+        of_children = (spent(event) for event in events if isinstance(event, happened.ChildSpent))
+        charged = sum([*days.values(), *of_children], NOTHING)
         if charged != NOTHING:
             self._charge_parent(run_id, charged, events[-1].at)
         limited = {
@@ -313,35 +300,22 @@ class Store:
                 at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens
             )
             self._insert(parent, [event], after=newest)
-            self._database.rows(
-                "UPDATE runs SET microusd = microusd + ?, tokens = tokens + ? WHERE run_id = ?",
-                (charged.microusd, charged.tokens, parent),
-            )
-            self._charge_parent(parent, charged, at)
+            self._account(parent, [event], None)
 
     def _spend(self, run_id: str, events: Iterable[Event]) -> dict[str, Amount]:
         """Return what each day gains."""
         days = dict[str, Amount]()
         for event in events:
-            if isinstance(event, happened.Reserved):
-                day, freed = utc_day(event.at), NOTHING
-            elif isinstance(event, _BOOKED):
-                day, freed = self._free(run_id, event)
+            if isinstance(event, _BOOKED):
+                ended = self._by_step(run_id, f"reserved {event.reservation}")
+                reserved = ended if isinstance(ended, happened.Reserved) else None
+            elif isinstance(event, happened.Reserved):
+                reserved = None
             else:
                 continue
+            day, freed = utc_day((reserved or event).at), spent(reserved) if reserved else NOTHING
             days[day] = days.get(day, NOTHING) + spent(event) - freed
         return {day: change for day, change in days.items() if change != NOTHING}
-
-    def _free(self, run_id: str, event: _Booked) -> tuple[str, Amount]:
-        """Return the day and the amount of the reservation of a call that has ended."""
-        reserved = self._by_step(run_id, f"reserved {event.reservation}")
-        if not isinstance(reserved, happened.Reserved):
-            return utc_day(event.at), NOTHING
-        return utc_day(reserved.at), spent(reserved)
-
-    def _forget(self, run_id: str) -> None:
-        with self.hold(run_id), self._database.writing():
-            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
 
 def _digest(key: str) -> bytes:

@@ -30,7 +30,7 @@ from running import MOMENT, SetClock, new_run, python, record_report, store_at
 
 def open_run(store: Store, question: str = "The first or the second?", **limits: Any) -> str:
     clock = SetClock()
-    return create_run(store, question, kind="agent", limits=Limits(**limits), drives_itself=True, clock=clock)
+    return create_run(store, question, kind="agent", limits=Limits(**limits), clock=clock)
 
 
 def state_of(store: Store, run_id: str) -> State:
