@@ -78,8 +78,6 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     calls = window.all_calls()
     failed = window.with_causes(calls.filter(IS_FAILED))
     keys = (*_SHAPE, "template")
-    by_class = failed.group_by(*keys, "error_class").len().sort("len", "error_class")
-    classes = by_class.group_by(keys).agg(pl.col("error_class").last())  # of most: logs cut some texts
     totals = calls.group_by(_SHAPE).agg(**_COUNTS)
     place = ("ts_us", "file", "offset")
     rows = (
@@ -89,9 +87,10 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             wasted_us=pl.col("duration_us").sum(),
             first_us=pl.col("ts_us").min(),
             last_us=pl.col("ts_us").max(),
+            error_class=pl.col("error_class").mode().max(),  # logs cut some texts
             places=pl.struct(place).unique().sort().head(MAX_EXAMPLES),
         )
-        .join(classes.filter(~pl.col("error_class").is_in(list(excluded))), on=keys)
+        .filter(~pl.col("error_class").is_in(list(excluded)))
         .join(totals, on=_SHAPE)
         .sort("first_us", *keys)
         .collect()

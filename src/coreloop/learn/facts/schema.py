@@ -34,7 +34,6 @@ FORMS: Final[Mapping[str, str]] = {
 SHAPES: Final = (*FORMS, "null word", "word", "text")
 """Of texts; numbers are ``whole`` or ``decimal``. A ``word`` has no space, a ``text`` has."""
 DAY_US: Final = 86_400_000_000
-_MAX_US: Final = 10**12
 _64_BITS: Final = (1 << 64) - 1
 KEY: Final = ("file", "offset")
 """Names a request."""
@@ -61,22 +60,16 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "tools_version": pl.String,  # this and all below: null: not recorded
     "descriptions": pl.String,
     "rounds": pl.UInt32,
-    "duration_us": pl.Int64,
-    "input_tokens": pl.UInt64,
-    "output_tokens": pl.UInt64,
-    "cost_usd": pl.Float64,
 }
 """A row per record, in the order of the lines."""
 
 CALLS: Final[Mapping[str, Any]] = {
-    "file": pl.UInt32,  # this and the next three: of its request
+    "file": pl.UInt32,  # this and the next two: of its request
     "offset": pl.UInt64,
     "ts_us": pl.Int64,
-    "provider": pl.String,
     "call": pl.UInt16,  # its place in the request, from 0
     "tool": pl.String,
     "shape": pl.UInt64,  # of its selectors and argument names
-    "names": pl.UInt64,  # of its arguments' names
     "error_class": pl.String,  # empty: it did not fail
     "template": pl.UInt64,  # of its error; 0: it did not fail
     "unknown": pl.String,  # why it is unknown whether it succeeded; null: it is known
@@ -118,7 +111,7 @@ SAW: Final[Mapping[str, Any]] = {
 TEXTS: Final[Mapping[str, Any]] = {"kind": pl.String, "hash": pl.UInt64, "text": pl.String}
 """Texts by hash. Kinds: ``sequence`` (without omitted calls), ``shape`` (JSON of the steps with their
 argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error), ``names`` (JSON
-of a list), ``sources`` (JSON of a list of places, the nearest first)."""
+of a list of arguments), ``sources`` (JSON of a list of places, the nearest first)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +157,6 @@ def texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int,
 def typed(schema: Mapping[str, Any]) -> list[pl.Expr]:
     """The columns of a table; what is not of their types is null."""
     return [pl.col(name).cast(kind, strict=False) for name, kind in schema.items()]
-
-
-def microseconds(milliseconds: pl.Expr) -> pl.Expr:
-    """Whole microseconds, up to 11 days."""
-    return (milliseconds * 1000).clip(0, _MAX_US).round().cast(pl.Int64)
 
 
 # --- The hashes in these tables.

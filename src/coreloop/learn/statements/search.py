@@ -70,7 +70,7 @@ class LineHypothesis:
 
 @dataclass(frozen=True, slots=True)
 class MergedSides:
-    """A promoted line, and the sets of calls that it accounts for, that follow it, and that came since.
+    """A promoted line, and the sets of calls that it accounts for, and that came since.
 
     Since then every model has it.
     """
@@ -78,7 +78,6 @@ class MergedSides:
     line: Advice
     merged: datetime
     deviate: int
-    follow: int
     since: int
 
 
@@ -138,20 +137,17 @@ def search_tools(
                 failing[call.tool].add(request.case)
     tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
     searches = [_search_tool(log, tool, words, merges, rejected) for tool in tools]
-    q_values = iter(benjamini_hochberg([found.p_value for search in searches for found in search.tested]))
+    tested = [(search.tool, found) for search in searches for found in search.tested]
+    q_values = benjamini_hochberg([found.p_value for _, found in tested])
+    by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
     if len(log.days) < MIN_DAYS:  # the last days have to agree
-        searches = [replace(search, said=()) for search in searches]
-    return [
-        _corrected(search, {found.line: next(q_values) for found in search.tested}) for search in searches
-    ]
+        return [replace(search, said=()) for search in searches]
+    return [_corrected(search, by_line) for search in searches]
 
 
-def _corrected(search: ToolSearch, q_values: Mapping[Advice, float]) -> ToolSearch:
-    said, tested = (
-        tuple(replace(found, q_value=q_values[found.line]) for found in hypotheses)
-        for hypotheses in (search.said, search.tested)
-    )
-    return replace(search, tested=tested, said=tuple(found for found in said if found.q_value <= MAX_Q))
+def _corrected(search: ToolSearch, q_values: Mapping[tuple[str, Advice], float]) -> ToolSearch:
+    said = [replace(found, q_value=q_values[search.tool, found.line]) for found in search.said]
+    return replace(search, said=tuple(found for found in said if found.q_value <= MAX_Q))
 
 
 def _search_tool(
@@ -184,16 +180,13 @@ def _search_tool(
 def _merged_sides(
     places: Sequence[CallPlace], calls: NumberedCalls, line: Advice, merged: datetime, lag: timedelta
 ) -> MergedSides:
-    """The sides of a merged line; where calls against it do not nearly always fail, it accounts for none."""
-    answers = [is_against(line, place) for place in places]
-    deviate, follow = (
-        bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
-        for side in (True, False)
-    )
-    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    """A merged line; where calls against it do not nearly always fail, it accounts for none."""
+    numbers = (number for number, place in enumerate(places) if is_against(line, place))
+    deviate = bits_of(numbers, calls.n)
     since_us = int((merged + lag).timestamp() * 1e6)
     since = (number for number, place in enumerate(places) if place.request.ts_us >= since_us)
-    return MergedSides(line, merged, accounts, follow, bits_of(since, calls.n))
+    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    return MergedSides(line, merged, accounts, bits_of(since, calls.n))
 
 
 def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
