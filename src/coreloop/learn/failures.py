@@ -1,7 +1,7 @@
 """A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -19,12 +19,6 @@ _SHAPE: Final = ("tool", "shape")
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _COUNTS: Final = {"n_failed": IS_FAILED.sum(), "n_calls": pl.len()}
 _Places = Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
 
 
 def find_counterexamples(
@@ -100,14 +94,14 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     templates = window.texts_of("template", rows["template"])
     for row in rows.iter_rows(named=True):
         tool, text, template = row["tool"], shapes[row["shape"]], templates[row["template"]]
-        shape = msgspec.json.decode(text, type=_Shape)
+        shape = msgspec.json.decode(text)
         n_failed, n_calls = of_tools[tool]
         group = Counterexample(
             key=statement_key("call", tool, text, row["error_class"], template, CAVEATS),
             kind="call",
             tool=tool,
-            selectors=shape.selectors,
-            arg_keys=shape.arg_keys,
+            selectors=shape["selectors"],
+            arg_keys=tuple(shape["arg_keys"]),
             labels=("tool_error",),
             error_class=row["error_class"],
             error_template=template,

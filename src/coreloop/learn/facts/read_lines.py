@@ -144,13 +144,8 @@ def read_facts(lines: Lines, settings: MineSettings) -> tuple[schema.Facts, defa
 
 def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int, Oddities]) -> schema.Facts:
     calls, records = Calls(settings.selectors), list[tuple[Any, ...]]()
-    labels: set[str] = set()
     for file, offset, fields, of_record, ts_us, is_plain in _decoded(lines, oddities):
-        label = fields.category_hash
-        if label not in labels:
-            label = _category(fields, settings.categories)
-            if label == fields.category_hash and label != UNSPECIFIED:  # the next question may match a rule
-                labels.add(label)
+        label = _category(fields, settings.categories)
         ok = calls.add((file, offset, ts_us), of_record)
         decided, judged, bits = None, False, 0
         if not is_plain or fields.error or len(ok) < len(of_record):
@@ -169,7 +164,7 @@ def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int,
                 file,
                 offset,
                 ts_us,
-                schema.id_hash(fields.request_id) if fields.request_id is not None else None,
+                schema.as_int(fields.request_id) if fields.request_id is not None else None,
                 schema.as_int(fields.session_hash) if fields.session_hash else 0,
                 schema.as_int(fields.question_hash or hash_question(fields.question or "")),
                 fields.question,

@@ -126,7 +126,6 @@ class Facts:
 
 
 NAMES: Final = tuple(field.name for field in fields(Facts))
-SCHEMAS: Final = dict(zip(NAMES, (REQUESTS, CALLS, ARGUMENTS, SAW, TEXTS), strict=True))
 
 
 def frame_of(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
@@ -135,15 +134,11 @@ def frame_of(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.D
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
 
 
-def concatenate(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    """The rows of all parts; an empty table without parts."""
-    return pl.concat([pl.LazyFrame(schema=schema), *parts])
-
-
 def merge_facts(parts: Iterable[Facts]) -> Facts:
     """Join the facts of some lines, given in order; the result does not depend on how they were split."""
-    parts = list(parts)
-    rows = Facts(*(concatenate([getattr(part, name) for part in parts], SCHEMAS[name]) for name in NAMES))
+    empty = Facts(*(pl.LazyFrame(schema=schema) for schema in (REQUESTS, CALLS, ARGUMENTS, SAW, TEXTS)))
+    parts = [empty, *parts]
+    rows = Facts(*(pl.concat([getattr(part, name) for part in parts]) for name in NAMES))
     return replace(rows, texts=rows.texts.unique().sort("kind", "hash"))
 
 
@@ -169,14 +164,6 @@ def as_int(recorded: str) -> int:
         return digits & _64_BITS
     except ValueError:
         return digest64(recorded)
-
-
-def id_hash(request_id: str) -> int:
-    """A request's id as in `REQUESTS`."""
-    try:
-        return int(request_id[-16:], 16) & _64_BITS
-    except ValueError:
-        return digest64(request_id)
 
 
 @lru_cache(maxsize=16_384)

@@ -71,7 +71,7 @@ def _moved(rows: pl.LazyFrame, moved: pl.LazyFrame, columns: Mapping[str, Any]) 
 
 def _lone_records(facts: schema.Facts, judged: Iterable[str]) -> pl.DataFrame:
     """The records of which nothing but calls and a session is known."""
-    apart = pl.Series(map(schema.id_hash, judged), dtype=schema.REQUESTS["id"]).implode()
+    apart = pl.Series(map(schema.as_int, judged), dtype=schema.REQUESTS["id"]).implode()
     return facts.requests.filter(
         pl.col("question") == schema.NO_QUESTION,
         pl.col("session") != 0,

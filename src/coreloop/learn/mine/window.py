@@ -18,7 +18,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.records import digest64
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings, count_days
-from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, frame_of, id_hash, merge_facts, texts_of
+from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, as_int, frame_of, merge_facts, texts_of
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import join_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, decode_question
@@ -187,11 +187,9 @@ def _without_replays(facts: Facts, settings: MineSettings) -> Facts:
     """Facts without the requests that coreloop made itself, for servers that do not record their origin."""
     if not settings.replayed:
         return facts
-    is_own = pl.col("id").is_in([id_hash(request_id) for request_id in settings.replayed]).fill_null(False)
-    own = facts.requests.filter(is_own).select(KEY)
-    return replace(
-        facts, requests=facts.requests.filter(~is_own), calls=facts.calls.join(own, on=KEY, how="anti")
-    )
+    own = facts.requests.filter(pl.col("id").is_in([*map(as_int, settings.replayed)])).select(KEY)
+    tables = {name: getattr(facts, name).join(own, on=KEY, how="anti") for name in ("requests", "calls")}
+    return replace(facts, **tables)
 
 
 def count_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
@@ -218,7 +216,7 @@ def count_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
 
 def _by_verdict(verdicts: Mapping[str, str]) -> pl.Expr:
     by_id = {
-        id_hash(request): int(BY_VERDICT[mark]) for request, mark in verdicts.items() if mark in BY_VERDICT
+        as_int(request): int(BY_VERDICT[mark]) for request, mark in verdicts.items() if mark in BY_VERDICT
     }
     if not by_id:
         return pl.lit(None, pl.Int8)
