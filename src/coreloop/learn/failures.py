@@ -18,6 +18,7 @@ MAX_EXAMPLES: Final = 5
 _SHAPE: Final = ("tool", "shape")
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _COUNTS: Final = {"n_failed": IS_FAILED.sum(), "n_calls": pl.len()}
+_PLACE: Final = ("ts_us", "file", "offset")
 _Places = Sequence[Mapping[str, Any]]
 
 
@@ -73,7 +74,6 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     failed = window.with_causes(calls.filter(IS_FAILED))
     keys = (*_SHAPE, "template")
     totals = calls.group_by(_SHAPE).agg(**_COUNTS)
-    place = ("ts_us", "file", "offset")
     rows = (
         failed.group_by(keys)
         .agg(
@@ -82,7 +82,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             first_us=pl.col("ts_us").min(),
             last_us=pl.col("ts_us").max(),
             error_class=pl.col("error_class").mode().max(),  # logs cut some texts
-            places=pl.struct(place).unique().sort().head(MAX_EXAMPLES),
+            places=pl.struct(_PLACE).unique().sort().head(MAX_EXAMPLES),
         )
         .filter(~pl.col("error_class").is_in(list(excluded)))
         .join(totals, on=_SHAPE)
@@ -115,26 +115,24 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
     counted = window.all_requests().filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED, ~is_left_out)
-    shapes = counted.filter(pl.col("shape") != 0).group_by("pattern", "shape").agg(pl.col("ts_us").min())
-    first_shape = (
-        shapes.sort("ts_us", "shape").group_by("pattern", maintain_order=True).agg(pl.col("shape").first())
-    )
+    is_known = pl.col("shape") != 0
     rows = (
         counted.group_by("pattern", "category", "sequence")
         .agg(
             n_failures=IS_FAILURE.sum(),
             n_calls=pl.len(),
             n_signs=(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
+            shape=pl.col("shape").filter(is_known).sort_by(pl.col("ts_us").filter(is_known)).first(),
             signals=pl.col("signals").filter(IS_FAILURE).bitwise_or(),
             first_us=pl.col("ts_us").filter(IS_FAILURE).min(),
             last_us=pl.col("ts_us").filter(IS_FAILURE).max(),
+            places=pl.struct(_PLACE).filter(IS_FAILURE).sort().head(MAX_EXAMPLES),
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(first_shape, on="pattern")
+        .drop_nulls("shape")
         .sort("first_us", "pattern")
         .collect()
     )
-    places = _failed_requests(window, rows["pattern"])
     texts = window.texts_of("shape", rows["shape"])
     sequences = window.texts_of("sequence", rows["sequence"])
     for row in rows.iter_rows(named=True):
@@ -155,7 +153,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
             wasted_ms=0.0,
             **_counts(row),
         )
-        yield group, places.get(row["pattern"], [])
+        yield group, row["places"]
 
 
 def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,12 +165,3 @@ def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
         "first_seen": moment(row["first_us"]),
         "last_seen": moment(row["last_us"]),
     }
-
-
-def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
-    """Places of the earliest failed requests of some patterns."""
-    of_patterns = pl.col("pattern").is_in(patterns.implode())
-    place = ("ts_us", "file", "offset")
-    failed = window.all_requests().filter(IS_FAILURE, of_patterns).sort(place)
-    places = failed.group_by("pattern", maintain_order=True).agg(pl.struct(place).head(MAX_EXAMPLES))
-    return dict(places.collect().iter_rows())
