@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
@@ -21,10 +21,9 @@ from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings, 
 from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, as_int, frame_of, merge_facts, texts_of
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import join_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK, decode_question
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, EPOCH, decode_question
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
 
-_MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
 IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
@@ -247,8 +246,7 @@ def _is_short(min_chunk_len: int | None) -> pl.Expr:
 
 def moment(microseconds: int) -> datetime:
     """Microseconds since 1970 as a time, UTC."""
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+    return EPOCH + timedelta(microseconds=microseconds)
 
 
 def _numbers_of(days: Days) -> tuple[int, int]:
@@ -274,5 +272,4 @@ def count_sources(window: Window) -> pl.DataFrame:
 
 def draw_number() -> pl.Expr:
     """A request's number in a draw: the same whatever else is in the window."""
-    mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
-    return mixed * pl.lit(_MIX, pl.UInt64)
+    return pl.struct("ts_us", "offset").hash()

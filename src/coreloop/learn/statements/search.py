@@ -32,7 +32,7 @@ from coreloop.learn.statements.kinds import (
     is_against,
     slot,
 )
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, Value, last_third
 
 _REASONS: Final = (
     *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
@@ -246,9 +246,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
 
 def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether most values that deviate from a source are another field of a result, such as a name."""
-    values = [
-        places[number].call.values[slot(found.line, "argument")] for number in iter_places(found.deviate)
-    ]
+    values = _values_of(places, found.line, found.deviate)
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
 
 
@@ -332,20 +330,16 @@ def _generalises(places: Sequence[CallPlace], line: Advice, deviate: int, follow
     if line.form not in {"written", "prefix"}:
         return True
     is_named = line.form == "written" and slot(line, "shape") == _NAMED
+    sides = (follow,) if is_named else (deviate, follow)
     return all(
-        _has_several(places, slot(line, "argument"), side)
-        for side in ((follow,) if is_named else (deviate, follow))
+        len({(value.value, value.length) for value in _values_of(places, line, side)}) >= _MIN_VALUES
+        for side in sides
     )
 
 
-def _has_several(places: Sequence[CallPlace], argument: str, side: int) -> bool:
-    seen = set[tuple[int | None, ...]]()
-    for number in iter_places(side):
-        value = places[number].call.values[argument]
-        seen.add((value.value, value.length))
-        if len(seen) >= _MIN_VALUES:
-            return True
-    return False
+def _values_of(places: Sequence[CallPlace], line: Advice, side: int) -> list[Value]:
+    """The values of a line's argument in some calls."""
+    return [places[number].call.values[slot(line, "argument")] for number in iter_places(side)]
 
 
 def _evidence(merged: Iterable[MergedSides], subject: tuple[str, ...], n: int) -> int:
