@@ -209,30 +209,13 @@ def distinct_questions(questions: Sequence[str]) -> list[int]:
     -------
     list of int
         Ascending.
-
-    Notes
-    -----
-    Prefix filtering, a quarter of the time of comparing every pair of 200: of two sets with a Jaccard
-    similarity of at least t, the first ``len - ceil(t * len) + 1`` words of each, rarest first, share one.
-
-    References
-    ----------
-    Chaudhuri, Ganti, Kaushik (2006), A primitive operator for similarity joins in data cleaning, ICDE.
     """
     word_sets = [frozenset(_NUMBER.sub("0", normalize_question(text)).split()) for text in questions]
-    frequency = Counter(word for words in word_sets for word in words)
     distinct: list[int] = []
-    distinct_by_word: defaultdict[str, list[int]] = defaultdict(list)
     for index, words in enumerate(word_sets):
-        rarest = sorted(words, key=lambda word: (frequency[word], word))
-        prefix = rarest[: len(words) - -(-4 * len(words) // 5) + 1] or [""]
-        similar = {other for word in prefix for other in distinct_by_word[word]}
-        if not any(
-            5 * len(words & word_sets[other]) >= 4 * len(words | word_sets[other]) for other in similar
-        ):
+        others = (word_sets[other] for other in distinct)
+        if not any(5 * len(words & other) >= 4 * len(words | other) for other in others):
             distinct.append(index)
-            for word in prefix:
-                distinct_by_word[word].append(index)
     return distinct
 
 
