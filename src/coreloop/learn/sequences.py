@@ -111,25 +111,24 @@ def count_patterns(window: Window) -> pl.DataFrame:
         those without a sequence included), base_rate (their rate), avg_chunk_len (characters; 0.0 if
         unknown), first_us, last_us (microseconds since 1970).
     """
-    counted, n_success = window.all_requests().filter(IS_COUNTED), IS_SUCCESS.sum()
-    peers = counted.group_by("category").agg(n_peers=pl.len(), n_peers_success=n_success)
-    patterns = (
-        counted.filter(pl.col("sequence") != NO_SEQUENCE)
-        .group_by("pattern", "category", "sequence")
-        .agg(
+    groups = window.all_requests().filter(IS_COUNTED).group_by("pattern", "category", "sequence")
+    return (
+        groups.agg(
             shape=pl.col("shape").filter(pl.col("shape") != 0).mode().min(),
             n_observed=pl.len(),
-            n_success=n_success,
+            n_success=IS_SUCCESS.sum(),
             n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
             avg_chunk_len=pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).cast(pl.Int64).mean(),
             first_us=pl.col("ts_us").min(),
             last_us=pl.col("ts_us").max(),
         )
-    )
-    return (
-        patterns.join(peers, on="category")
         .with_columns(
             pl.col("avg_chunk_len").fill_null(0.0),
+            n_peers=pl.col("n_observed").sum().over("category"),
+            n_peers_success=pl.col("n_success").sum().over("category"),
+        )
+        .filter(pl.col("sequence") != NO_SEQUENCE)
+        .with_columns(
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
