@@ -29,7 +29,7 @@ from coreloop.base.project.tools import resolve_tools
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.statements.cases import rank_test
 from coreloop.learn.statements.findings import to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log

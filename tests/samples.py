@@ -13,7 +13,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
 from coreloop.learn.mine.folder import Mined, read_folder
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from logs import GOOD_ANSWER, line, record, word, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

@@ -88,11 +88,11 @@ def _opened(bar: ProgressBar, mined: "Mined") -> None:
 MAX_SHOWN = 10
 
 
-def written_notes(paths: tuple[Path, ...], kept: Path | None) -> Iterator[str]:
-    """Say which files a run wrote or, since its days have no record, kept."""
+def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:
+    """Say which files a run wrote."""
     yield from (f"wrote {path}" for path in paths)
-    if kept is not None:
-        yield f"kept {kept}: no record in these days, so nothing was written"
+    if not paths:
+        yield "no record in these days, so nothing was written"
 
 
 def more_lines(number: int, noun: str, n_shown: int = MAX_SHOWN) -> Iterator[str]:

@@ -79,7 +79,7 @@ _ITEMS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("values", "states"), _WORD),
     "tool": _TOOL,
     "paths": _PATH,
-    "number": r"-?[0-9]{1,12}(?:\.[0-9]{1,6})?",
+    "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
     "prefix": r"[\w][\w./:-]{0,11}",
 }
@@ -199,7 +199,10 @@ def _parse(line: str, language: Language) -> Advice | None:
     argument = subject.partition(": ")[0]
     parts = [_clause(text, language) for text in (subject, *(f"{argument}: {clause}" for clause in clauses))]
     lines = [part for part in parts if part is not None]
-    if len(lines) < len(parts) or (clauses and None in {part.argument() for part in lines}):
+    slots = [items for part in lines for _, items in part.slots]
+    if len({*lines}) < len(parts) or any(len({*items}) < len(items) for items in slots):
+        return None
+    if clauses and None in {part.argument() for part in lines}:
         return None
     return joined(lines)
 

@@ -22,13 +22,11 @@ from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.schema import KEY
 from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
-from coreloop.learn.proposals.entry import Statement
-from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, openai_chat, otlp
-from coreloop.observe.importers.append_requests import ImportReport, Watching, land
+from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
-from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -93,7 +91,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     now : datetime
         With time zone.
     watching : callable, optional
-        Adds progress callbacks to the files.
+        Shows the progress.
 
     Raises
     ------
@@ -102,7 +100,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     UsageError
         No file has a request of a known format.
     """
-    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.suffixes}))
+    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.SUFFIXES}))
     files = find_trace_files(paths, suffixes, now_s=now.timestamp())
     newest = datetime.fromtimestamp(now.timestamp() - min(file.quiet_s for file in files), UTC)
     readers = {name: importer.read for name, importer in importers().items()}

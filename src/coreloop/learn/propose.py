@@ -18,8 +18,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.knowledge.audit_analysis import read_notes
-from coreloop.learn.knowledge.playbook import good_bullets
-from coreloop.learn.knowledge.store import reading
+from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
     UNWATCHED,
     Mined,
@@ -30,33 +29,29 @@ from coreloop.learn.mine.folder import (
     remove_expired,
 )
 from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import (
     Unproposed,
     draft_candidate,
-    draft_counterexample,
     draft_statements,
 )
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Search, Statement
+from coreloop.learn.proposals.entry import Candidate, Search, Statement
 from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    Note,
     ProposalsFile,
-    known_ids,
-    newest_night,
+    read_night,
 )
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
 from coreloop.learn.statements.findings import Places, error_table, to_statements
 from coreloop.learn.statements.logged_calls import called_tools, read_log
 from coreloop.learn.statements.search import search_tools
-from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, merge_times, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.outcome import Unseen
 
 _MAX_EXAMPLES: Final = 5
-_Drafted = TypeVar("_Drafted", Candidate, Counterexample)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +130,7 @@ class Night:
     dropped : mapping of str to int
         How many of them each gate dropped.
     paths : tuple of Path
-        The file of proposals and the draft; empty if the window has no records and an older file is kept.
-    kept : Path or None
-        That older file.
+        The file of proposals and the draft; empty if the window has no records and there are older files.
     """
 
     recorded: Days
@@ -152,7 +145,6 @@ class Night:
     n_groups: int
     dropped: Mapping[str, int]
     paths: tuple[Path, ...] = ()
-    kept: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +209,7 @@ def run_pattern(
     chunk_len = request.min_chunk_len
     with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
         known = settled_keys(kept_states(workspace, mined.judgments))
-        playbook = _good_bullets(workspace)
+        playbook = good_bullets(workspace.knowledge_file)
         result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
         if request.with_notes:
             result = _with_notes(result, workspace.audit_notes_dir)
@@ -251,7 +243,7 @@ def run_refine(
             excluded=excluded,
             known=settled_keys(states),
             rejected=rejected_keys(states),
-            merges=mined.merges(),
+            merges=merge_times(states),
         )
         if request.sanitized:  # near misses may hold users' values
             unproposed = Unproposed(n_settled=result.unproposed.n_settled)
@@ -314,33 +306,20 @@ def refine(
     statements, unproposed = draft_statements(
         (statement for statement, _ in located), words, settled=known, merges=merges
     )
-    explained = {statement.tool for statement in statements}
-    settled = {statement.tool for statement, _ in located if statement.key in known}
-    settled |= {tool.tool for tool in tools if any(line.deviate for line in tool.merged)}
-    drafts = [
-        draft_counterexample(
-            example,
-            words,
-            explained=_with_logged(explained, logged),
-            settled=_with_logged(settled, logged),
-        )
-        for example in search.entries
-    ]
-    found = _new_keys(search, drafts, known)
     return RefineResult(
         document=CounterexamplesFile(
             generated_at=now,
             window=days,
             statements=_with_questions(statements, located, window),
-            counterexamples=found.entries,
+            counterexamples=search.entries,
             errors=error_table(log, tools, words=words),
         ),
         words=words,
         n_days=len(log.days),
         n_tests=sum(len(tool.tested) for tool in tools),
         unproposed=unproposed,
-        n_groups=found.n_groups,
-        dropped=found.dropped,
+        n_groups=search.n_groups,
+        dropped=search.dropped,
         **_records(window, mined),
     )
 
@@ -361,16 +340,15 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
     workspace.keep_private(folder)
     day = document.generated_at.date()
     path, draft = folder / f"{day}-{document.name}.json", folder / f"{day}-draft.md"
-    is_empty = not (result.n_records or document.entries or getattr(document, "notes", ()))
+    says_nothing = not result.n_records and not getattr(document, document.local)
     with locked(folder):
-        document = replace(document, ids=known_ids(path, type(document))).with_ids()
+        known = read_night(path, type(document)).ids if path.exists() else {}
+        document = replace(document, ids=known).with_ids()
         if request.sanitized:
             document = document.shared(result.words)
-        text = markdown(document, result.words).encode("utf-8", "replace")
-        kept = newest_night(folder, type(document)) if is_empty else None
-        if kept is not None:
-            return replace(result, document=document, kept=kept)
-        write_private(draft, text)
+        if says_nothing and any(folder.glob(f"*-{document.name}.json")):
+            return replace(result, document=document)
+        write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
         write_private(path, to_json(document))
     return replace(result, document=document, paths=(path, draft))
 
@@ -400,19 +378,14 @@ def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
 
 
 def _new_keys(
-    search: Search[_Drafted], drafts: Sequence[_Drafted], known: Collection[str]
-) -> Search[_Drafted]:
+    search: Search[Candidate], drafts: Sequence[Candidate], known: Collection[str]
+) -> Search[Candidate]:
     """The drafts without those of a known or repeated key, which count as dropped."""
     first = {draft.key: draft for draft in reversed(drafts)}
     new = tuple(draft for draft in drafts if first[draft.key] is draft and draft.key not in known)
     n_dropped = len(drafts) - len(new)
     dropped = {**search.dropped, "same_text": n_dropped} if n_dropped else search.dropped
     return Search(new, search.n_groups, dropped)
-
-
-def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
-    """Tools, and the names under which clients log them."""
-    return tools | {name for name, tool in logged.items() if tool in tools}
 
 
 def _with_questions(
@@ -425,23 +398,14 @@ def _with_questions(
     return tuple(replace(one, example_questions=examples[one.key]) for one in statements)
 
 
-def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """The playbook's proven advice, if the project has a knowledge database."""
-    if not workspace.knowledge_file.exists():
-        return {}
-    with reading(workspace.knowledge_file) as connection:
-        return good_bullets(connection)
-
-
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     """The result with the audit notes, shown after the candidates."""
-    read = read_notes(folder)
-    notes = tuple(Note(code, bullets) for code, bullets in read.bullets.items())
+    notes, skipped = read_notes(folder)
     return replace(
         result,
         document=replace(result.document, notes=notes),
         notes_missing=None if folder.is_dir() else folder,
-        notes_skipped=read.skipped,
+        notes_skipped=skipped,
     )
 
 

@@ -16,7 +16,7 @@ from coreloop.learn.facts.schema import NO_SEQUENCE
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, moment
-from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Search
+from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
 from coreloop.learn.statements.cases import RequestKeys, case_numbers, rank_test
 
 MAX_EXAMPLES: Final = 5
@@ -85,7 +85,7 @@ def find_candidates(
         elif candidate.n_observed >= gate.min_repeat and n_questions >= gate.min_unique_questions:
             found.append(candidate)
         else:
-            found.append(replace(candidate, evidence_rank=FROM_PLAYBOOK, bullets=advice[category]))
+            found.append(replace(candidate, bullets=advice[category]))
     return Search(tuple(sorted(found, key=_rank)), len(rows), dropped)
 
 

@@ -146,12 +146,12 @@ def read_verdicts(folder: Path) -> HumanVerdicts:
     Raises
     ------
     WorkspaceError
-        A file cannot be read, or a line has a newer version, whose content would silently be lost.
+        A file cannot be read.
     """
     given: list[HumanVerdict] = []
     skipped: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
-        lines = jsonl.read(path, HumanVerdict, other="not a judgment", newest=_SCHEMA_VERSION)
+        lines = jsonl.read(path, HumanVerdict, other="not a judgment")
         given += map(_with_zone, lines.values)
         skipped.update(lines.skipped)
     return HumanVerdicts(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))

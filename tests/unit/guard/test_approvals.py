@@ -84,6 +84,10 @@ def test_who_has_a_part_in_it_approves_nothing(name: str, made: list[Any], pushe
     assert approved([review_json(), review_json(KIM)], [commit_json()]) == {"maintainer", "kim"}
 
 
+def test_who_the_description_calls_a_co_author_approves_nothing():
+    assert approved([review_json()], body=f"Adds.\n\n{NOREPLY.format('Maintainer')}") == set()
+
+
 def test_a_deleted_author_and_pusher_have_no_name():
     assert approved([review_json()], pushes=[push_json(HEAD, None)], user=None) == {"maintainer"}
     shown = decode(json.dumps({**commit_json(), "author": {}, "committer": {}}), Made)

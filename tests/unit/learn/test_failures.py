@@ -67,12 +67,7 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
         ("2026-04-01.jsonl", "첫째"),
         ("2026-04-01.jsonl", "둘째"),
     ]
-    assert (example.steps, example.cat_hash, example.suggested_append, example.refused) == (
-        (),
-        None,
-        None,
-        None,
-    )
+    assert (example.steps, example.cat_hash, example.suggested_append) == ((), None, None)
 
 
 def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> None:

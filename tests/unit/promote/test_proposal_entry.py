@@ -63,7 +63,7 @@ HOSTILE = [
     pytest.param({"cat_hash": CANARY}, id="category"),
     pytest.param({"refused": CANARY}, id="refused"),
     pytest.param({"tool_pattern": steps(name=CANARY)}, id="step"),
-    pytest.param({"bullets": [CANARY], "evidence_rank": 2}, id="bullet of the playbook"),
+    pytest.param({"bullets": [CANARY]}, id="bullet of the playbook"),
     pytest.param({"suggested_append": suggested(target_file=f"{CANARY}/../{FILE}")}, id="way to the file"),
     pytest.param({"suggested_append": suggested(section=CANARY)}, id="section"),
     pytest.param({"suggested_append": suggested(body=f"- {CANARY}!")}, id="line with a sign"),

@@ -8,10 +8,9 @@ from random import Random
 from typing import Final
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.effect.descriptions_by_day import BEFORE_DAYS
+from coreloop.learn.effect.description_changes import BEFORE_DAYS
 from coreloop.learn.effect.estimate import DailyEstimates, DayCount, tally
-from coreloop.learn.effect.named_failure import named_failure
-from coreloop.learn.effect.tool_days import Log, ToolLog, read_log, read_recorded
+from coreloop.learn.effect.tool_days import Log, ToolLog, named_failure, read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder

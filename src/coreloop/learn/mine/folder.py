@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from hashlib import sha256
 from itertools import accumulate, groupby
@@ -21,7 +21,6 @@ import polars as pl
 
 from coreloop.base.errors import CacheWriteError, WorkspaceError
 from coreloop.base.files import file_errors
-from coreloop.base.git.promotions import project_merges
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.oddities import Oddities
@@ -271,16 +270,6 @@ class Mined:
     files: Sequence[FileFacts]
     judgments: HumanVerdicts = field(default_factory=HumanVerdicts)
     not_cached: str = ""
-
-    def merges(self) -> dict[str, datetime]:
-        """When each promoted key came to the base branch.
-
-        Raises
-        ------
-        GitError
-            The clone is shallow, or git is missing.
-        """
-        return project_merges(self.workspace.root, base=self.workspace.settings.forge.base)
 
 
 def _ignore(*_: object) -> None:

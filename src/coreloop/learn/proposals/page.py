@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.project.tools import Unresolved
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.entry import WITHHELD, Candidate, Entry
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow
 from coreloop.learn.proposals.proposal_files import (
-    FROM_NOTES,
     MIN_PUBLISHED,
     CandidatesFile,
     CounterexamplesFile,
@@ -20,10 +19,9 @@ from coreloop.learn.proposals.proposal_files import (
     entries_counted,
     read_night,
 )
-from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _SHOWN: Final = 10
+_UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source declares"
 
 
 def markdown(document: ProposalsFile, words: Vocabulary) -> str:
@@ -33,10 +31,12 @@ def markdown(document: ProposalsFile, words: Vocabulary) -> str:
     if isinstance(document, CounterexamplesFile):
         nothing, noun = "Nothing failed often enough.", "failures"
         above = "".join(_error_rows(document.errors, words))
-    elif texts := [f"{note.stock_code}: {bullet}" for note in document.notes for bullet in note.bullets]:
-        head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n\n"
-        below = head + untrusted_block(texts)
-    folded = f"\nNot listed: {document.n_folded} of fewer than {MIN_PUBLISHED} {noun}.\n"
+    elif document.notes:
+        texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
+        below = f"\n## Audit notes: to read, not to promote\n\n{untrusted_block(texts)}"
+    folded = (
+        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} {noun}.\n"
+    )
     window = document.window
     parts = (
         f"# {document.name.capitalize()}, {window.since} to {window.until}\n\n",
@@ -52,36 +52,34 @@ def markdown(document: ProposalsFile, words: Vocabulary) -> str:
 
 def section(entry: Entry, words: Vocabulary) -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
-    shared = entry.shared(words)
-    figures = [f"{shared.what}, key `{entry.key}`", *entry.evidence, f"target: {_target(entry, words)}"]
+    is_declared = entry.is_declared(words)
+    figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
     relaxed = []
     if isinstance(entry, Candidate) and entry.bullets:
-        rank = f"The gate was relaxed by the playbook (evidence rank {entry.evidence_rank}):"
-        relaxed.append(f"{rank}\n\n{untrusted_block(entry.bullets)}")
-    suggested = shared.suggested_append
+        relaxed.append(f"The gate was relaxed by the playbook:\n\n{untrusted_block(entry.bullets)}")
+    suggested = entry.suggested_append if is_declared else None
     said = [text for text in (*entry.said, *entry.questions) if text]
-    if entry.text != shared.text:
+    if not is_declared:
         said.insert(0, entry.text)
     parts = (
-        f"## {entry.id}: {escape_markdown(shared.text)}",
+        f"## {entry.id}: {escape_markdown(entry.text) if is_declared else _UNDECLARED}",
         "\n".join(f"- {figure}" for figure in figures),
         *relaxed,
         indented_block(suggested.section, suggested.body)
         if suggested is not None
-        else f"Refused: {entry.refused or WITHHELD}.",
+        else f"Refused: {entry.refused or _UNDECLARED}.",
         f"From the records, with example questions:\n\n{untrusted_block(said or ['(no text recorded)'])}",
     )
     return "\n" + "\n\n".join(parts)
 
 
-def _target(entry: Entry, words: Vocabulary) -> str:
-    suggested, tool = entry.suggested_append, words.tools.get(entry.tool)
+def _target(entry: Entry) -> str:
+    suggested = entry.suggested_append
     if suggested is None:
         return "none"
     if suggested.target_file is not None:
         return f"{suggested.target_file}::{suggested.target_symbol}"
-    reason = f": {tool.reason}" if isinstance(tool, Unresolved) else ""
-    return f"not known{reason}; name the tool under tools: in coreloop.yaml"
+    return "not known; name the tool under tools: in coreloop.yaml"
 
 
 def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:
@@ -92,7 +90,8 @@ def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|\n"
     for number, row in enumerate(errors, 1):
         figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
-        yield f"| {number} | {escape_markdown(row.shared(words).tool)} | {row.error_class} | {figures} |\n"
+        tool = escape_markdown(row.tool) if words.is_known(row.tool) else "–"
+        yield f"| {number} | {tool} | {row.error_class} | {figures} |\n"
     yield "\nThe errors, by row:\n\n"
     yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
     merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]

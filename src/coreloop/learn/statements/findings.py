@@ -17,9 +17,8 @@ from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
-from coreloop.learn.proposals.entry import CAVEATS, Sides, Statement
-from coreloop.learn.proposals.task import ErrorRow, Mender, task_of
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch

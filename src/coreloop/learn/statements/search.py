@@ -9,9 +9,9 @@ from typing import Final
 
 from coreloop.learn.line import Advice, advice, keys_of
 from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.cases import (
     MAX_SUCCESS,
     NumberedCalls,

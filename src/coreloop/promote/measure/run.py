@@ -16,7 +16,7 @@ from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
-from coreloop.learn.effect.named_failure import NamedFailure, named_failure
+from coreloop.learn.effect.tool_days import NamedFailure, named_failure
 from coreloop.learn.line import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import edit_lines, repository_path
@@ -192,10 +192,11 @@ def prepare(
     if settings.model == "offline":
         raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
     model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
-    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
+    first = model.models[0]
+    native = first if isinstance(first, OpenAICompatible) and first.endpoint.tool_calls else None
     caller = ModelCaller(model, native, settings.measure.timeout_s)
     tool, lines = proposals[0].engine, tuple(line for proposal in proposals for line in proposal.lines)
-    subject = MeasuredLines(tool, tuple(proposal.key for proposal in proposals), lines, caller.name)
+    subject = MeasuredLines(tool, tuple(proposal.key for proposal in proposals), lines, model.name)
     arms = read_arms(workspace, proposals)
     if arms.refused is not None:
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.refused)

@@ -18,9 +18,9 @@ from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.descriptions import last_sent
 from coreloop.learn.mine.folder import Mined, MiningOptions, newest_day, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILED, IS_SUCCESS, Window, merge
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import ErrorRow
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
-from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import (
     IN_FORCE,
     ProposalState,

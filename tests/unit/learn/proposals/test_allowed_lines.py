@@ -1,12 +1,17 @@
 """Which lines may be appended: hostile lines are refused, those of coreloop's forms pass."""
 
 import unicodedata
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.settings import Settings
+from coreloop.descriptions.source import find_definition, read_source
+from coreloop.learn.proposals.allowed_lines import Words, refuse_line, refuse_words
+from promoting import Project, copy_project, hush_git
 from rows import each_row
 
 
@@ -91,3 +96,55 @@ def test_a_line_that_passes_holds_no_markup_and_nothing_invisible(text):
         assert all(unicodedata.category(char)[0] in "LNPSZ" for char in line)
         assert line.isprintable()
         assert not set(line) & set("`*|[]{}\\#@!$'\n")
+
+
+# --- The words of the base: what the docstring's file has, and what it uses of other files.
+
+TOOLS = """
+from shop.backend import Priority
+
+FIELDS = ("priority", "우선순위")
+
+def open_ticket(priority):
+    return Priority(priority)
+"""
+ENUM = 'from enum import Enum\n\nclass Priority(Enum):\n    LOW = "low"\n    TOP = "top"\n'
+FILES = {
+    "lib/shop/tools.py": TOOLS,
+    "lib/shop/backend/__init__.py": "from .types import Priority\n",
+    "lib/shop/backend/types.py": ENUM,
+    "lib/shop/mail.py": 'GREETING = "hello"\n',
+}
+
+
+@pytest.fixture(scope="module")
+def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Words]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        hush_git(monkeypatch)
+        project = copy_project(first_project, tmp_path_factory.mktemp("names"))
+        project.commit(FILES)
+        with Repository(project.root) as repository:
+            definition = find_definition(read_source(TOOLS.encode()).tree, "open_ticket")
+            base = project.git("rev-parse", "HEAD")
+            yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", definition)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ("- priority: one of low, top", False),
+        ('- priority="low" fails', False),
+        ("- priority: one of hello, low", True),
+        ("- priority: one of low, urgent", True),
+        ("- Call open_ticket first (same priority)", True),  # itself
+    ],
+)
+def test_a_value_may_stand_where_the_file_imports_it_from_and_in_no_other(
+    words: Words, line: str, is_refused: bool
+) -> None:
+    assert bool([*refuse_words(line, words)]) is is_refused
+
+
+@pytest.mark.parametrize(("field", "is_refused"), [("priority", False), ("우선순위", True)])
+def test_a_field_has_an_ascii_name_whatever_declares_it(field: str, is_refused: bool, words: Words) -> None:
+    assert bool([*refuse_words(f"- priority: only while {field} is low", words)]) is is_refused
