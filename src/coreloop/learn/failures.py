@@ -1,7 +1,7 @@
 """A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -18,13 +18,8 @@ MAX_EXAMPLES: Final = 5
 _SHAPE: Final = ("tool", "shape")
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _COUNTS: Final = {"n_failed": IS_FAILED.sum(), "n_calls": pl.len()}
+_PLACE: Final = ("ts_us", "file", "offset")
 _Places = Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
 
 
 def find_counterexamples(
@@ -78,10 +73,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     calls = window.all_calls()
     failed = window.with_causes(calls.filter(IS_FAILED))
     keys = (*_SHAPE, "template")
-    by_class = failed.group_by(*keys, "error_class").len().sort("len", "error_class")
-    classes = by_class.group_by(keys).agg(pl.col("error_class").last())  # of most: logs cut some texts
     totals = calls.group_by(_SHAPE).agg(**_COUNTS)
-    place = ("ts_us", "file", "offset")
     rows = (
         failed.group_by(keys)
         .agg(
@@ -89,9 +81,10 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             wasted_us=pl.col("duration_us").sum(),
             first_us=pl.col("ts_us").min(),
             last_us=pl.col("ts_us").max(),
-            places=pl.struct(place).unique().sort().head(MAX_EXAMPLES),
+            error_class=pl.col("error_class").mode().max(),  # logs cut some texts
+            places=pl.struct(_PLACE).unique().sort().head(MAX_EXAMPLES),
         )
-        .join(classes.filter(~pl.col("error_class").is_in(list(excluded))), on=keys)
+        .filter(~pl.col("error_class").is_in(list(excluded)))
         .join(totals, on=_SHAPE)
         .sort("first_us", *keys)
         .collect()
@@ -101,14 +94,14 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     templates = window.texts_of("template", rows["template"])
     for row in rows.iter_rows(named=True):
         tool, text, template = row["tool"], shapes[row["shape"]], templates[row["template"]]
-        shape = msgspec.json.decode(text, type=_Shape)
+        shape = msgspec.json.decode(text)
         n_failed, n_calls = of_tools[tool]
         group = Counterexample(
             key=statement_key("call", tool, text, row["error_class"], template, CAVEATS),
             kind="call",
             tool=tool,
-            selectors=shape.selectors,
-            arg_keys=shape.arg_keys,
+            selectors=shape["selectors"],
+            arg_keys=tuple(shape["arg_keys"]),
             labels=("tool_error",),
             error_class=row["error_class"],
             error_template=template,
@@ -122,26 +115,24 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
     counted = window.all_requests().filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED, ~is_left_out)
-    shapes = counted.filter(pl.col("shape") != 0).group_by("pattern", "shape").agg(pl.col("ts_us").min())
-    first_shape = (
-        shapes.sort("ts_us", "shape").group_by("pattern", maintain_order=True).agg(pl.col("shape").first())
-    )
+    is_known = pl.col("shape") != 0
     rows = (
         counted.group_by("pattern", "category", "sequence")
         .agg(
             n_failures=IS_FAILURE.sum(),
             n_calls=pl.len(),
             n_signs=(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
+            shape=pl.col("shape").filter(is_known).sort_by(pl.col("ts_us").filter(is_known)).first(),
             signals=pl.col("signals").filter(IS_FAILURE).bitwise_or(),
             first_us=pl.col("ts_us").filter(IS_FAILURE).min(),
             last_us=pl.col("ts_us").filter(IS_FAILURE).max(),
+            places=pl.struct(_PLACE).filter(IS_FAILURE).sort().head(MAX_EXAMPLES),
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(first_shape, on="pattern")
+        .drop_nulls("shape")
         .sort("first_us", "pattern")
         .collect()
     )
-    places = _failed_requests(window, rows["pattern"])
     texts = window.texts_of("shape", rows["shape"])
     sequences = window.texts_of("sequence", rows["sequence"])
     for row in rows.iter_rows(named=True):
@@ -162,7 +153,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
             wasted_ms=0.0,
             **_counts(row),
         )
-        yield group, places.get(row["pattern"], [])
+        yield group, row["places"]
 
 
 def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,12 +165,3 @@ def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
         "first_seen": moment(row["first_us"]),
         "last_seen": moment(row["last_us"]),
     }
-
-
-def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
-    """Places of the earliest failed requests of some patterns."""
-    of_patterns = pl.col("pattern").is_in(patterns.implode())
-    place = ("ts_us", "file", "offset")
-    failed = window.all_requests().filter(IS_FAILURE, of_patterns).sort(place)
-    places = failed.group_by("pattern", maintain_order=True).agg(pl.struct(place).head(MAX_EXAMPLES))
-    return dict(places.collect().iter_rows())

@@ -33,10 +33,6 @@ class Form(NamedTuple):
     ko: str
     subject: str
 
-    def sentence(self, language: Language) -> str:
-        """The sentence in a language."""
-        return self.en if language == "en" else self.ko
-
 
 FORMS: Final[Mapping[str, Form]] = {
     "always_pass": Form("Always pass {arguments}", "항상 전달: {arguments}", "always_pass"),
@@ -119,7 +115,7 @@ class Advice:
 
     def __str__(self) -> str:
         texts = {name: _join(name, items, self.language) for name, items in self.slots}
-        sentence = FORMS[self.form].sentence(self.language).format(**texts)
+        sentence = FORMS[self.form][LANGUAGES.index(self.language)].format(**texts)
         clauses = (str(clause).partition(": ")[2] for clause in self.more)
         return _BETWEEN_CLAUSES.join((f"- {sentence}", *clauses))
 
@@ -213,7 +209,7 @@ def _parse(line: str, language: Language) -> Advice | None:
 
 def _clause(text: str, language: Language) -> Advice | None:
     for form, wording in FORMS.items():  # compiled at the first line, so that the guard starts sooner
-        match = re.fullmatch(f"- {_pattern(wording.sentence(language), language)}", text)
+        match = re.fullmatch(f"- {_pattern(wording[LANGUAGES.index(language)], language)}", text)
         if match is not None:
             names = _FIELD.findall(wording.en)
             return Advice(

@@ -140,7 +140,7 @@ def _mine(
         found = refine(mined, days, now=now, min_failures=settings.gates.min_failures).document
         window = merge(mined.files, days)
         requests = window.all_requests().collect()
-        calls = window.all_calls().join(requests.lazy().select(*KEY, "outcome"), on=KEY).collect()
+        calls = window.all_calls().collect()
         arguments, unseen, unknown = argument_rows(window), window.unseen(), window.unknown_calls
     tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():

@@ -111,25 +111,24 @@ def count_patterns(window: Window) -> pl.DataFrame:
         those without a sequence included), base_rate (their rate), avg_chunk_len (characters; 0.0 if
         unknown), first_us, last_us (microseconds since 1970).
     """
-    counted, n_success = window.all_requests().filter(IS_COUNTED), IS_SUCCESS.sum()
-    peers = counted.group_by("category").agg(n_peers=pl.len(), n_peers_success=n_success)
-    patterns = (
-        counted.filter(pl.col("sequence") != NO_SEQUENCE)
-        .group_by("pattern", "category", "sequence")
-        .agg(
+    groups = window.all_requests().filter(IS_COUNTED).group_by("pattern", "category", "sequence")
+    return (
+        groups.agg(
             shape=pl.col("shape").filter(pl.col("shape") != 0).mode().min(),
             n_observed=pl.len(),
-            n_success=n_success,
+            n_success=IS_SUCCESS.sum(),
             n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
             avg_chunk_len=pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).cast(pl.Int64).mean(),
             first_us=pl.col("ts_us").min(),
             last_us=pl.col("ts_us").max(),
         )
-    )
-    return (
-        patterns.join(peers, on="category")
         .with_columns(
             pl.col("avg_chunk_len").fill_null(0.0),
+            n_peers=pl.col("n_observed").sum().over("category"),
+            n_peers_success=pl.col("n_success").sum().over("category"),
+        )
+        .filter(pl.col("sequence") != NO_SEQUENCE)
+        .with_columns(
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
@@ -209,30 +208,13 @@ def distinct_questions(questions: Sequence[str]) -> list[int]:
     -------
     list of int
         Ascending.
-
-    Notes
-    -----
-    Prefix filtering, a quarter of the time of comparing every pair of 200: of two sets with a Jaccard
-    similarity of at least t, the first ``len - ceil(t * len) + 1`` words of each, rarest first, share one.
-
-    References
-    ----------
-    Chaudhuri, Ganti, Kaushik (2006), A primitive operator for similarity joins in data cleaning, ICDE.
     """
     word_sets = [frozenset(_NUMBER.sub("0", normalize_question(text)).split()) for text in questions]
-    frequency = Counter(word for words in word_sets for word in words)
     distinct: list[int] = []
-    distinct_by_word: defaultdict[str, list[int]] = defaultdict(list)
     for index, words in enumerate(word_sets):
-        rarest = sorted(words, key=lambda word: (frequency[word], word))
-        prefix = rarest[: len(words) - -(-4 * len(words) // 5) + 1] or [""]
-        similar = {other for word in prefix for other in distinct_by_word[word]}
-        if not any(
-            5 * len(words & word_sets[other]) >= 4 * len(words | word_sets[other]) for other in similar
-        ):
+        others = (word_sets[other] for other in distinct)
+        if not any(5 * len(words & other) >= 4 * len(words | other) for other in others):
             distinct.append(index)
-            for word in prefix:
-                distinct_by_word[word].append(index)
     return distinct
 
 

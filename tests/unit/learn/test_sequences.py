@@ -181,5 +181,5 @@ def test_near_questions_count_once(questions: list[str], distinct: list[int]):
 
 
 def test_many_questions_that_share_a_word_are_still_told_apart():
-    questions = [f"분석 회사{word(number)} 지표{word(number)}" for number in range(5000)]
-    assert distinct_questions(questions + questions) == list(range(5000))
+    questions = [f"분석 회사{word(number)} 지표{word(number)}" for number in range(200)]
+    assert distinct_questions(questions + questions) == list(range(200))

@@ -18,7 +18,7 @@ from coreloop.base.records import (
     selector_value,
     step,
 )
-from coreloop.learn.facts.schema import ARGUMENTS, CALLS, KEY, SAW, as_int, frame_of, microseconds, typed
+from coreloop.learn.facts.schema import ARGUMENTS, CALLS, KEY, SAW, as_int, frame_of, typed
 from coreloop.learn.facts.values import read_values
 from coreloop.observe.reading.error_texts import general
 from coreloop.observe.reading.fields import CallFields, cut_name
@@ -27,13 +27,14 @@ from coreloop.observe.reading.own_values import without_own_values
 
 _MAX_PATHS: Final = 4
 """Places of a value that are kept, the nearest first."""
+_MAX_US: Final = 10**12
 _OF_TOOL: Final = (*KEY, "tool")
 _ALIKE: Final = str.maketrans("123456789", "000000000")
 """Errors that differ only in their digits are classified once, unless they may hold status 429."""
 _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
 _digest: Final = lru_cache(maxsize=16_384)(digest64)  # the same few thousand texts recur every day
 _CALL: Final = {
-    **{name: CALLS[name] for name in ("file", "offset", "ts_us", "provider", "call")},
+    **{name: CALLS[name] for name in ("file", "offset", "ts_us", "call")},
     "part": pl.UInt32,
     "error_class": pl.String,
     "template": pl.UInt64,
@@ -46,15 +47,6 @@ _CALL: Final = {
 """`CALLS` with the number of a `_Shape`, before numbers are checked."""
 
 
-class Place(NamedTuple):
-    """Where a record is, when it was, and its provider."""
-
-    file: int
-    offset: int
-    ts_us: int
-    provider: str
-
-
 class _Shape(NamedTuple):
     """What calls with the same tool, selectors and argument names have in common.
 
@@ -65,7 +57,6 @@ class _Shape(NamedTuple):
     json: str
     tool: str
     shape: int
-    names: int
     arguments: tuple[str, ...]
 
 
@@ -84,8 +75,8 @@ class Calls:
         self._saw: list[tuple[Any, ...]] = []
         self._sequences: dict[tuple[int, ...], tuple[int, int]] = {}
 
-    def add(self, place: Place, calls: Iterable[CallFields]) -> tuple[int, ...]:
-        """Add a record's calls, and return the numbers of the shapes of the successful ones."""
+    def add(self, place: tuple[int, int, int], calls: Iterable[CallFields]) -> tuple[int, ...]:
+        """Add the calls of a record (file, offset and time); return the numbers of the successful shapes."""
         ok = []
         distinct = self._distinct
         for index, call in enumerate(calls):
@@ -118,7 +109,7 @@ class Calls:
             self._sources += [sources[name][1] if name in sources else None for name in args]
             if call.saw:
                 seen = _read_saw(bytes(call.saw))
-                self._saw += [(place.file, place.offset, index, *row) for row in seen]
+                self._saw += [(*place[:2], index, *row) for row in seen]
         return tuple(ok)
 
     def _failure(self, call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, int, str | None]:
@@ -135,10 +126,10 @@ class Calls:
         names = tuple(map(cut_name, args))
         nameless = {"selectors": selectors, "arg_keys": sorted(names)}
         shape = self._add_text("call", orjson.dumps(nameless).decode())
-        listed = self._add_text("names", _json(names))
+        self._add_text("names", _json(names))
         named = orjson.dumps({"name": call.name, **nameless}).decode()
         text = step(call.name, values, chosen)
-        self._shapes.append(_Shape(text, named, call.name, shape, listed, names))
+        self._shapes.append(_Shape(text, named, call.name, shape, names))
         return len(self._shapes) - 1
 
     def _add_text(self, kind: str, text: str) -> int:
@@ -168,8 +159,8 @@ class Calls:
         """`CALLS`, `ARGUMENTS` and `SAW`."""
         rows = frame_of(self._rows, _CALL)
         part = rows["part"]
-        of_shape = {name: CALLS[name] for name in ("tool", "shape", "names")}
-        shapes = frame_of([shape[2:5] for shape in self._shapes], of_shape)
+        of_shape = {name: CALLS[name] for name in ("tool", "shape")}
+        shapes = frame_of([shape[2:4] for shape in self._shapes], of_shape)
         retry, recovered = retries(_OF_TOOL)
         failed = pl.col("error_class") != ""
         calls = (
@@ -178,7 +169,7 @@ class Calls:
             .with_columns(
                 retry=retry & pl.col("unknown").is_null(),
                 recovered=recovered,
-                duration_us=microseconds(pl.col("duration_us")),
+                duration_us=(pl.col("duration_us") * 1000).clip(0, _MAX_US).round(),
             )
         )
         names = pl.Series([shape.arguments for shape in self._shapes], dtype=pl.List(pl.String))

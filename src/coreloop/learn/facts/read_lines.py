@@ -17,7 +17,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import UNSPECIFIED, hash_question, is_category
 from coreloop.learn.facts import schema
-from coreloop.learn.facts.calls import Calls, Place, decoded
+from coreloop.learn.facts.calls import Calls, decoded
 from coreloop.learn.facts.oddities import Oddities
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
@@ -33,8 +33,8 @@ _VARIABLE: Final = r"""["“][^"”]*["”]|'[^']*'|\S*[\d@/\\]\S*"""
 """Quoted parts, and words with a digit, @, / or backslash: ``"a b"``, ``#w12``; not ``refund``."""
 _LINES_AT_ONCE: Final = 16_384
 """About 20 MB of lines: their arguments are kept until the batch is converted."""
-_MEASURED: Final = ("chunk_len", "omitted", "rounds", "duration_us", "input_tokens", "output_tokens")
-_RECORD: Final = {**schema.REQUESTS, "template": pl.String, **dict.fromkeys(_MEASURED, pl.Float64)}
+_MEASURED: Final = dict.fromkeys(("chunk_len", "omitted", "rounds"), pl.Float64)
+_RECORD: Final = {**schema.REQUESTS, "template": pl.String, **_MEASURED}
 """`REQUESTS` with the question for its template, before numbers are checked."""
 
 
@@ -144,14 +144,9 @@ def read_facts(lines: Lines, settings: MineSettings) -> tuple[schema.Facts, defa
 
 def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int, Oddities]) -> schema.Facts:
     calls, records = Calls(settings.selectors), list[tuple[Any, ...]]()
-    labels: set[str] = set()
     for file, offset, fields, of_record, ts_us, is_plain in _decoded(lines, oddities):
-        label = fields.category_hash
-        if label not in labels:
-            label = _category(fields, settings.categories)
-            if label == fields.category_hash and label != UNSPECIFIED:  # the next question may match a rule
-                labels.add(label)
-        ok = calls.add(Place(file, offset, ts_us, fields.provider or ""), of_record)
+        label = _category(fields, settings.categories)
+        ok = calls.add((file, offset, ts_us), of_record)
         decided, judged, bits = None, False, 0
         if not is_plain or fields.error or len(ok) < len(of_record):
             decided = decide(fields, of_record)
@@ -169,7 +164,7 @@ def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int,
                 file,
                 offset,
                 ts_us,
-                schema.id_hash(fields.request_id) if fields.request_id is not None else None,
+                schema.as_int(fields.request_id) if fields.request_id is not None else None,
                 schema.as_int(fields.session_hash) if fields.session_hash else 0,
                 schema.as_int(fields.question_hash or hash_question(fields.question or "")),
                 fields.question,
@@ -188,16 +183,11 @@ def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int,
                 fields.tools_version,
                 fields.descriptions,
                 fields.rounds,
-                fields.duration_total_ms,
-                fields.input_tokens,
-                fields.output_tokens,
-                fields.cost_usd,
             )
         )
     text = pl.col("template").str.to_lowercase().str.replace_all(_VARIABLE, "*").str.strip_chars()
     requests = schema.frame_of(records, _RECORD).with_columns(
         template=pl.when(text != "").then(text.hash() % (1 << 32)),
-        duration_us=schema.microseconds(pl.col("duration_us")),
     )
     tables = (
         requests.select(schema.typed(schema.REQUESTS)),

@@ -34,7 +34,6 @@ FORMS: Final[Mapping[str, str]] = {
 SHAPES: Final = (*FORMS, "null word", "word", "text")
 """Of texts; numbers are ``whole`` or ``decimal``. A ``word`` has no space, a ``text`` has."""
 DAY_US: Final = 86_400_000_000
-_MAX_US: Final = 10**12
 _64_BITS: Final = (1 << 64) - 1
 KEY: Final = ("file", "offset")
 """Names a request."""
@@ -61,22 +60,16 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "tools_version": pl.String,  # this and all below: null: not recorded
     "descriptions": pl.String,
     "rounds": pl.UInt32,
-    "duration_us": pl.Int64,
-    "input_tokens": pl.UInt64,
-    "output_tokens": pl.UInt64,
-    "cost_usd": pl.Float64,
 }
 """A row per record, in the order of the lines."""
 
 CALLS: Final[Mapping[str, Any]] = {
-    "file": pl.UInt32,  # this and the next three: of its request
+    "file": pl.UInt32,  # this and the next two: of its request
     "offset": pl.UInt64,
     "ts_us": pl.Int64,
-    "provider": pl.String,
     "call": pl.UInt16,  # its place in the request, from 0
     "tool": pl.String,
     "shape": pl.UInt64,  # of its selectors and argument names
-    "names": pl.UInt64,  # of its arguments' names
     "error_class": pl.String,  # empty: it did not fail
     "template": pl.UInt64,  # of its error; 0: it did not fail
     "unknown": pl.String,  # why it is unknown whether it succeeded; null: it is known
@@ -118,7 +111,7 @@ SAW: Final[Mapping[str, Any]] = {
 TEXTS: Final[Mapping[str, Any]] = {"kind": pl.String, "hash": pl.UInt64, "text": pl.String}
 """Texts by hash. Kinds: ``sequence`` (without omitted calls), ``shape`` (JSON of the steps with their
 argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error), ``names`` (JSON
-of a list), ``sources`` (JSON of a list of places, the nearest first)."""
+of a list of arguments), ``sources`` (JSON of a list of places, the nearest first)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +126,6 @@ class Facts:
 
 
 NAMES: Final = tuple(field.name for field in fields(Facts))
-SCHEMAS: Final = dict(zip(NAMES, (REQUESTS, CALLS, ARGUMENTS, SAW, TEXTS), strict=True))
 
 
 def frame_of(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
@@ -142,15 +134,11 @@ def frame_of(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.D
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
 
 
-def concatenate(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    """The rows of all parts; an empty table without parts."""
-    return pl.concat([pl.LazyFrame(schema=schema), *parts])
-
-
 def merge_facts(parts: Iterable[Facts]) -> Facts:
     """Join the facts of some lines, given in order; the result does not depend on how they were split."""
-    parts = list(parts)
-    rows = Facts(*(concatenate([getattr(part, name) for part in parts], SCHEMAS[name]) for name in NAMES))
+    empty = Facts(*(pl.LazyFrame(schema=schema) for schema in (REQUESTS, CALLS, ARGUMENTS, SAW, TEXTS)))
+    parts = [empty, *parts]
+    rows = Facts(*(pl.concat([getattr(part, name) for part in parts]) for name in NAMES))
     return replace(rows, texts=rows.texts.unique().sort("kind", "hash"))
 
 
@@ -166,11 +154,6 @@ def typed(schema: Mapping[str, Any]) -> list[pl.Expr]:
     return [pl.col(name).cast(kind, strict=False) for name, kind in schema.items()]
 
 
-def microseconds(milliseconds: pl.Expr) -> pl.Expr:
-    """Whole microseconds, up to 11 days."""
-    return (milliseconds * 1000).clip(0, _MAX_US).round().cast(pl.Int64)
-
-
 # --- The hashes in these tables.
 
 
@@ -181,14 +164,6 @@ def as_int(recorded: str) -> int:
         return digits & _64_BITS
     except ValueError:
         return digest64(recorded)
-
-
-def id_hash(request_id: str) -> int:
-    """A request's id as in `REQUESTS`."""
-    try:
-        return int(request_id[-16:], 16) & _64_BITS
-    except ValueError:
-        return digest64(request_id)
 
 
 @lru_cache(maxsize=16_384)

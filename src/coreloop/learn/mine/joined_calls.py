@@ -27,7 +27,7 @@ _MARKS: Final = bits_of(("violation", "extreme_flags", "override_failed"))
 _SAME: Final = ("category", "provider", "model", "tools_version", "descriptions")
 """Differs between two calls: the later one begins a request, so that each request has one description."""
 _RUN: Final = ("run", "part")
-_JOINED: Final = ("pattern", "sequence", "shape", "decided", "signals", "case", "duration_us")
+_JOINED: Final = ("pattern", "sequence", "shape", "decided", "signals", "case")
 _MOVED: Final = (*schema.KEY, "call", "retry", "recovered")
 
 
@@ -71,7 +71,7 @@ def _moved(rows: pl.LazyFrame, moved: pl.LazyFrame, columns: Mapping[str, Any]) 
 
 def _lone_records(facts: schema.Facts, judged: Iterable[str]) -> pl.DataFrame:
     """The records of which nothing but calls and a session is known."""
-    apart = pl.Series(map(schema.id_hash, judged), dtype=schema.REQUESTS["id"]).implode()
+    apart = pl.Series(map(schema.as_int, judged), dtype=schema.REQUESTS["id"]).implode()
     return facts.requests.filter(
         pl.col("question") == schema.NO_QUESTION,
         pl.col("session") != 0,
@@ -125,7 +125,6 @@ def _named(calls: pl.DataFrame, texts: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.L
         pl.col("decided").last(),  # as of a request whose last call failed, or worked
         pl.col("signals").bitwise_or(),
         pl.col("case").explode().drop_nulls().unique().sort().head(MAX_IDENTIFIERS),
-        pl.col("duration_us").sum(),
     )
     steps = schema.texts_of(texts, "sequence", calls["sequence"])
     shapes = schema.texts_of(texts, "shape", calls["shape"])

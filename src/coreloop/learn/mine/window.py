@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
@@ -18,13 +18,12 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.records import digest64
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings, count_days
-from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, frame_of, id_hash, merge_facts, texts_of
+from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, as_int, frame_of, merge_facts, texts_of
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import join_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK, decode_question
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, EPOCH, decode_question
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
 
-_MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
 IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
@@ -178,6 +177,8 @@ def _numbered(files: Sequence[tuple[int, FileFacts]]) -> Facts:
     """The tables that some files share, with other numbers of the files, and without those of others."""
     facts = files[0][1].facts
     numbers = {file.number: number for number, file in files}
+    if all(number == own for own, number in numbers.items()):
+        return facts
     file = pl.col("file").replace_strict(numbers, default=None, return_dtype=pl.UInt32)
     tables = {name: getattr(facts, name).with_columns(file) for name in NAMES if name != "texts"}
     return replace(facts, **{name: table.drop_nulls("file") for name, table in tables.items()})
@@ -187,11 +188,9 @@ def _without_replays(facts: Facts, settings: MineSettings) -> Facts:
     """Facts without the requests that coreloop made itself, for servers that do not record their origin."""
     if not settings.replayed:
         return facts
-    is_own = pl.col("id").is_in([id_hash(request_id) for request_id in settings.replayed]).fill_null(False)
-    own = facts.requests.filter(is_own).select(KEY)
-    return replace(
-        facts, requests=facts.requests.filter(~is_own), calls=facts.calls.join(own, on=KEY, how="anti")
-    )
+    own = facts.requests.filter(pl.col("id").is_in([*map(as_int, settings.replayed)])).select(KEY)
+    tables = {name: getattr(facts, name).join(own, on=KEY, how="anti") for name in ("requests", "calls")}
+    return replace(facts, **tables)
 
 
 def count_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
@@ -218,7 +217,7 @@ def count_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
 
 def _by_verdict(verdicts: Mapping[str, str]) -> pl.Expr:
     by_id = {
-        id_hash(request): int(BY_VERDICT[mark]) for request, mark in verdicts.items() if mark in BY_VERDICT
+        as_int(request): int(BY_VERDICT[mark]) for request, mark in verdicts.items() if mark in BY_VERDICT
     }
     if not by_id:
         return pl.lit(None, pl.Int8)
@@ -249,8 +248,7 @@ def _is_short(min_chunk_len: int | None) -> pl.Expr:
 
 def moment(microseconds: int) -> datetime:
     """Microseconds since 1970 as a time, UTC."""
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+    return EPOCH + timedelta(microseconds=microseconds)
 
 
 def _numbers_of(days: Days) -> tuple[int, int]:
@@ -276,5 +274,4 @@ def count_sources(window: Window) -> pl.DataFrame:
 
 def draw_number() -> pl.Expr:
     """A request's number in a draw: the same whatever else is in the window."""
-    mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
-    return mixed * pl.lit(_MIX, pl.UInt64)
+    return pl.struct("ts_us", "offset").hash()

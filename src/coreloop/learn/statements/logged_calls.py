@@ -187,7 +187,7 @@ def _calls(
     """The calls of some requests, by place; those of one request may be in several files."""
     rows = window.with_causes(window.all_calls().join(places, on=KEY, how="semi"))
     columns = (*KEY, "call", "tool", "error_class", "template", "retry", "recovered")
-    values = read_values_of(window, places, names)
+    values = _values(window, places, names)
     calls: defaultdict[tuple[int, int], list[LoggedCall]] = defaultdict(list)
     for file, offset, number, tool, error_class, template, retry, recovered in (
         rows.select(columns).sort(columns[:3]).collect().iter_rows()
@@ -200,32 +200,26 @@ def _calls(
     return calls
 
 
-def read_values_of(
-    window: Window, places: pl.LazyFrame, names: Mapping[str, str] = MappingProxyType({})
+def _values(
+    window: Window, places: pl.LazyFrame, names: Mapping[str, str]
 ) -> dict[tuple[int, int, int], dict[str, Value]]:
     """The values of arguments by file, offset and number of the call; null counts as absent."""
-    saw = _saw(window, places)
+    key = (*KEY, "call", "name")
+    shown = window.facts.saw.join(places, on=KEY, how="semi").group_by(*KEY, "call", name="argument")
+    saw = shown.agg(saw=pl.struct("field", "literal"))
     arguments = window.facts.arguments.join(places, on=KEY, how="semi", maintain_order="left")
-    rows = arguments.filter(pl.col("kind") != "null").collect()
+    present = arguments.filter(pl.col("kind") != "null")
+    rows = present.join(saw, on=key, how="left", maintain_order="left").collect()
     paths = {
         number: tuple(_renamed(path, names) for path in msgspec.json.decode(text, type=tuple[str, ...]))
         for number, text in window.texts_of("sources", rows["sources"].drop_nulls().unique()).items()
     }
     values: defaultdict[tuple[int, int, int], dict[str, Value]] = defaultdict(dict)
-    columns = ("kind", "value", "number", "shape", "letters", "length", "prefix", "sources")
-    for file, offset, call, name, *rest, sources in rows.select(*KEY, "call", "name", *columns).iter_rows():
-        seen = saw.get((file, offset, call, name), {})
+    columns = ("kind", "value", "number", "shape", "letters", "length", "prefix", "sources", "saw")
+    for file, offset, call, name, *rest, sources, fields in rows.select(*key, *columns).iter_rows():
+        seen = {one["field"]: one["literal"] for one in fields or ()}
         values[file, offset, call][name] = Value(*(*rest, paths.get(sources), seen))
     return values
-
-
-def _saw(window: Window, places: pl.LazyFrame) -> dict[tuple[int, int, int, str], dict[str, str | None]]:
-    seen: defaultdict[tuple[int, int, int, str], dict[str, str | None]] = defaultdict(dict)
-    rows = window.facts.saw.join(places, on=KEY, how="semi", maintain_order="left")
-    columns = (*KEY, "call", "argument", "field", "literal")
-    for file, offset, call, argument, name, literal in rows.select(columns).collect().iter_rows():
-        seen[file, offset, call, argument][name] = literal
-    return seen
 
 
 def _renamed(path: str, names: Mapping[str, str]) -> str:

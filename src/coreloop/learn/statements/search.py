@@ -32,7 +32,7 @@ from coreloop.learn.statements.kinds import (
     is_against,
     slot,
 )
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, Value, last_third
 
 _REASONS: Final = (
     *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
@@ -70,7 +70,7 @@ class LineHypothesis:
 
 @dataclass(frozen=True, slots=True)
 class MergedSides:
-    """A promoted line, and the sets of calls that it accounts for, that follow it, and that came since.
+    """A promoted line, and the sets of calls that it accounts for, and that came since.
 
     Since then every model has it.
     """
@@ -78,7 +78,6 @@ class MergedSides:
     line: Advice
     merged: datetime
     deviate: int
-    follow: int
     since: int
 
 
@@ -138,20 +137,17 @@ def search_tools(
                 failing[call.tool].add(request.case)
     tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
     searches = [_search_tool(log, tool, words, merges, rejected) for tool in tools]
-    q_values = iter(benjamini_hochberg([found.p_value for search in searches for found in search.tested]))
+    tested = [(search.tool, found) for search in searches for found in search.tested]
+    q_values = benjamini_hochberg([found.p_value for _, found in tested])
+    by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
     if len(log.days) < MIN_DAYS:  # the last days have to agree
-        searches = [replace(search, said=()) for search in searches]
-    return [
-        _corrected(search, {found.line: next(q_values) for found in search.tested}) for search in searches
-    ]
+        return [replace(search, said=()) for search in searches]
+    return [_corrected(search, by_line) for search in searches]
 
 
-def _corrected(search: ToolSearch, q_values: Mapping[Advice, float]) -> ToolSearch:
-    said, tested = (
-        tuple(replace(found, q_value=q_values[found.line]) for found in hypotheses)
-        for hypotheses in (search.said, search.tested)
-    )
-    return replace(search, tested=tested, said=tuple(found for found in said if found.q_value <= MAX_Q))
+def _corrected(search: ToolSearch, q_values: Mapping[tuple[str, Advice], float]) -> ToolSearch:
+    said = [replace(found, q_value=q_values[search.tool, found.line]) for found in search.said]
+    return replace(search, said=tuple(found for found in said if found.q_value <= MAX_Q))
 
 
 def _search_tool(
@@ -184,16 +180,13 @@ def _search_tool(
 def _merged_sides(
     places: Sequence[CallPlace], calls: NumberedCalls, line: Advice, merged: datetime, lag: timedelta
 ) -> MergedSides:
-    """The sides of a merged line; where calls against it do not nearly always fail, it accounts for none."""
-    answers = [is_against(line, place) for place in places]
-    deviate, follow = (
-        bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
-        for side in (True, False)
-    )
-    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    """A merged line; where calls against it do not nearly always fail, it accounts for none."""
+    numbers = (number for number, place in enumerate(places) if is_against(line, place))
+    deviate = bits_of(numbers, calls.n)
     since_us = int((merged + lag).timestamp() * 1e6)
     since = (number for number, place in enumerate(places) if place.request.ts_us >= since_us)
-    return MergedSides(line, merged, accounts, follow, bits_of(since, calls.n))
+    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    return MergedSides(line, merged, accounts, bits_of(since, calls.n))
 
 
 def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
@@ -253,9 +246,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
 
 def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether most values that deviate from a source are another field of a result, such as a name."""
-    values = [
-        places[number].call.values[slot(found.line, "argument")] for number in iter_places(found.deviate)
-    ]
+    values = _values_of(places, found.line, found.deviate)
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
 
 
@@ -339,20 +330,16 @@ def _generalises(places: Sequence[CallPlace], line: Advice, deviate: int, follow
     if line.form not in {"written", "prefix"}:
         return True
     is_named = line.form == "written" and slot(line, "shape") == _NAMED
+    sides = (follow,) if is_named else (deviate, follow)
     return all(
-        _has_several(places, slot(line, "argument"), side)
-        for side in ((follow,) if is_named else (deviate, follow))
+        len({(value.value, value.length) for value in _values_of(places, line, side)}) >= _MIN_VALUES
+        for side in sides
     )
 
 
-def _has_several(places: Sequence[CallPlace], argument: str, side: int) -> bool:
-    seen = set[tuple[int | None, ...]]()
-    for number in iter_places(side):
-        value = places[number].call.values[argument]
-        seen.add((value.value, value.length))
-        if len(seen) >= _MIN_VALUES:
-            return True
-    return False
+def _values_of(places: Sequence[CallPlace], line: Advice, side: int) -> list[Value]:
+    """The values of a line's argument in some calls."""
+    return [places[number].call.values[slot(line, "argument")] for number in iter_places(side)]
 
 
 def _evidence(merged: Iterable[MergedSides], subject: tuple[str, ...], n: int) -> int:
