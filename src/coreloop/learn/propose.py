@@ -29,11 +29,11 @@ from coreloop.learn.proposals.draft import (
     draft_statements,
 )
 from coreloop.learn.proposals.entry import Candidate, Search, Statement
-from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
     ProposalsFile,
+    markdown,
     read_night,
 )
 from coreloop.learn.sequences import find_candidates, with_q_values

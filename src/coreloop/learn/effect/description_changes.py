@@ -270,15 +270,15 @@ class Windows:
         The first day of after.
     n_mixed : int
         Days left out, since they have both.
-    ended_by : Change or None
-        The tool's next change, if it has come into force.
+    is_ended : bool
+        Whether the tool's next change has come into force.
     """
 
     before: frozenset[int] = frozenset()
     after: frozenset[int] = frozenset()
     first: int = 0
     n_mixed: int = 0
-    ended_by: Change | None = None
+    is_ended: bool = False
 
 
 def find_windows(
@@ -316,13 +316,12 @@ def find_windows(
     ]
     before = frozenset(earlier[-BEFORE_DAYS:])
     last_before = max(before, default=first)
-    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes in states.values())
     return Windows(
         before=before,
         after=kept,
         first=first,
         n_mixed=sum(states[day] is None for day in states if last_before < day < first),
-        ended_by=changes[at + 1] if is_ended and at + 1 < len(changes) else None,
+        is_ended=any(n is not None and n > at + 1 for n in states.values()),
     )
 
 

@@ -232,7 +232,7 @@ class _Finder:
         at = changes.index(change)
         windows = find_windows(changes, at, tool, self.ledger, deploy_lag=self._lag, horizon=HORIZON_DAYS)
         if not windows.after:
-            if windows.ended_by is None:
+            if not windows.is_ended:
                 return replace(effect, verdict=EffectVerdict.TOO_EARLY)
             return replace(effect, reason="another change came before any call")
         is_named = change.sha in self.failures.get(change.tool, {})
@@ -264,7 +264,10 @@ class _Finder:
         if windows.n_mixed:
             days = number_of(windows.n_mixed, "day")
             notes.append(f"left out, since both descriptions may have been in force: {days}")
-        notes += _of_controls(controls, decision)
+        if decision.look is not None:
+            n = decision.look.estimate.n_controls
+            compared = f"{number_of(n, 'tool')} that did not change" if n else "its own past only"
+            notes.append(f"compared with {compared}")
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
         effect = _with_decision(effect, windows, decision)
@@ -299,7 +302,7 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
     if decision.day is not None:
         decided_on = _date(windows.first + decision.day - 1)
         return replace(effect, verdict=decision.verdict, decided_on=decided_on)
-    if windows.ended_by is not None:
+    if windows.is_ended:
         days = number_of(look.day, "day")
         return replace(effect, reason=f"another change came after {days}, before a verdict")
     return replace(effect, verdict=EffectVerdict.TOO_EARLY, more_calls=calls_needed(look))
@@ -322,24 +325,12 @@ def _unless_contradicted(effect: Effect) -> Effect:
 
 def _is_stale(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> bool:
     """Whether in the newest days calls against a line that is in force succeed."""
-    if effect.change.reverted or not commit or windows.ended_by is not None:
+    if effect.change.reverted or not commit or windows.is_ended:
         return False
     first = max(windows.first, max(tool.versions) - RECENT_DAYS + 1)
     against = [counts for day, counts in tool.by_day(commit).items() if day >= first]
     n, failed = (sum(part) for part in zip(*against, strict=True)) if against else (0, 0)
     return n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
-
-
-def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:
-    if decision.look is None:
-        return []
-    n = decision.look.estimate.n_controls
-    if n:
-        return [f"compared with {number_of(n, 'tool')} that did not change"]
-    why = (
-        "no other tool has enough failures" if controls else "all other tools changed or share its questions"
-    )
-    return [f"compared with its own past only: {why}"]
 
 
 def _date(day: int) -> date:

@@ -14,8 +14,7 @@ from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, Without
-from coreloop.learn.proposals.page import markdown, section
-from coreloop.learn.proposals.proposal_files import CandidatesFile
+from coreloop.learn.proposals.proposal_files import CandidatesFile, markdown, section
 from promoting import FILE, candidate, statement
 from rows import each_row
 
