@@ -28,7 +28,7 @@ from coreloop.learn.proposals.draft import (
     draft_candidate,
     draft_statements,
 )
-from coreloop.learn.proposals.entry import Candidate, Search, Statement
+from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -261,13 +261,16 @@ def propose(
     search = find_candidates(window, gate, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
-    found = _new_keys(search, [draft_candidate(candidate, words) for candidate in tested], known)
-    document = CandidatesFile(generated_at=now, window=days, candidates=found.entries)
+    drafts: dict[str, Candidate] = {}
+    for candidate in tested:
+        draft = draft_candidate(candidate, words)
+        drafts.setdefault(draft.key, draft)
+    new = tuple(draft for key, draft in drafts.items() if key not in known)
     return PatternResult(
-        document=document,
+        document=CandidatesFile(generated_at=now, window=days, candidates=new),
         words=words,
-        n_groups=found.n_groups,
-        dropped=found.dropped,
+        n_groups=search.n_groups,
+        dropped={**search.dropped, "same_text": len(tested) - len(new)},
         **_records(window, mined),
     )
 
@@ -370,25 +373,16 @@ def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
     return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
 
 
-def _new_keys(
-    search: Search[Candidate], drafts: Sequence[Candidate], known: Collection[str]
-) -> Search[Candidate]:
-    """The drafts without those of a known or repeated key, which count as dropped."""
-    first = {draft.key: draft for draft in reversed(drafts)}
-    new = tuple(draft for draft in drafts if first[draft.key] is draft and draft.key not in known)
-    n_dropped = len(drafts) - len(new)
-    dropped = {**search.dropped, "same_text": n_dropped} if n_dropped else search.dropped
-    return Search(new, search.n_groups, dropped)
-
-
 def _with_questions(
     statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
 ) -> tuple[Statement, ...]:
     """Statements with example questions of the requests whose calls deviate."""
     places = {statement.key: its[:_MAX_EXAMPLES] for statement, its in located}
     texts = window.question_texts(place for one in statements for place in places[one.key])
-    examples = {key: tuple(filter(None, map(texts.get, chosen))) for key, chosen in places.items()}
-    return tuple(replace(one, example_questions=examples[one.key]) for one in statements)
+    return tuple(
+        replace(one, example_questions=tuple(filter(None, map(texts.get, places[one.key]))))
+        for one in statements
+    )
 
 
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:

@@ -113,11 +113,6 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
-    def is_compared(self) -> bool:
-        """Whether the look compares it with other tools, and not with its own past only."""
-        return self.look is not None and self.look.estimate.n_controls > 0
-
-    @property
     def also_worse(self) -> tuple[Guardrail, ...]:
         """What else certainly became worse; all failures of the tool only if the verdict is about some."""
         is_apart = self.lines and self.verdict is not EffectVerdict.HURTS
@@ -129,8 +124,8 @@ class Effect:
         """Why a promoted line should go; empty if it should stay."""
         if not self.change.is_in_force:
             return ""
-        if self.verdict is EffectVerdict.HURTS:
-            return "it hurts" if self.is_compared else ""
+        if self.verdict is EffectVerdict.HURTS:  # compared with other tools, and not with its own past only
+            return "it hurts" if self.look is not None and self.look.estimate.n_controls else ""
         if self.is_stale:
             return "calls against it succeed now"
         return "it removes less than half of its failures" if self.verdict is EffectVerdict.NO_EFFECT else ""
