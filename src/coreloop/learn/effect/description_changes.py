@@ -86,14 +86,12 @@ class Ledger:
     ----------
     changes : tuple of Change
         By time.
+    places : mapping of str to int
+        By commit, the newest commit of the base branch that it has.
     """
 
     changes: tuple[Change, ...]
-    _places: Mapping[str, int]
-
-    def place_of(self, version: str) -> int | None:
-        """The newest commit of the base branch that a version has, as its place; None if unknown here."""
-        return self._places.get(version)
+    places: Mapping[str, int]
 
 
 def read_ledger(
@@ -329,7 +327,7 @@ def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, l
     """How many of the changes a day has; None if it has several descriptions."""
     found: set[int | None] = set()
     for version in tool.versions[day]:
-        place = ledger.place_of(version) if version else None
+        place = ledger.places.get(version) if version else None
         first_us = tool.first_us.get(version)
         if first_us is not None:  # a description has the changes that were merged before it was first sent
             first = _EPOCH + timedelta(microseconds=first_us)

@@ -164,6 +164,11 @@ def read_every_night(workspace: Workspace) -> EveryNight:
     return EveryNight(files, tuple(damaged))
 
 
+def damaged_files(workspace: Workspace) -> tuple[str, ...]:
+    """A line on each file of proposals that is skipped, with what to do."""
+    return read_every_night(workspace).damaged
+
+
 @dataclass(frozen=True, slots=True)
 class Proposed:
     """A proposal of a day.
