@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from math import sqrt
-from typing import Any, Final
+from typing import Final
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import EffectSettings
 from coreloop.base.text import printable
-from coreloop.base.untrusted import untrusted
-from coreloop.base.validation import fields_of
+from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.effect.description_changes import LEAST_BEFORE, Change, Ledger, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates, tally
 from coreloop.learn.effect.tool_days import Log, NamedFailure, ToolLog, named_failure
@@ -156,25 +155,9 @@ class Effect:
         return f"{self.verdict} ({more})"
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """What `effect --json` prints and others read; shares are 0 to 1, days are UTC."""
-        change, look = self.change, self.look
-        figures = look and {
-            "day": look.day,
-            **fields_of(look.estimate, "before", "expected", "after", "difference"),
-            **fields_of(look, "low", "high"),
-            **fields_of(look.estimate, "n_before", "n_after", "days_before", "days_after", "n_controls"),
-        }
-        return {
-            **fields_of(change, "tool", "target", "sha", "merged_at", "pull_request", "ids"),
-            "by": "coreloop" if change.is_ours else "revert" if change.is_revert else "human",
-            **fields_of(change, "reverted", "added", "removed"),
-            **fields_of(self, "verdict", "decided_on", "reason", "more_calls", "is_stale", "todo"),
-            "counts": "named failure" if self.lines else "all failures",
-            **fields_of(self, "since", "until"),
-            "figures": figures,
-            **untrusted(fields_of(self, "guardrails", "notes")),  # names of tools, models and categories
-        }
+    def facts(self) -> dict[str, object]:
+        """The fields as JSON has them: names of tools, models and categories are ``untrusted_…``."""
+        return with_untrusted(self, "guardrails", "notes") | {"todo": self.todo}
 
 
 def what_is_counted(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailure]]:
