@@ -138,6 +138,10 @@ def test_a_counterexample_is_declared_if_all_its_calls_are(
     failing = _failing(**{"arg_keys": ("axis",), **changes})
     assert failing.is_declared(WORDS) is is_declared
     assert (failing.shared().key, failing.shared().error_template) == ("", None)
+    assert (failing.labelled(WORDS)["key"], failing.labelled(WORDS)["untrusted_error_template"]) == (
+        "k",
+        "no",
+    )
 
 
 HOSTILE = ["# x", "<b>x</b>", "[x](https://e)", "a\n\n# b", "`x`", "*x*", "x_y", "a|b", "a\u202eb", "&lt;"]
