@@ -23,7 +23,7 @@ from desks.agents import Agent, travel, warehouse, words
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.propose import RefineRequest, run_refine
+from coreloop.learn.propose import NightRequest, run_refine
 from coreloop.observe.importers.append_requests import ImportRequest, run_import
 
 REQUESTS: Final = 450
@@ -111,7 +111,7 @@ def refined(folder: Path, source: str, log: Iterable[dict[str, Any]]) -> list[tu
     request = ImportRequest(source="openai-chat", paths=(path,), folder=workspace.records_dir, root=folder)
     run_import(request, workspace.settings, now_s=datetime(2026, 4, 1, tzinfo=UTC).timestamp())
     days = Days(date(2026, 3, 1), date(2026, 3, 31))
-    result = run_refine(workspace, RefineRequest(days=days), now=datetime(2026, 3, 31, tzinfo=UTC))
+    result = run_refine(workspace, NightRequest(days=days), now=datetime(2026, 3, 31, tzinfo=UTC))
     return [(one.tool, one.line.removeprefix("- ")) for one in result.document.statements]
 
 

@@ -49,7 +49,7 @@ _MAX_EXAMPLES: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightRequest:
-    """Options of both commands; for a gate that is None, the project's setting applies.
+    """Options of ``pattern`` and ``refine``; for a gate that is None, the project's setting applies.
 
     Attributes
     ----------
@@ -62,7 +62,15 @@ class NightRequest:
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
-        Redact the files for sharing.
+        Leave out of the files what is not for others.
+    min_repeat, min_unique_questions, min_success_rate : int or float, optional
+        Gates of ``pattern``.
+    with_notes : bool
+        Show audit notes in ``pattern``; then no records are removed.
+    min_failures : int, optional
+        Failures that a group of ``refine`` needs.
+    excluded : tuple of str
+        Failure labels and error classes that ``refine`` leaves out.
     """
 
     days: Days
@@ -70,30 +78,10 @@ class NightRequest:
     min_chunk_len: int | None = None
     out: Path | None = None
     sanitized: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternRequest(NightRequest):
-    """Options of ``pattern``: its gates, and whether to show audit notes; then no records are removed."""
-
     min_repeat: int | None = None
     min_unique_questions: int | None = None
     min_success_rate: float | None = None
     with_notes: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefineRequest(NightRequest):
-    """Options of ``refine``.
-
-    Attributes
-    ----------
-    min_failures : int, optional
-        Failures that a group needs; the project's gate by default.
-    excluded : tuple of str
-        Failure labels and error classes to leave out.
-    """
-
     min_failures: int | None = None
     excluded: tuple[str, ...] = ()
 
@@ -172,7 +160,7 @@ _Result = TypeVar("_Result", PatternResult, RefineResult)
 
 
 def run_pattern(
-    workspace: Workspace, request: PatternRequest, *, now: datetime, watch: Watch = UNWATCHED
+    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
 
@@ -180,7 +168,7 @@ def run_pattern(
     ----------
     workspace : Workspace
         The project.
-    request : PatternRequest
+    request : NightRequest
         Options.
     now : datetime
         With time zone; its day is part of the file names.
@@ -212,7 +200,7 @@ def run_pattern(
 
 
 def run_refine(
-    workspace: Workspace, request: RefineRequest, *, now: datetime, watch: Watch = UNWATCHED
+    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
@@ -396,7 +384,7 @@ def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     )
 
 
-def _remove_expired(mined: Mined, request: PatternRequest, now: datetime) -> Sequence[Path]:
+def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
     keep_days = mined.workspace.settings.retention_days
     if keep_days is None or not request.mining.is_of_agent:

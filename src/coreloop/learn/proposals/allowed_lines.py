@@ -70,13 +70,6 @@ MAX_FIELDS: Final = 3
 """The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""
-_REFUSALS: Final = {
-    "tool": "{name} is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
-    "argument": "{name} is not an argument of {tool}",
-    "value": "{name} is not a value that coreloop.yaml or the source declares",
-    "field": "{name} is not a field that code or a schema of the base has",
-    "category": "{name} is not declared under categories: in coreloop.yaml",
-}
 
 
 def named(line: str) -> tuple[Named, ...]:
@@ -281,8 +274,7 @@ def refuse_words(line: str, words: Words) -> Iterator[str]:
     for one in named(line):
         is_field = one.kind == "field"  # from records, where a name may be anybody's text
         if (is_field and not one.name.isascii()) or not words.has(one):
-            tool = printable(one.tool or words.tool)
-            yield _REFUSALS[one.kind].format(name=printable(one.name), tool=tool)
+            yield f"the base declares no {one.kind} {printable(one.name)}"
     for path in statement.paths if statement is not None else ():
         if len(path) > MAX_FIELDS:
             yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
