@@ -182,10 +182,7 @@ def _wait_until_done(folder: Path, environ: dict[str, str], outcome: Outcome) ->
 
         def unfinished() -> dict[str, int]:
             counts = queue.metrics().by_status
-            tomorrow = 1  # the job that measures the gates
-            left = {name: n for name, n in counts.items() if name != "done"}
-            left["queued"] = left.get("queued", 0) - tomorrow
-            return {name: n for name, n in left.items() if n}
+            return {name: n for name, n in counts.items() if n and name != "done"}
 
         try:
             until(lambda: not unfinished(), _BACK_S)

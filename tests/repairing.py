@@ -11,7 +11,6 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import LlmResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
-from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.openai_compatible import MalformedReplyError, read_reply
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.errors import ModelError
@@ -64,10 +63,12 @@ def limit_paths(folder: Path, *paths: str, **settings: object) -> None:
 
 
 @contextmanager
-def shop_deps(workspace: Workspace, *models: Model, store: Store | None = None) -> Iterator[Deps]:
-    """Deps with the offline model, or others."""
+def shop_deps(
+    workspace: Workspace, *models: Model, store: Store | None = None, is_optional: bool = False
+) -> Iterator[Deps]:
+    """Deps without a model, or with some."""
     with deps_in(workspace) as deps:
-        yield replace(deps, store=store or deps.store, ladder=Ladder(models or [OfflineModel()]))
+        yield replace(deps, store=store or deps.store, ladder=Ladder(models, is_optional=is_optional))
 
 
 def reply(answer: str, *, confidence: float = 0.9) -> str:

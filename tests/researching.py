@@ -7,19 +7,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import LlmResponse, ReflectionResponse, SynthesisResponse
+from coreloop.answer.models.contracts import LlmResponse, Material, PlanResponse, SynthesisResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
-from coreloop.answer.models.offline import OfflineModel
+from coreloop.answer.models.offline import plan_offline, reflect_offline
 from coreloop.answer.models.openai_compatible import OpenAICompatible
-from coreloop.answer.models.prompt import read_material
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Provider, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.stores.store import Store, open_store
@@ -55,9 +56,9 @@ def deps_in(
     price: PriceSettings | None = None,
 ):
     """Deps with the offline model, or the model that a stand-in's address serves."""
-    model = stand_in_model(url, price) if url else OfflineModel()
+    ladder = Ladder([stand_in_model(url, price)] if url else [])
     with open_store(workspace) as store:
-        yield from _deps(workspace, store, Ladder([model]), provider or IndexProvider(workspace.index_file))
+        yield from _deps(workspace, store, ladder, provider or IndexProvider(workspace.index_file))
 
 
 def _deps(workspace: Workspace, store: Store, ladder: Ladder, provider: Provider) -> Iterator[Deps]:
@@ -118,16 +119,15 @@ class CountedModel:
 
     def __init__(self, calls: Path) -> None:
         self._calls = calls
-        self._model = OfflineModel(lambda: MOMENT)
 
     def most(self, _messages: Sequence[Message], _limits: CallLimits) -> Usage:
         return Usage(self.name, 300, 100, microusd=40)
 
     def complete(self, messages: Sequence[Message], schema: type[Any], limits: CallLimits) -> Reply[Any]:
-        note_call(self._calls, f"{schema.__name__} {len(read_material(messages).searched)}")
-        asked = ReflectionResponse if schema in {LlmResponse, SynthesisResponse} else schema
-        value: Any = self._model.complete(messages, asked, limits).value
-        if asked is not schema:
+        material = msgspec.json.decode(messages[-1].content, type=Material)
+        note_call(self._calls, f"{schema.__name__} {len(material.searched)}")
+        value: Any = (plan_offline if schema is PlanResponse else reflect_offline)(material)
+        if schema in {LlmResponse, SynthesisResponse}:
             text = "\n".join(f"{finding.text} {finding.sources[0]}" for finding in value.findings)
             if schema is LlmResponse:
                 value = LlmResponse(intent="find", answer=text, citations=(), confidence=float(bool(text)))

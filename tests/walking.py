@@ -13,8 +13,7 @@ import orjson
 import coreloop.answer.agent.agent_state  # noqa: F401 (registers it)
 from coreloop.answer.agent.agent_state import open_run
 from coreloop.answer.agent.plan import PlannedIteration, plan_iteration, read_plan
-from coreloop.answer.agent.read import Shown, read_source
-from coreloop.answer.agent.record import RecordedIteration, record_iteration
+from coreloop.answer.agent.record import RecordedIteration, Shown, read_source, record_iteration
 from coreloop.answer.repair.store import read_rejections
 from coreloop.answer.search.page import PageReader
 from coreloop.base.project.workspace import open_workspace

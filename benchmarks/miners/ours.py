@@ -17,7 +17,7 @@ def main(logs: Path, cache_folder: Path | None = None) -> None:
     from findings import GATE, MIN_FAILURES, from_coreloop
 
     from coreloop.base.date_range import Days
-    from coreloop.learn.facts.counting import MineSettings
+    from coreloop.learn.facts.read_lines import MineSettings
     from coreloop.learn.failures import find_counterexamples
     from coreloop.learn.mine.executors import Executor
     from coreloop.learn.mine.folder import read_folder

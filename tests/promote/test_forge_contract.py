@@ -7,7 +7,7 @@ import requests
 
 from coreloop.base.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
 from coreloop.base.github.github_forge import GithubForge
-from coreloop.base.github.protocol import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
+from coreloop.base.github.protocol import PullRequest, ReviewRule
 from github_stand_in import Fault, GithubStandIn, Reply, Request
 from github_stand_in.server import FIRST_DAY, sha_of_name
 
@@ -37,8 +37,8 @@ def test_draft_is_opened_with_all_that_was_given(github: GithubStandIn, forge: G
         branch=BRANCH,
         base="main",
         head_sha=sha_of_name(BRANCH) or "",
-        same_repo=True,
-        merged=False,
+        repo="octo/tools",
+        head_repo="octo/tools",
         created_at=FIRST_DAY + timedelta(minutes=1),
         body=BODY,
     )
@@ -103,10 +103,10 @@ def test_search_stops_at_since(github: GithubStandIn, forge: GithubForge) -> Non
 
 
 REQUIRED = [
-    pytest.param({"main": 2}, {}, ReviewRequired(2, "ruleset"), id="ruleset"),
-    pytest.param({}, {"main": 1}, ReviewRequired(1, "branch protection"), id="classic"),
+    pytest.param({"main": 2}, {}, ReviewRule(2, "ruleset"), id="ruleset"),
+    pytest.param({}, {"main": 1}, ReviewRule(1, "branch protection"), id="classic"),
     pytest.param(
-        {"main": 0}, {"main": 3}, ReviewRequired(3, "branch protection"), id="classic beside a weak ruleset"
+        {"main": 0}, {"main": 3}, ReviewRule(3, "branch protection"), id="classic beside a weak ruleset"
     ),
 ]
 NOT_REQUIRED = [
@@ -132,7 +132,7 @@ def test_review_is_required(github, forge, rulesets, protections, rule) -> None:
 @pytest.mark.parametrize(("rulesets", "protections", "reason"), NOT_REQUIRED)
 def test_review_is_not_required(github, forge, rulesets, protections, reason) -> None:
     github.rulesets, github.protections = rulesets, protections
-    assert forge.review_rule("main") == ReviewNotRequired(reason)
+    assert forge.review_rule("main") == ReviewRule(0, reason)
 
 
 def test_protection_that_only_administrators_read_is_unknown(
@@ -141,7 +141,7 @@ def test_protection_that_only_administrators_read_is_unknown(
     github.rights = "write"
     github.protections = {"main": 1}
     rule = forge.review_rule("main")
-    assert isinstance(rule, ReviewUnknown)
+    assert rule.approvals is None
     assert "branch protection (404: Not Found)" in rule.reason
     assert rule.reason.endswith("read access to administration")
 

@@ -10,7 +10,7 @@ from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.store import RepairStore, open_repair_store
 from coreloop.answer.search.failover import choose_providers
-from coreloop.answer.search.index.store import require_index
+from coreloop.answer.search.index.run import require_index
 from coreloop.answer.search.page import PageReader
 from coreloop.answer.search.provider import Provider
 from coreloop.base.project.workspace import Workspace, open_workspace

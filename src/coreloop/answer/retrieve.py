@@ -4,18 +4,15 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final, Literal
 
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.evidence import fresh_sources, question_key, reference
-from coreloop.answer.search.index.search_index import entry_named, find_fields, find_symbols, is_named
+from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
-from coreloop.base.errors import SearchTimeoutError
 from coreloop.runs.events import Outcome
 
 _TEXTS: Final = 8  # chosen, as the next two: texts answer most questions, names and fields fewer
@@ -32,8 +29,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     query, provider : str
         What was asked, and who; of a page its address, and ``page``.
-    strategy : tuple of str
-        Labels of the iteration's strategy.
     outcome : str
         ``found``, ``empty``, ``blocked`` or ``failed``: of the search for texts.
     sources : tuple of Source
@@ -50,7 +45,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
     query: str = ""
     provider: str = ""
-    strategy: tuple[str, ...] = ()
     outcome: Outcome = "found"
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
@@ -76,7 +70,6 @@ def find_sources(
     *,
     question: str = "",
     words: str = "",
-    strategy: tuple[str, ...] = (),
 ) -> SearchResult:
     """Search everywhere at once; the same passage counts once.
 
@@ -92,16 +85,13 @@ def find_sources(
         What is asked in the end: evidence is injected for it. "" if the query is the question.
     words : str
         What texts are searched for; "" for the query as it is.
-    strategy : tuple of str
-        Labels of the iteration's strategy.
     """
     started = time.monotonic()
     is_local = deps.searches_index and deps.workspace.index_file.exists()
     with ThreadPoolExecutor(max_workers=1) as threads:
         text = threads.submit(deps.provider.search, words or query, limits)
         called, fields = _declared(deps, query, limits) if is_local else ([], [])
-        evidence = deps.tables.evidence_for(question_key(question or query))
-        injected = list(fresh_sources(deps.workspace.root, evidence))
+        injected = deps.tables.evidence_for(question or query, deps.workspace.root)
         answer = text.result()
     passages = answer.sources if isinstance(answer, Found) else ()
     named = [symbol for symbol in called if is_named(symbol, query)]
@@ -117,7 +107,6 @@ def find_sources(
     return SearchResult(
         query=query,
         provider=passages[0].provider if passages else deps.provider.name,
-        strategy=strategy,
         outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
@@ -134,13 +123,10 @@ def outcome_of(answer: SearchAnswer) -> Outcome:
 
 
 def _declared(deps: Deps, query: str, limits: SearchLimits) -> tuple[list[Source], list[Source]]:
-    """Return the symbols and the fields of schemas that fit a query; in too short a time, none."""
+    """Return the symbols and the fields of schemas that fit a query."""
     index = deps.workspace.index_file
-    symbols, fields = list[Source](), list[Source]()
-    with suppress(SearchTimeoutError):
-        symbols = find_symbols(index, query, replace(limits, max_results=_SYMBOLS))
-        fields = find_fields(index, query, replace(limits, max_results=_FIELDS))
-    return symbols, fields
+    symbols = find_declared(index, query, replace(limits, max_results=_SYMBOLS))
+    return symbols, find_declared(index, query, replace(limits, max_results=_FIELDS), is_schema=True)
 
 
 def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, Source]]:
@@ -158,10 +144,9 @@ def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, 
 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
     """Yield the parts of schemas that applied links connect with the symbols."""
-    names = {reference(source) for source in symbols}
-    for link in deps.tables.links():
-        if link.code_symbol in names:
-            location, _, place = link.schema_ref.partition("#")
-            entry = entry_named(deps.workspace.index_file, location, f"#{place}")
+    names = {source.reference for source in symbols}
+    for link in deps.tables.suggestions(status="applied"):
+        if link.details["code_symbol"] in names:
+            entry = entry_named(deps.workspace.index_file, link.details["schema_ref"])
             if entry is not None:
                 yield entry

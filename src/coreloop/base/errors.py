@@ -5,13 +5,11 @@
     ├── UsageError         an invalid option or argument
     │   └── MissingExtraError    an optional dependency is not installed
     ├── WorkspaceError     a file or folder cannot be read or written
-    │   └── DamagedDatabaseError    a file is no SQLite database
     ├── CacheWriteError   facts cannot be written; mining continues without a store
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
     ├── ModelError         a model gave no usable reply: kind, is_retryable
-    ├── SearchTimeoutError    a search of the index took too long
     ├── RunError           a run cannot be read or cannot go on
     │   ├── RunNotFoundError     the store has no such run
     │   ├── RunBusyError         another process works on the run
@@ -24,7 +22,7 @@
         ├── ForgeAuthError           the token is absent or not accepted
         ├── ForgeForbiddenError      the token lacks a permission
         ├── ForgeNotFoundError       the repository or branch is absent, or hidden from this token
-        ├── ForgeRateLimitError      too many requests: retry_at
+        ├── ForgeRateLimitError      too many requests
         ├── ForgeRefusedError        GitHub refuses the operation
         │   └── PullRequestExistsError   the branch already has an open pull request
         ├── ForgeUnavailableError    no response, or a server error
@@ -34,7 +32,6 @@ A command prints the message on one line and exits with code 2 (RefusedError: 1)
 happened and what to do next.
 """
 
-from datetime import datetime
 from pathlib import Path
 
 
@@ -72,10 +69,6 @@ class WorkspaceError(CoreloopError):
     def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
-
-
-class DamagedDatabaseError(WorkspaceError):
-    """A file is no SQLite database, or its content is damaged."""
 
 
 class CacheWriteError(CoreloopError):
@@ -126,10 +119,6 @@ class ModelError(CoreloopError):
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.usage = usage
-
-
-class SearchTimeoutError(CoreloopError):
-    """A search of the index took longer than its limit."""
 
 
 class RunError(CoreloopError):
@@ -198,13 +187,7 @@ class ForgeNotFoundError(ForgeError):
 
 
 class ForgeRateLimitError(ForgeError):
-    """Too many requests; ``retry_at`` is when GitHub accepts requests again, if known."""
-
-    def __init__(
-        self, message: str, *, status: int, detail: str = "", retry_at: datetime | None = None
-    ) -> None:
-        super().__init__(message, status=status, detail=detail)
-        self.retry_at = retry_at
+    """Too many requests."""
 
 
 class ForgeRefusedError(ForgeError):

@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -159,6 +159,14 @@ def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def close_to_others(path: Path) -> None:
+    """Remove other users' access to a file or folder of this user; nothing if it is absent."""
+    with suppress(OSError):  # absent, or on a file system without modes
+        status = path.stat()
+        if hasattr(os, "geteuid") and status.st_uid == os.geteuid() and status.st_mode & 0o077:
+            path.chmod(status.st_mode & 0o700)
 
 
 def _write(path: Path, data: bytes, *, file_mode: int, folder_mode: int) -> None:

@@ -18,19 +18,18 @@ from coreloop.base.database import store_errors as file_errors
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.text import printable
-from coreloop.base.waiting import wait_until
 
 if TYPE_CHECKING:
     import psycopg
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
-_FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
+_FILE: Final = sqlite.Schema("coreloop", VERSIONS, {"versions"})
 _CREATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
 _CONNECT_S: Final = 10  # chosen: a distant server needs a second or two, and a wrong address is said soon
 _MOST_SESSIONS: Final = 4
-"""Of a store. A service has four stores, and one session that holds runs: 17 of Postgres' 100 a process."""
+"""Of a store. A service has four stores, and a session for each run that it works on; Postgres has 100."""
 _UNANSWERED_MS: Final = 20_000
 """After which a server whose machine is gone is given up; otherwise the system waits for 15 minutes."""
 _SET_UP: Final = """
@@ -38,7 +37,6 @@ SET search_path TO coreloop; SET tcp_keepalives_idle TO 20; SET tcp_keepalives_i
 SET tcp_keepalives_count TO 3
 """
 """So the server gives up what the session of a machine that is gone holds: in 35 s, not in two hours."""
-_POLL_S: Final = 0.2
 
 
 class PostgresDatabase(Database):
@@ -205,7 +203,10 @@ def database_at(place: Path | str, tables: Tables) -> Iterator[Database]:
     """
     with ExitStack() as stack:
         if isinstance(place, str):
-            require_extra()
+            try:
+                import psycopg  # noqa: F401
+            except ImportError as error:
+                raise needs_extra("postgres", feature=ADDRESS) from error
             database: Database = stack.enter_context(closing(PostgresDatabase(place)))
         else:
             with file_errors(place):
@@ -226,45 +227,6 @@ def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -
     """
     with database_at(environ.get(ADDRESS) or folder / FILE, tables) as database:
         yield database
-
-
-def require_extra() -> None:
-    """Refuse an address if psycopg is not installed.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not.
-    """
-    try:
-        import psycopg  # noqa: F401
-    except ImportError as error:
-        raise needs_extra("postgres", feature=ADDRESS) from error
-
-
-def wait_until_started(address: str, *, wait_s: float) -> bool:
-    """Wait for a server that is starting, or that does not answer yet; whether it takes connections.
-
-    Whether this one may connect, and to which database, is for `database_at` to say.
-
-    Raises
-    ------
-    MissingExtraError
-        psycopg is not installed.
-    RunStoreError
-        It is no address.
-    """
-    require_extra()
-    from psycopg.conninfo import make_conninfo
-    from psycopg.pq import PGconn, Ping
-
-    with store_errors():
-        asked = make_conninfo(address, connect_timeout=_CONNECT_S).encode()
-
-    def final() -> list[int]:
-        return [ping for ping in [PGconn.ping(asked)] if ping not in {Ping.REJECT, Ping.NO_RESPONSE}]
-
-    return wait_until(final, within_s=wait_s, pause_s=_POLL_S) == [Ping.OK]
 
 
 @contextmanager

@@ -7,14 +7,14 @@ from typing import Final
 
 import click
 
-from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, wait_for_notice
+from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
-from coreloop.answer.search.index.run import IndexReport, index_paths, search_files
-from coreloop.answer.search.index.search_index import cut_snippet, search_index
+from coreloop.answer.search.index.run import IndexReport, index_paths
+from coreloop.answer.search.index.search_index import cut_snippet, search_files, search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.messages import in_language_of, number_of
@@ -111,8 +111,8 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
         given = give_feedback(deps, answer_id, _value(value), reason=reason)
         if given.mended_by and not later:
-            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
-        notice = wait_for_notice(deps, answer_id, 0) if given.mended_by else None
+            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id, given.mended_by).id])
+        notice = read_notice(deps, answer_id) if given.mended_by else None
         question = load_run(deps.store, answer_id)[0].state.question if given.mended_by else ""
     facts = {"feedback": given, "notice": notice}
     return Output(facts, _feedback_lines(given, notice, question))
@@ -156,7 +156,7 @@ def _source_lines(sources: Sequence[Source], query: str) -> Iterator[str]:
         title = source.title if source.title != source.location else ""
         day = f"  ({source.published})" if source.published else ""
         yield f"{place(source)}  {printable(title)}{day}".rstrip()
-        yield f"  {printable(' '.join(cut_snippet(source, query).text.split()))}"
+        yield f"  {printable(' '.join(cut_snippet(source, query).split()))}"
 
 
 def place(source: Source) -> str:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -78,14 +78,13 @@ def look(paths: tuple[Path, ...], verbose: bool) -> Output:
 
 
 @contextmanager
-def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
-    """Attach a progress bar to the files if there is much to read and stderr is a terminal."""
-    size_bytes = sum(file.size_bytes for file in files)
-    if size_bytes < _LONG_BYTES or not sys.stderr.isatty():
+def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Iterable[TraceFile]]":
+    """Show a progress bar of the files if there is much to read and stderr is a terminal."""
+    if sum(file.size_bytes for file in files) < _LONG_BYTES or not sys.stderr.isatty():
         yield files
         return
-    with click.progressbar(length=size_bytes, label="reading", file=sys.stderr) as bar:
-        yield [replace(file, progress=bar.update) for file in files]
+    with click.progressbar(files, label="reading", file=sys.stderr) as bar:
+        yield bar
 
 
 def _import_lines(report: "ImportReport") -> Iterator[str]:

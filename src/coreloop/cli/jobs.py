@@ -13,10 +13,8 @@ from typing import Final
 import click
 import orjson
 
-from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
-from coreloop.answer.repair.jobs import GateReading, all_handlers, plan_gates, read_gates
+from coreloop.answer.repair.jobs import GateReading, all_handlers, read_gates
 from coreloop.answer.repair.tables import Gap, Suggestion
-from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
@@ -24,9 +22,8 @@ from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.output import Group, Output, table
 from coreloop.cli.runs_output import of, printable_text
-from coreloop.runs.jobs.job import STATUSES, Job, Status
-from coreloop.runs.jobs.queue import JobQueue, forget_expired, open_queue
-from coreloop.runs.jobs.work import work_in_threads
+from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
+from coreloop.runs.jobs.work import work as do_jobs
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -45,15 +42,11 @@ def jobs() -> None:
 def work(*, once: bool, until_idle: bool, workers: int) -> Output:
     """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
 
-    A worker that goes on measures the gates once a day (UTC), see repair gates.
-
     Example: jobs work --until-idle
     """
     with project_deps() as deps, _stopped_by_signals() as stop:
         forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
-        if not (once or until_idle):
-            plan_gates(deps, now=datetime.now(UTC))
-        report = work_in_threads(
+        report = do_jobs(
             deps.queue,
             all_handlers(deps),
             threads=workers,
@@ -218,7 +211,7 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
     """
     with project_deps() as deps:
         if gap_id is not None:
-            deps.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
+            deps.tables.close_gaps(gap_id=gap_id, by="person", now=datetime.now(UTC))
         gaps = deps.tables.gaps(open_only=not show_all)
         reasons = {gap.topic: deps.tables.reasons(gap.topic) for gap in gaps}
         suggestions = deps.tables.suggestions(status=None if show_all else "pending")
@@ -236,12 +229,10 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
 def apply(suggestion_id: str) -> Output:
     """Apply a suggestion: answers use its link from now on. No file changes.
 
-    Exits with 1 if the index no longer has the symbol or the part of the schema.
-
     Example: repair apply s-1
     """
     with project_deps() as deps:
-        return _decided(apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC)))
+        return _decided(deps.tables.decide(suggestion_id, "applied", now=datetime.now(UTC)))
 
 
 @repair.command()
@@ -252,14 +243,11 @@ def reject(suggestion_id: str) -> Output:
     Example: repair reject s-1
     """
     with project_deps() as deps:
-        return _decided(reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC)))
+        return _decided(deps.tables.decide(suggestion_id, "rejected", now=datetime.now(UTC)))
 
 
 def _decided(suggestion: Suggestion) -> Output:
-    lost = ["the index no longer has both ends of the link; nothing was applied"]
-    failed = suggestion.status == "failed"
-    facts = with_untrusted(suggestion, "target", "details")
-    return Output(facts, _line(suggestion), lost if failed else (), int(failed))
+    return Output(with_untrusted(suggestion, "target", "details"), _line(suggestion))
 
 
 def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
@@ -272,8 +260,7 @@ def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
         for location, lacking in reading.worst:
             yield printable(f"    {lacking:>4} {location}")
         if reading.signal:
-            queued = number_of(reading.jobs, "job")
-            yield f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work"
+            yield f"  {reading.signal}: its jobs are queued; do them: dartlab-coreloop jobs work"
 
 
 def _gap_lines(gap: Gap, reasons: Sequence[str]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.sqlite import keep_private
 from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
@@ -45,7 +44,7 @@ def prune(db: Path | None, confirm: bool) -> Output:
     facts = {"confirmed": confirm, "bullets": [with_untrusted(bullet, "bullet") for bullet in weak]}
     if not weak:
         return Output(facts, "no bullet has a quality below 0.5")
-    notes = [f"removed: {len(weak):,}", *_readers(database)] if confirm else [NOT_CONFIRMED]
+    notes = [f"removed: {len(weak):,}"] if confirm else [NOT_CONFIRMED]
     return Output(facts, map(_bullet_line, weak), notes)
 
 
@@ -72,7 +71,7 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
     if confirm:
         workspace.keep_private(workspace.archive_dir)
         outcome = clean(database, notes, workspace.archive_dir, now=now)
-        done = [*_cleaned_notes(outcome), *_readers(database)]
+        done = list(_cleaned_notes(outcome))
     else:
         outcome = plan(database, notes, now=now)
         done = ["nothing to do" if outcome.is_idle else NOT_CONFIRMED]
@@ -110,7 +109,7 @@ def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
         now=datetime.now(UTC),
     )
     notes = [printable(_reason(*post)) for post in backfill["malformed"].items()]
-    notes += _readers(database) if confirm else [NOT_CONFIRMED]
+    notes += [] if confirm else [NOT_CONFIRMED]
     return Output(
         _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill["malformed"]))
     )
@@ -140,12 +139,6 @@ def _cleaned_notes(cleaned: "Cleaned") -> Iterator[str]:
         )
     if cleaned.residue is not None:
         yield f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
-
-
-def _readers(database: Path) -> list[str]:
-    """Warn if the database belongs to another user, so that its mode cannot be restricted."""
-    is_open = database.exists() and not keep_private(database)
-    return [f"{spelled_path(database)} is not yours, and other users may read it"] if is_open else []
 
 
 def _blog_lines(backfill: "Backfill") -> Iterator[str]:

@@ -15,7 +15,7 @@ from coreloop.cli.output import ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.oddities import Absent, LogOddities
-    from coreloop.learn.mine.run import Mined, Watch
+    from coreloop.learn.mine.folder import Mined, Watch
     from coreloop.observe.reading.outcome import Unseen
 
 
@@ -30,7 +30,7 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
     @wraps(command)
     def with_mining(*args: Any, in_dir: "Path | None", own: bool, no_cache: bool, **options: Any) -> Any:
-        from coreloop.learn.mine.run import MiningOptions
+        from coreloop.learn.mine.folder import MiningOptions
 
         if own and in_dir is not None:
             raise click.UsageError("--own and --in-dir both name the records; give one of them")
@@ -73,7 +73,7 @@ def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], C
 
 def watched() -> "Watch":
     """Return callbacks that show the progress, and say on stderr if facts could not be kept."""
-    from coreloop.learn.mine.run import Watch
+    from coreloop.learn.mine.folder import Watch
 
     bar = ProgressBar("reading records")
     return Watch(progress=bar.update, opened=partial(_opened, bar))

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from coreloop.answer.agent.agent_state import opening_events
-from coreloop.answer.repair.store import forget_answer
 from coreloop.answer.research.answer import respond
 from coreloop.answer.research.memory import retrieve
 from coreloop.answer.research.research_state import KIND as RESEARCH
@@ -31,12 +30,20 @@ from coreloop.cli.research import response_output
 from coreloop.cli.runs_output import drive_here, printable_text, row_facts, run_lines, state_lines
 from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
 from coreloop.runs.agent.agent_runs import close_if_over
-from coreloop.runs.driver.driven_run import is_driven, require_outside
+from coreloop.runs.driver.driven_run import begin_driven, bound_run, is_driven, require_outside
 from coreloop.runs.driver.driver import settle_left_over
-from coreloop.runs.driver.new_run import begin_driven, bound_run
 from coreloop.runs.events import Caller
-from coreloop.runs.manage import forget_run, last_state, read_iteration, read_run, require_status
-from coreloop.runs.pause_and_stop import complete_run, pause_run, resume_run, stop_run
+from coreloop.runs.manage import (
+    complete_run,
+    forget_run,
+    last_state,
+    pause_run,
+    read_iteration,
+    read_run,
+    require_status,
+    resume_run,
+    stop_run,
+)
 from coreloop.runs.person_or_agent import require_person, require_terminal
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
@@ -191,8 +198,6 @@ def forget(run_id: str | None, confirm: bool) -> Output:
         named = last_state(store, meant_run(workspace, store, run_id))
         _require_outside(store, named, "forget")
         state = forget_run(workspace, store, named.run_id, confirm=confirm)
-        if confirm:
-            forget_answer(workspace, state, environ=os.environ)
     facts = {"run_id": state.run_id, "removed": confirm}
     if confirm:
         return Output(facts, f"removed {state.run_id}")

@@ -1,6 +1,7 @@
 """Proof that a promotion is what `promote` writes: its edit is made again from the base and compared."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
@@ -10,8 +11,7 @@ from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
-from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.descriptions.line_length import line_length
+from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
@@ -28,7 +28,6 @@ def changed_lines(
     *,
     sections: Sequence[str],
     style: Style = "numpydoc",
-    width: int | None = None,
 ) -> tuple[list[str], list[str]]:
     """The bullets that a docstring gains and loses, where `promote` writes the same bytes.
 
@@ -42,8 +41,6 @@ def changed_lines(
         Where lines may be besides the first block of text; only with one of them.
     style : {"numpydoc", "google", "markdown"}
         Style of a new section.
-    width : int, optional
-        Columns at which lines are wrapped; they may also be on a line each.
 
     Raises
     ------
@@ -52,23 +49,15 @@ def changed_lines(
     """
     before, after = (docstring_bullets(side, target) for side in (old, new))
     added, removed = list((after - before).elements()), list((before - after).elements())
-    qualname, _, line = target.partition("::")[2].partition(":")
+    qualname = target.partition("::")[2]
     alone = sections if len(sections) == 1 else ()  # lines of two phases stand in the first block
-    places = dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))])
-    for (section, kind), columns in product(places, dict.fromkeys((width, None))):
-        edited = put_lines(
-            old,
-            qualname,
-            added,
-            section=section,
-            style=kind,
-            width=columns,
-            is_ours=is_form,
-            replaced=removed,
-            line=int(line) if line else None,
-        )
-        if isinstance(edited, Edited) and edited.source == new:
-            return added, removed
+    for section, kind in dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))]):
+        with suppress(UnprovenError):
+            edited = put_lines(
+                old, qualname, added, section=section, style=kind, is_ours=is_form, replaced=removed
+            )
+            if edited.source == new:
+                return added, removed
     raise UnprovenError(f"{printable(target)} is not as promote writes it; promote it again")
 
 
@@ -151,7 +140,6 @@ class Proof:
             self.target,
             sections=tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in self.groups)),
             style=self.settings.docstring.style,
-            width=line_length(lambda name: self.repository.read(self.old, f"{self.project}{name}")),
         )
 
     def _is_named(self, added: Sequence[str], standing: Iterable[str], tool: str) -> bool:
@@ -168,13 +156,13 @@ class Proof:
 
     def _words(self, file: Replaced) -> Words:
         """What the base declares of the words about the target's tool."""
-        qualname, _, line = self.target.partition("::")[2].partition(":")
+        qualname = self.target.partition("::")[2]
         tree = read_source(self.repository.read(self.base, file.path) or b"").tree
         tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
         tools = tools or [qualname.rpartition(".")[2]]
         subject = self.commit.message.partition("\n")[0]
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
-        definition = find_definition(tree, qualname, int(line) if line else None)
+        definition = find_definition(tree, qualname)
         return Words(self.repository, self.base, self.settings, file.path, tool, definition)
 
 

@@ -153,15 +153,15 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     with Repository(project) as repository:
         root = repository.root
     wanted = read_wanted(root / FILE)
-    with connect_api(project, environ) as api:
-        before = after = differences(wanted, current := read_current(api, wanted.branch))
-        is_new = f"required check {CONTEXT}" in {its.rule for its in before}
-        missing = never_green(api, root) if is_new else None
-        if confirm and missing:
-            raise errors.RefusedError(f"{CONTEXT} is not required yet: {missing}")
-        if confirm and before:
-            apply(api, wanted, current)
-            after = differences(wanted, read_current(api, wanted.branch))
+    api = connect_api(project, environ)
+    before = after = differences(wanted, current := read_current(api, wanted.branch))
+    is_new = f"required check {CONTEXT}" in {its.rule for its in before}
+    missing = never_green(api, root) if is_new else None
+    if confirm and missing:
+        raise errors.RefusedError(f"{CONTEXT} is not required yet: {missing}")
+    if confirm and before:
+        apply(api, wanted, current)
+        after = differences(wanted, read_current(api, wanted.branch))
     return Protected(wanted.branch, tuple(before), tuple(after), confirm, missing)
 
 
@@ -258,9 +258,10 @@ def _is_required(check: Check, current: Current) -> bool:
 def apply(api: GithubApi, wanted: WantedProtection, current: Current) -> None:
     """Set the wanted rules on GitHub; rules that the file does not name are not changed."""
     body = protection_body(wanted, current)
-    api.put(_path(wanted.branch), body, doing=f"protect branch {wanted.branch} of {api.repo}")
+    api.send("PUT", _path(wanted.branch), body, doing=f"protect branch {wanted.branch} of {api.repo}")
     if current.allow_auto_merge != wanted.allow_auto_merge:
-        api.patch("", {"allow_auto_merge": wanted.allow_auto_merge}, doing=f"change settings of {api.repo}")
+        body = {"allow_auto_merge": wanted.allow_auto_merge}
+        api.send("PATCH", "", body, doing=f"change settings of {api.repo}")
 
 
 def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any]:

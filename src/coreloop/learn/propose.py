@@ -19,8 +19,15 @@ from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.knowledge.audit_analysis import read_notes
 from coreloop.learn.knowledge.store import good_bullets
-from coreloop.learn.mine.folder import expired, newest_day, remove
-from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.mine.folder import (
+    UNWATCHED,
+    Mined,
+    MiningOptions,
+    Watch,
+    newest_day,
+    open_mining,
+    remove_expired,
+)
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import (
@@ -390,8 +397,6 @@ def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Seque
     if keep_days is None or not request.mining.is_of_agent:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
-    paths = expired(mined.files, before=first_day)
-    for path in paths:
-        remove(path)
+    paths = remove_expired(mined.files, before=first_day)
     remove_days(mined.workspace.contexts_dir, before=first_day)
     return paths

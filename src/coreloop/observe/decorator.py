@@ -20,13 +20,11 @@ _UNKNOWN: Final = object()  # an unknown result; None is a valid result
 @overload
 def observed_tool(tool: _Tool, /) -> _Tool: ...
 @overload
-def observed_tool(name: str, /, *, ok: Callable[[Any], object] | None = None) -> Callable[[_Tool], _Tool]: ...
-@overload
 def observed_tool(
     *, name: str | None = None, ok: Callable[[Any], object] | None = None
 ) -> Callable[[_Tool], _Tool]: ...
 def observed_tool(
-    tool: Callable[..., Any] | str | None = None,
+    tool: Callable[..., Any] | None = None,
     /,
     *,
     name: str | None = None,
@@ -41,8 +39,8 @@ def observed_tool(
 
     Parameters
     ----------
-    tool : callable or str
-        The function, or the tool's ``name``; positional arguments are recorded under their parameters' names.
+    tool : callable
+        The function; positional arguments are recorded under their parameters' names.
         ``self``, ``cls`` and parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. A
         static or class method stays one. Must be the innermost decorator: a framework's decorator or a
         property below it keeps a function that is not recorded.
@@ -71,8 +69,7 @@ def observed_tool(
     ... def read(path: str) -> str:
     ...     return f"Error: no file {path}"
     """
-    if tool is None or isinstance(tool, str):
-        name = name or tool
+    if tool is None:
         return lambda function: _observed(function, name or _name_of(function), ok)
     return _observed(tool, _name_of(tool), None)
 

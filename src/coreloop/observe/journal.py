@@ -3,7 +3,6 @@
 Losses are counted in ``dropped.jsonl`` next to the folder, where other processes can see them.
 """
 
-import atexit
 import os
 import threading
 import time
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import date
 
-_REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -41,7 +39,6 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unreported: dict[str, int] = {}
-        self._next_report_s = 0.0
         self._lock = threading.RLock()
         self._busy = False
         self._fd = -1
@@ -118,35 +115,13 @@ class Journal:
         """Report a lost record to other processes; a reason is a name without quotes or backslashes."""
         with self._lock:
             self._unreported[reason] = self._unreported.get(reason, 0) + 1
-        self.report_dropped()
+            self._report()
 
-    def report_dropped(self, *, immediately: bool = False, timeout_s: float = -1) -> None:
-        """Append the counts of dropped records to ``dropped.jsonl``, at most once a minute.
-
-        Parameters
-        ----------
-        immediately : bool
-            Do not wait for the minute to end.
-        timeout_s : float
-            How long to wait for a thread that is writing; -1 for no limit.
-        """
-        if not self._lock.acquire(timeout=timeout_s):
-            return
-        try:
-            if self._unreported and not self._busy:  # in a signal handler, the counts wait for a later record
-                self._report(immediately=immediately)
-        finally:
-            self._lock.release()
-
-    def _report(self, *, immediately: bool = False) -> None:
-        """Append the counts; after an error, retry with a record of the next minute.
+    def _report(self) -> None:
+        """Append the counts to ``dropped.jsonl``; after an error, they wait for the next record.
 
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
-        now_s = time.monotonic()
-        if now_s < self._next_report_s and not immediately:
-            return
-        self._next_report_s = now_s + _REPORT_INTERVAL_S
         ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
         with suppress(OSError, ValueError):  # ValueError: an impossible path
@@ -184,7 +159,6 @@ class Journal:
                 os.close(fd)
 
     def __del__(self) -> None:
-        self.report_dropped(immediately=True, timeout_s=0)
         self.close()
 
 
@@ -267,11 +241,5 @@ def _reset_after_fork() -> None:
         journal.close()
 
 
-def _report_all() -> None:
-    for journal in tuple(_JOURNALS):
-        journal.report_dropped(immediately=True, timeout_s=1)
-
-
-atexit.register(_report_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)

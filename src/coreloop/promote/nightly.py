@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from coreloop.base.errors import (
     CoreloopError,
@@ -24,7 +23,7 @@ from coreloop.base.errors import (
 from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge
-from coreloop.base.github.protocol import Forge, PullRequest, ReviewRequired, ReviewRule
+from coreloop.base.github.protocol import Forge, PullRequest, ReviewRule
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
@@ -36,8 +35,6 @@ from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.revert import branch_of, confirm_revert
 from coreloop.promote.run import PromoteRequest, confirm_promotion
-
-_SHOWN: Final = 200
 
 
 class DraftState(StrEnum):
@@ -158,11 +155,9 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     lines = [f"### {number_of(n_prepared, 'draft')} prepared\n"]
     if not outcomes:
         lines.append("There was no proposal.")
-    for outcome in outcomes[:_SHOWN]:
+    for outcome in outcomes:
         id, text = escape_markdown(outcome.id), linked_markdown(outcome.text)
         lines.append(f"- **{id}** {outcome.state.value}: {text}")
-    if len(outcomes) > _SHOWN:
-        lines.append(f"- and {len(outcomes) - _SHOWN} more")
     return "\n".join([*lines, ""])
 
 
@@ -223,7 +218,7 @@ class PreparedDrafts:
 
     def review_rule(self, base: str) -> ReviewRule:
         """A review is required: what opens the draft checks it, since only its token may read that."""
-        return ReviewRequired(approvals=1, source="branch protection")
+        return ReviewRule(1, "branch protection")
 
     def _prepared(self) -> Iterator[PullRequest]:
         for path in sorted(self._folder.glob("*.json")):
@@ -248,8 +243,8 @@ def _draft(number: int, *, head: str, base: str, title: str, body: str) -> PullR
         branch=head,
         base=base,
         head_sha="",
-        same_repo=True,
-        merged=False,
+        repo="",
+        head_repo="",
         created_at=datetime.max.replace(tzinfo=UTC),
         body=body,
     )

@@ -43,7 +43,7 @@ class Proposal:
     phase : str
         ``R``: what keeps working, ``F``: what keeps failing.
     file, symbol : str
-        The docstring: a path below the project's folder, and a qualname (``name:LINE`` if defined twice).
+        The docstring: a path below the project's folder, and a qualname.
     day : date
         Day of the proposals file; part of the branch name.
     steps, questions : tuple of str
@@ -202,7 +202,7 @@ def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> st
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(append.target_symbol):
         return "its target is not a path.py::name below the project"
     declared = settings.tools[tool].target if tool in settings.tools else None
-    named = append.target_symbol.partition(":")[0].rpartition(".")[2]
+    named = append.target_symbol.rpartition(".")[2]
     is_own = f"{file}::{append.target_symbol}" == declared if declared else named == tool
     return None if is_own else f"its target is not the docstring of {tool}; propose again"
 

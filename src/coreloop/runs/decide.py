@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from coreloop.runs.amounts import NOTHING, Amount, microusd
+from coreloop.base.errors import BudgetError
+from coreloop.base.messages import number_of
+from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.events import Status
 from coreloop.runs.kinds import kind_named
+from coreloop.runs.limits import Limits
 from coreloop.runs.state import State
 
 
@@ -131,3 +134,63 @@ def _is_over(state: State, outlook: Outlook, unit: Literal["microusd", "tokens"]
     used = state.spent + state.reserved
     parts = (getattr(amount, unit) for amount in (used, outlook.least, state.limits.kept))
     return exceeds(getattr(state.limits, unit), *parts)
+
+
+def require_room(state: State, at_most: Amount | None, *, is_answer: bool = False) -> None:
+    """Refuse a call that could pass a limit of its run.
+
+    Parameters
+    ----------
+    state : State
+        Before the call.
+    at_most : Amount or None
+        The most that it can cost. None if nobody knows: one such call may pass a limit, the next is refused.
+    is_answer : bool
+        Whether the call may use the reserve for the answer.
+
+    Raises
+    ------
+    BudgetError
+        ``reason`` is ``usd`` or ``tokens``.
+    """
+    kept = NOTHING if is_answer else state.limits.kept
+    used, limits = state.spent + state.reserved, state.limits
+    wanted = at_most or NOTHING
+    for reason, limit, spent, more, rest in (
+        ("usd", limits.microusd, used.microusd, wanted.microusd, kept.microusd),
+        ("tokens", limits.tokens, used.tokens, wanted.tokens, kept.tokens),
+    ):
+        if not has_room(limit, spent, None if at_most is None else more, rest):
+            raise over_limit(reason, limit or 0, spent + rest, more)
+
+
+def all_left(state: State) -> Amount:
+    """Return the cost of the run's only call under way that leaves nothing of its limits."""
+    return left(Amount(state.limits.microusd or 0, state.limits.tokens or 0), state.spent)
+
+
+def has_room(limit: int | None, used: int, at_most: int | None, kept: int) -> bool:
+    """Whether a call fits a limit; what costs nothing always does."""
+    if at_most is None:
+        return not exceeds(limit, used, 0, kept)
+    return limit is None or at_most == 0 or used + at_most + kept <= limit
+
+
+def day_limit(limits: Limits, *, is_answer: bool = False) -> int | None:
+    """Return how many millionths of a US dollar all runs may have used in a day after a call of this run."""
+    if limits.usd_per_day is None:
+        return None
+    return microusd(limits.usd_per_day) - (0 if is_answer else limits.kept.microusd)
+
+
+def over_limit(reason: str, limit: int, used: int, wanted: int = 0) -> BudgetError:
+    """Build the error of a call that could pass a limit; of money in millionths of a US dollar."""
+    texts = [
+        number_of(amount, "token") if reason == "tokens" else f"{Amount(amount).usd:.4f} USD"
+        for amount in (wanted, limit, used)
+    ]
+    return BudgetError(
+        f"a call for up to {texts[0]} would exceed the limit {reason} of {texts[1]}: {texts[2]} are used "
+        "or set aside",
+        reason=reason,
+    )

@@ -49,7 +49,7 @@ def drive(
     least : Amount
         The least that another step costs.
     show : callable
-        Called after each committed iteration and at the end, for example `coreloop.runs.run_files.Viewer`. A
+        Called after each committed iteration and at the end, for example to write the views. A
         `WorkspaceError` of it ends the loop, not the run.
 
     Returns

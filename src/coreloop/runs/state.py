@@ -219,9 +219,8 @@ class State:
 
 
 def kind_json(part: KindState) -> dict[str, Any]:
-    """Build the keys that a run's kind adds to ``state.json``; a field that is still unset has none."""
-    values = {known.name: getattr(part, known.name) for known in fields(part)}
-    return {name: value for name, value in values.items() if value is not msgspec.UNSET}
+    """Build the keys that a run's kind adds to ``state.json``."""
+    return {known.name: getattr(part, known.name) for known in fields(part)}
 
 
 def state_json(state: State) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from coreloop import __version__
-from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
-from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day, stop_queued
+from coreloop.answer.repair.feedback import Notice, give_feedback, read_notice
+from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day
 from coreloop.answer.repair.tables import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
@@ -24,14 +24,13 @@ from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.tiers import NAMES
-from coreloop.answer.search.index.run import search_files
+from coreloop.answer.search.index.search_index import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import UsageError
 from coreloop.runs import events
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import require_going
-from coreloop.runs.manage import read_run, require_status
-from coreloop.runs.pause_and_stop import pause_run, resume_run
+from coreloop.runs.manage import pause_run, read_run, require_status, resume_run, stop_run
 from coreloop.runs.ulid import new_ulid
 from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
@@ -161,7 +160,7 @@ def give(call: HttpCall, body: bodies.FeedbackRequest) -> Feedback:
 @route("GET", "/feedback/{answer_id}")
 def notice(call: HttpCall) -> Notice:
     """Show the better answer to a rejected one, or how far it is."""
-    return wait_for_notice(call.service.deps, call.path("answer_id"), 0)
+    return read_notice(call.service.deps, call.path("answer_id"))
 
 
 @route("GET", "/feedback/{answer_id}/events", media_type=_EVENTS)
@@ -276,7 +275,7 @@ def pause(call: HttpCall) -> bodies.StatusReply:
 @route("POST", "/runs/{run_id}/stop", scope="run")
 def stop(call: HttpCall) -> bodies.StatusReply:
     """End a run."""
-    state = stop_queued(call.service.store, call.service.deps.queue, call.run_id)
+    state = stop_run(call.service.store, call.run_id)
     call.service.workers.wake()
     return bodies.StatusReply(state.run_id, state.status)
 
@@ -312,7 +311,7 @@ def version(call: HttpCall) -> bodies.VersionReply:
 
 @route("GET", "/api/metrics/cbo/series")
 def series(call: HttpCall) -> bodies.SeriesReply:
-    """Gates of repair, evidence, feedback and notices by day, the newest first."""
+    """Gates of repair, evidence and feedback by day, the newest first."""
     deps, now = call.service.deps, datetime.now(UTC)
     kept = (snapshot for gate in get_args(Gate) for snapshot in deps.tables.snapshots(gate))
     newest_first = sorted(kept, key=lambda snapshot: (snapshot.day, snapshot.gate), reverse=True)

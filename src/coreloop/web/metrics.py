@@ -1,6 +1,5 @@
 """The figures of a service for Prometheus."""
 
-from math import nan
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -8,7 +7,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.answer.repair.jobs import DayMetrics
 from coreloop.answer.research.research_state import Knowledge
-from coreloop.runs.jobs.job import QueueMetrics
+from coreloop.runs.jobs.queue import QueueMetrics
 from coreloop.runs.state import State
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -37,7 +36,6 @@ _LEVELS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("jobs_retry_rate", "Share of jobs that needed a second attempt.", ()),
     ("evidence_hits_last_day", "Sources that answers were given.", ("source",)),
     ("feedback_last_day", "What people said of answers.", ("kind",)),
-    ("down_to_notice_seconds", "From a rejection to the other answer, the last day's median.", ()),
 )
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -89,7 +87,6 @@ class Metrics:
             levels["evidence_hits_last_day"].labels(source).set(number)
         for kind in ("up", "down"):
             levels["feedback_last_day"].labels(kind).set(last.feedback.get(kind, 0))
-        levels["down_to_notice_seconds"].set(last.notice_s or nan)
         return generate_latest(self._registry)
 
 

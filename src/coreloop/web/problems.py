@@ -22,7 +22,6 @@ from coreloop.base.errors import (
     RunError,
     RunNotFoundError,
     RunStoreError,
-    SearchTimeoutError,
     UsageError,
 )
 from coreloop.base.text import printable
@@ -122,7 +121,6 @@ _KINDS: Final[Mapping[type[CoreloopError], tuple[int, str, bool]]] = {
     RunBusyError: (409, "busy", True),
     RunEndedError: (409, "ended", False),
     BudgetError: (429, "budget", True),
-    SearchTimeoutError: (504, "timeout", True),
     UsageError: (422, "invalid", False),
 }
 

@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from ipaddress import ip_address
 from types import FrameType
 from typing import Any, Final
@@ -18,11 +17,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
-from coreloop.answer.repair.jobs import plan_gates
-from coreloop.base.database import ADDRESS as DATABASE
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import needs
-from coreloop.base.postgres import wait_until_started
 from coreloop.base.project.workspace import Workspace
 from coreloop.web.app import build_app
 from coreloop.web.keys import ACCEPTED_AT_ONCE, BACKLOG, VARIABLE, ApiKey, Connections, client_address
@@ -33,8 +29,6 @@ _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
 _END_S: Final = 10.0
 """How long an end waits for responses under way, and then for the workers' steps."""
-_DATABASE_S: Final = 60.0
-"""In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
 _COLLECTORS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -93,23 +87,21 @@ def serve(
     hosts = (
         _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
     )
-    with logged_to_stderr():
-        _wait_for_database(environ)
-        with (
-            closing(_listening(address)) as listener,
-            open_service(workspace, environ, keys=keys, hosts=hosts) as service,
-            traced(build_app(service), environ) as app,
-        ):
-            plan_gates(service.deps, now=datetime.now(UTC))
-            service.workers.start(workspace.settings.service.workers if workers is None else workers)
-            port = listener.getsockname()[1]
-            log("listening", address=address.host, port=port)
-            tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
-            try:
-                _Server(app, service).run(sockets=[listener])
-            finally:
-                service.shutdown.set()
-                log("left", whole=service.workers.join(_END_S))
+    with (
+        logged_to_stderr(),
+        closing(_listening(address)) as listener,
+        open_service(workspace, environ, keys=keys, hosts=hosts) as service,
+        traced(build_app(service), environ) as app,
+    ):
+        service.workers.start(workspace.settings.service.workers if workers is None else workers)
+        port = listener.getsockname()[1]
+        log("listening", address=address.host, port=port)
+        tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
+        try:
+            _Server(app, service).run(sockets=[listener])
+        finally:
+            service.shutdown.set()
+            log("left", whole=service.workers.join(_END_S))
 
 
 @contextmanager
@@ -136,15 +128,6 @@ def traced(app: ASGIApp, environ: Mapping[str, str]) -> Iterator[ASGIApp]:
         yield OpenTelemetryMiddleware(app, tracer_provider=provider, exclude_spans=["receive", "send"])
     finally:
         provider.shutdown()
-
-
-def _wait_for_database(environ: Mapping[str, str]) -> None:
-    """Give a database time that starts together with this process; what else is wrong, opening it says."""
-    url = environ.get(DATABASE, "")
-    if url and not wait_until_started(url, wait_s=0.0):
-        log("database", state="away", error=f"it takes no connections; waited for up to {_DATABASE_S:.0f} s")
-        if wait_until_started(url, wait_s=_DATABASE_S):
-            log("database", state="back")
 
 
 def _listening(address: ListenAddress) -> socket.socket:

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.actions import SUGGEST_LINK
 from coreloop.answer.research import asking
-from coreloop.base.project.workspace import open_workspace
-from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps
-from researching import MOMENT
+from repairing import RETURN_QUESTION, SHIP_QUESTION, shop
 
 
 @pytest.fixture
@@ -83,12 +80,3 @@ def test_gaps_are_listed_and_closed(place: Path, entry_point):
     assert gap["seen"] == 1
     assert entry_point(place, "repair", "show", "--close", gap["id"])[1] == "no gaps\nno suggestions\n"
     assert "closed by person" in entry_point(place, "repair", "show", "--all")[1]
-
-
-def test_a_suggestion_whose_symbol_is_gone_is_not_applied(place: Path, entry_point):
-    details = {"code_symbol": "rates.py::gone", "schema_ref": "gone.sql#t.rate", "reason": "both"}
-    with shop_deps(open_workspace(place)) as deps:
-        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
-    code, out, errors = entry_point(place, "repair", "apply", made.id)
-    assert (code, out.split()[:2]) == (1, [made.id, "failed"])
-    assert errors == "the index no longer has both ends of the link; nothing was applied\n"

@@ -33,9 +33,8 @@ def changed(old: str, new: str, source: bytes) -> bytes:
     return source.decode().replace(old, new, 1).encode()
 
 
-def proved(old: bytes, new: bytes, *sections: str, line: int | None = None) -> tuple[list[str], list[str]]:
-    target = "x.py::f" if line is None else f"x.py::f:{line}"
-    return changed_lines(old, new, target, sections=sections or ("Guide",))
+def proved(old: bytes, new: bytes, *sections: str) -> tuple[list[str], list[str]]:
+    return changed_lines(old, new, "x.py::f", sections=sections or ("Guide",))
 
 
 PLAIN = function('"""Sum.', "", "More.", '"""', "return 1")
@@ -81,9 +80,6 @@ def test_what_promote_writes_in_the_first_block_is_proved():
     replaced = put_lines(WITH_LIST, "f", ["- user: from pay().name"], is_ours=is_form, replaced=[FIRST[1]])
     assert isinstance(replaced, Edited)
     assert proved(WITH_LIST, replaced.source) == (["- user: from pay().name"], [FIRST[1]])
-    narrow = put_lines(BARE, "f", FIRST, is_ours=is_form, width=30)
-    assert isinstance(narrow, Edited)
-    assert changed_lines(BARE, narrow.source, "::f", sections=("Guide",), width=30) == (list(FIRST), [])
 
 
 @each_row("end", ["\n", "\r\n", "\r"])
@@ -94,14 +90,6 @@ def test_any_line_end_and_encoding_is_proved(end: str, coding: str):
     edited = put_lines(old, "f", ["- First: 조회"])
     assert isinstance(edited, Edited)
     assert proved(old, edited.source) == (["- First: 조회"], [])
-
-
-def test_one_of_several_definitions_is_named_by_its_line():
-    other = function('"""Other."""')
-    new = function('"""Sum.', "", *GUIDE, '"""', "return 1")
-    assert proved(other + ONE, other + new, line=3) == (list(LINES), [])
-    with pytest.raises(UnprovenError):
-        proved(other + ONE, other + new)
 
 
 TWICE = changed("    Notes\n    -----\n", "    Guide\n    -----\n    - New.\n\n    Notes\n    -----\n", HAS)

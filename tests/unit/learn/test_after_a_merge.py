@@ -8,7 +8,7 @@ import pytest
 
 from coreloop.cli.refine import unproposed_lines
 from coreloop.learn.line import statement_key
-from coreloop.learn.mine.run import Mined
+from coreloop.learn.mine.folder import Mined
 from coreloop.learn.proposals.entry import ErrorRow
 from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import RefineResult, refine

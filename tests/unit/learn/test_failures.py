@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder

@@ -103,9 +103,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.run import Mined
+from coreloop.learn.facts.read_lines import MineSettings
+from coreloop.learn.mine.folder import Mined, read_folder
 from coreloop.learn.mine.window import EVERY_DAY
 from coreloop.learn.propose import NightRequest, propose, write_night
 

@@ -8,7 +8,7 @@ import pytest
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import Window, merge

@@ -1,6 +1,5 @@
 """A service whose database goes away: what requests get, and that it is back by itself."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 
 from outages import restarted_under_load
 from postgres_servers import PostgresServer, installed, newest, running_server
-from researching import project
 from serving import QUESTION, asked, events_in, held_search, served, until
 
 pytestmark = pytest.mark.slow
@@ -50,10 +48,6 @@ def test_requests_are_refused_until_the_database_is_back(tmp_path: Path, server:
         assert not [line for line in service.lines if line["event"] == "bug"]
 
 
-def states(service) -> list[str]:
-    return [line["state"] for line in service.lines if line["event"] == "database"]
-
-
 def test_a_stream_says_why_it_ends_and_goes_on_where_it_was(tmp_path: Path, server: PostgresServer):
     environ = {"CORELOOP_DATABASE_URL": server.address}
     with (
@@ -75,22 +69,3 @@ def test_a_stream_says_why_it_ends_and_goes_on_where_it_was(tmp_path: Path, serv
         until(lambda: client.get(f"/runs/{run_id}").json()["state"]["status"] != "running", 90)
         rest = client.get(f"/runs/{run_id}/events", headers={"Last-Event-ID": str(first.id)})
         assert list(events_in(iter(rest.text.splitlines())))[-1].name == "answer"
-
-
-def test_a_service_that_starts_before_its_database_waits_for_it(tmp_path: Path, server: PostgresServer):
-    project(tmp_path)
-    server.stop()
-
-    def start_once_it_is_missed() -> None:
-        until(lambda: any('"away"' in log.read_text() for log in tmp_path.glob("serve-*.log")), 60)
-        server.start()
-
-    starting = threading.Thread(target=start_once_it_is_missed)
-    starting.start()
-    with (
-        served(tmp_path, environ={"CORELOOP_DATABASE_URL": server.address}) as service,
-        service.client() as client,
-    ):
-        starting.join()
-        assert states(service) == ["away", "back"]
-        assert asked(client).status_code == 200

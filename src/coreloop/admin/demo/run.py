@@ -17,7 +17,7 @@ from coreloop.admin.demo.script import PACKAGE, PROJECT, scripted_requests
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.propose import (
     NightRequest,
     PatternResult,

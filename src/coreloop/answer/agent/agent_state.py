@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from coreloop.answer.research.earlier_researches import Like, like_sessions
 from coreloop.answer.research.kind import committed, views
 from coreloop.answer.research.research_state import PLANNED, Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
@@ -122,12 +121,6 @@ def trust_in(read: ReadSource) -> Trust:
     return _TRUST.get(read.source.provider, "given")
 
 
-def like_runs(store: Store, question: str) -> tuple[Like, ...]:
-    """Find the unfinished runs of agents that are like a question: one that is the same, or up to three."""
-    likes = like_sessions(question, store, kind=KIND)
-    return likes[:1] if likes and likes[0].likeness == "exact" else likes
-
-
 def open_run(
     workspace: Workspace, store: Store, question: str, *, mode: Mode, limits: Limits, now: datetime
 ) -> str:
@@ -163,10 +156,6 @@ def _fold(part: _Driven, name: str, data: Any) -> None:
     fold(part, name, data)
 
 
-def _is_complete(state: State) -> bool:
-    return DRIVEN.is_complete(state) and is_complete(state)
-
-
 _KIND: Final = partial(Kind, committed=committed, views=views)
 register_kind(_KIND(name=KIND, initial=AgentKnowledge, fold=fold, is_complete=is_complete))
 register_kind(
@@ -175,6 +164,6 @@ register_kind(
         searches=DRIVEN.searches,
         initial=_Driven,
         fold=_fold,
-        is_complete=_is_complete,
+        is_complete=lambda state: DRIVEN.is_complete(state) and is_complete(state),
     )
 )

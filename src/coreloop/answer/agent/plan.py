@@ -1,18 +1,31 @@
-"""What an agent means to search for: candidates in, what to execute out, repeated ones named."""
+"""What an agent must know before its next iteration, and what it means to search for in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import LEAST_PARTS, agent_knowledge
+from coreloop.answer.agent.agent_state import (
+    LEAST_PARTS,
+    agent_knowledge,
+    disputed,
+    left_to_do,
+    notes_line,
+    trust_in,
+)
+from coreloop.answer.research.findings import Hypothesis
+from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
+from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PLANNED, PlanQuery, knowledge_of
+from coreloop.base.messages import in_language_of
+from coreloop.base.validation import fields_of
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import added_parts
 from coreloop.runs.agent.json_input import read_json, wrong_field
-from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.agent.next_step import next_step
+from coreloop.runs.clock import SystemClock
 from coreloop.runs.drift import check_drift
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Reported, Turned
@@ -24,11 +37,7 @@ LEAST_CANDIDATES: Final = 10  # as the specification has it
 _LEAST_EXECUTED: Final = 3  # chosen: the plan's three groups, one query each
 _LEAST_OF_INTENT: Final = 3
 """Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence."""
-_GROUPS: Final[dict[str, frozenset[str]]] = {
-    "web": frozenset({"web"}),
-    "academic or technical": frozenset({"academic", "technical"}),
-    COUNTER_EVIDENCE: frozenset({"counter-evidence"}),
-}
+_GROUPS: Final = (("web",), ("academic", "technical"), (COUNTER_EVIDENCE,))
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=500, pattern=r"\S")]
 
 
@@ -61,14 +70,11 @@ class PlannedIteration:
         Three to five, one of them for counter-evidence; none if all were duplicates.
     duplicates : dict of str to str
         Candidates that ask what an earlier search asked, and that search.
-    left_out : tuple of str
-        The others.
     """
 
     state: State
     execute: tuple[PlanQuery, ...]
     duplicates: dict[str, str]
-    left_out: tuple[str, ...]
 
 
 def read_plan(data: bytes) -> AgentPlan:
@@ -82,9 +88,7 @@ def read_plan(data: bytes) -> AgentPlan:
     return read_json(data, AgentPlan, what="plan")
 
 
-def plan_iteration(
-    store: Store, run_id: str, plan: AgentPlan, *, clock: Clock | None = None
-) -> PlannedIteration:
+def plan_iteration(store: Store, run_id: str, plan: AgentPlan) -> PlannedIteration:
     """Choose what the next iteration searches for, and keep it with the run.
 
     Raises
@@ -95,7 +99,7 @@ def plan_iteration(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
+    now = SystemClock().now()
     while True:
         folding, newest = load_run(store, run_id)
         state = folding.state
@@ -122,8 +126,7 @@ def plan_iteration(
             events.append(turn)
             folding.add(events[-1])
         if not store.append(run_id, [happened.Recorded(at=now, events=tuple(events))], after=newest):
-            left = tuple(one.query for one in fresh if one not in chosen)
-            return PlannedIteration(state=folding.state, execute=chosen, duplicates=duplicates, left_out=left)
+            return PlannedIteration(state=folding.state, execute=chosen, duplicates=duplicates)
 
 
 def order_of(state: State) -> Turned | None:
@@ -157,9 +160,7 @@ def require_order(order: Turned | None, path: str, labelled: Sequence[tuple[str,
             raise wrong_field(
                 f"{path}[{place}]", f"'{name[:80]}': the strategy {left[0]} must be left; {use}"
             )
-    if not labelled:
-        raise wrong_field(path, f"the strategy had to change; {use}")
-    if new and not any(labels & new for _, labels in labelled):
+    if not labelled or (new and not any(labels & new for _, labels in labelled)):
         raise wrong_field(path, f"none follows the ordered strategy; {use}")
 
 
@@ -186,13 +187,14 @@ def _require_fit(state: State, plan: AgentPlan, queries: Sequence[PlanQuery]) ->
     require_order(order, "$.candidates", [(one.query, one.labels) for one in queries])
     if len(queries) < LEAST_CANDIDATES:
         raise wrong_field("$.candidates", f"{len(queries)} of at least {LEAST_CANDIDATES}; think of more")
-    for group, intents in _GROUPS.items():
+    for intents in _GROUPS:
         number = sum(one.intent in intents for one in queries)
-        if number < _LEAST_OF_INTENT and not intents & _labels(order)[0]:
-            message = f"{number} of at least {_LEAST_OF_INTENT} with the intent {group}; add some"
+        if number < _LEAST_OF_INTENT and _labels(order)[0].isdisjoint(intents):
+            message = (
+                f"{number} of at least {_LEAST_OF_INTENT} with the intent {' or '.join(intents)}; add some"
+            )
             raise wrong_field("$.candidates", message)
-    leading = known.focus[0].id if known.focus else ""
-    if leading and not _attacks(queries, leading):
+    if known.focus and not _attacks(queries, leading := known.focus[0].id):
         raise wrong_field(
             "$.candidates",
             f'none could refute the leading hypothesis; add "against": "{leading}" to one '
@@ -219,7 +221,7 @@ def _duplicates(state: State, queries: Sequence[PlanQuery]) -> dict[str, str]:
 def _choose(state: State, fresh: Sequence[PlanQuery]) -> list[PlanQuery]:
     """Three to five, unlike earlier searches and each other: those of an ordered strategy, if there are any.
 
-    One is for the sub-question that is to be answered next, and one could refute the leading hypothesis.
+    One could refute the leading hypothesis.
     """
     new = _labels(order_of(state))[1]
     ordered = [one for one in fresh if one.labels & new or one.intent == COUNTER_EVIDENCE]
@@ -228,18 +230,103 @@ def _choose(state: State, fresh: Sequence[PlanQuery]) -> list[PlanQuery]:
     if len(kept) < _LEAST_EXECUTED:  # also those of another year or site alone
         more = sorted(converge(queries, ()), key=lambda query: query.intent != COUNTER_EVIDENCE)
         kept = [*kept, *(query for query in more if query not in kept)][:MAX_CONVERGED]
-    asked = next((part.id for part in state.sub_questions if part.is_open), None)
-    leading = next((one.id for one in knowledge_of(state).focus), "")
-    kept = _with_one(kept, [one for one in fresh if one.part == asked])
-    return _with_one(kept, _attacks(fresh, leading) if leading else [])
+    focus = knowledge_of(state).focus
+    attacks = _attacks(fresh, focus[0].id) if focus else []
+    if attacks and not any(query in attacks for query in kept):
+        kept = [*kept[: MAX_CONVERGED - 1], attacks[0]]
+    return kept
 
 
-def _with_one(kept: list[PlanQuery], wanted: Sequence[PlanQuery]) -> list[PlanQuery]:
-    """Add the first of the wanted queries unless there is one; it takes the place of one like it."""
-    if not wanted or any(query in wanted for query in kept):
-        return kept
-    if len(kept) >= MAX_CONVERGED:
-        alike = [one for one in kept if one.intent == wanted[0].intent]
-        least = (alike or [one for one in kept if one.intent != COUNTER_EVIDENCE] or kept)[-1]
-        kept = [one for one in kept if one is not least]
-    return [*kept, wanted[0]]
+_SITUATION: Final = "Layer 1, situation: what is known, what is not, how sure each hypothesis is"
+_LAYERS: Final = (
+    (
+        ("direct", "roles", "outsider"),
+        "Layer 2, three perspectives: directly; as three to five experts who would disagree (roles); "
+        "as an outsider",
+    ),
+    (("thesis", "antithesis", "synthesis"), "Layer 3, dialectic: thesis, antithesis, synthesis"),
+    (
+        ("self_check", "missing"),
+        "Layer 4, self-check: logic, quality of evidence, bias, alternatives, blind spots; zoom out, zoom in",
+    ),
+    (("tool",), "Layer 5, the tool that fits the situation"),
+    (
+        ("paths",),
+        "Layer 6, three paths: the usual one (a), another (b), the opposite (c), and their cross-check",
+    ),
+)
+"""Beside the situation, one layer an iteration: its fields, and what to do; six in each would repeat."""
+_SHAPES: Final = {
+    "roles": {"…": "…"},
+    "paths": {"a": "…", "b": "…", "c": "…", "cross_check": "…"},
+}
+"""Of the fields of a reflection that are no text."""
+_MAX_SOURCES: Final = 50
+
+
+def next_for_agent(store: Store, state: State) -> dict[str, Any]:
+    """Build what an agent must know before its next iteration, as JSON."""
+    facts, think = next_step(store, state), layer_due(state)
+    reflection = {name: _SHAPES.get(name, "…") for name in think["fields"]}
+    for part in facts["sub_questions"]:
+        if part["id"] in disputed(state):
+            part["state"] = "open: its findings contradict others"
+    return {
+        **facts,
+        "think": think,
+        "knowledge": _known(state),
+        "chosen": _chosen(state),
+        "report": facts["report"] | {"reflection": reflection},
+        "to_complete": to_complete(state),
+    }
+
+
+def layer_due(state: State) -> dict[str, Any]:
+    """Return the layer of reflection of the next iteration, its fields, and the tool that fits."""
+    tell, knowledge = in_language_of(state.question), knowledge_of(state)
+    fields, what = _LAYERS[state.iteration % len(_LAYERS)]
+    is_sure = any(one.confidence > SURE_OVER for one in knowledge.focus)
+    tool = TOOLS["sure"] if is_sure else tool_for(state, knowledge)
+    return {
+        "do": f"{tell(_SITUATION)}. {tell(what)}.",
+        "fields": ["situation", *fields],
+        "tool": tell(tool),
+    }
+
+
+def to_complete(state: State) -> list[str]:
+    """Return what keeps the run from being completed; nothing else ends it but a limit or a person."""
+    tell = in_language_of(state.question)
+    is_open = [tell("answer {part}", part=part.id) for part in state.counted if not part.is_settled]
+    return [*is_open, *left_to_do(state), *filter(None, [notes_line(state)])]
+
+
+def _known(state: State) -> dict[str, Any]:
+    known = knowledge_of(state)
+    return {
+        "findings": known.findings[-SEMANTIC_FINDINGS:],
+        "hypotheses": [_hypothesis(one) for one in known.focus],
+        "inactive_hypotheses": len(known.all_hypotheses) - len(known.focus),
+        "contradictions": known.contradictions_found,
+        "sources": [
+            {"number": read.number, **fields_of(read.source, "location", "title"), "trust": trust_in(read)}
+            for read in known.sources[-_MAX_SOURCES:]
+        ],
+        "uncertainties": known.uncertainties,
+    }
+
+
+def _hypothesis(one: Hypothesis) -> dict[str, Any]:
+    return {
+        **fields_of(one, "id", "statement", "confidence"),
+        "priority": one.priority_score,
+        "for": len(one.supporting_evidence),
+        "against": len(one.contradicting_evidence),
+    }
+
+
+def _chosen(state: State) -> list[PlanQuery]:
+    """The queries that `plan` chose for the next iteration and that were not executed yet."""
+    done, number = {search.query for search in state.search_history}, state.iteration + 1
+    queries = [query for query in knowledge_of(state).plan_queries if query.iteration == number]
+    return [query for query in queries if query.query not in done]

@@ -4,13 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import OFFLINE, Ladder
 from coreloop.answer.models.model import Model
-from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.models.offline import OfflineModel
 from coreloop.base.errors import UsageError
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings, Settings
 
 _FREE: Final = PriceSettings(input=0, output=0)
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
@@ -65,9 +62,9 @@ def choose_model(settings: Settings, environ: Mapping[str, str], *, has_usd_limi
     """
     daily = (settings.limits.usd_per_day, settings.service.usd_per_key_per_day)
     needs_price = has_usd_limit or daily != (None, None)
-    return Ladder(
-        [_model(name, settings, environ, needs_price=needs_price) for name in model_names(settings.model)]
-    )
+    names = model_names(settings.model)
+    models = [_model(name, settings, environ, needs_price=needs_price) for name in names if name != OFFLINE]
+    return Ladder(models, is_optional=OFFLINE in names)
 
 
 def model_names(model: str | Sequence[str]) -> list[str]:
@@ -86,8 +83,6 @@ def model_names(model: str | Sequence[str]) -> list[str]:
 
 
 def _model(name: str, settings: Settings, environ: Mapping[str, str], *, needs_price: bool) -> Model:
-    if name == OFFLINE:
-        return OfflineModel()
     provider, _, model = name.partition(":")
     endpoints = {**ENDPOINTS, **settings.endpoints}
     if provider not in endpoints:

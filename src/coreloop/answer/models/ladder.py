@@ -1,8 +1,8 @@
 """Asking until a reply can be used: the same model again with its error, the next model, then failure."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -12,6 +12,10 @@ from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usag
 from coreloop.base.errors import ModelError
 
 T = TypeVar("T", bound=Contract)
+Make = Callable[[Model, Sequence[Message], type[Any], CallLimits], Reply[Any]]
+"""Makes a call to a model."""
+OFFLINE: Final = "offline"
+"""Name of what answers without a model."""
 _UNUSABLE: Final = Message("assistant", "(a reply that was not usable)")
 """Between two messages of the user, since many models require turns."""
 _MAX_REFUSED_SETTINGS: Final = 2
@@ -19,127 +23,84 @@ _MAX_REFUSED_SETTINGS: Final = 2
 _ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
-    """A call to one model that is not made yet; ``place`` is the model's in its ladder."""
-
-    place: int
-    model: Model
-    messages: Sequence[Message]
-    schema: type[Contract]
-    limits: CallLimits
-
-    def most(self) -> Usage:
-        """The most that the call can use."""
-        return self.model.most(self.messages, self.limits)
-
-    def make(self) -> Reply[Any]:
-        """Ask the model once."""
-        return self.model.complete(self.messages, self.schema, self.limits)
+def call_model(
+    model: Model, messages: Sequence[Message], schema: type[Any], limits: CallLimits
+) -> Reply[Any]:
+    """Ask a model once."""
+    return model.complete(messages, schema, limits)
 
 
 class Ladder:
-    """Models that are asked one after another. It is a `coreloop.answer.models.model.Model` itself.
+    """Models that are asked one after another.
 
     Parameters
     ----------
     models : sequence of Model
-        The first is preferred; at least one.
+        The first is preferred; none to work offline.
+    is_optional : bool
+        Whether ``offline`` is the last of the list: no failure of the models is an error then.
     """
 
-    def __init__(self, models: Sequence[Model]) -> None:
-        self._models = tuple(models)
+    def __init__(self, models: Sequence[Model], *, is_optional: bool = False) -> None:
+        self.models = tuple(models)
+        self.is_optional = is_optional or not models
 
     @property
     def name(self) -> str:
         """The names of the models, in order."""
-        return ",".join(model.name for model in self._models)
-
-    @property
-    def first(self) -> Model:
-        """The preferred model."""
-        return self._models[0]
+        names = [model.name for model in self.models]
+        return ",".join([*names, OFFLINE] if self.is_optional else names)
 
     @property
     def rest(self) -> "Ladder | None":
-        """The models after the first; None if there are none."""
-        return Ladder(self._models[1:]) if self._models[1:] else None
+        """What is left without the first model; None if nothing is."""
+        others = self.models[1:]
+        is_left = others or (self.models and self.is_optional)
+        return Ladder(others, is_optional=self.is_optional) if is_left else None
 
-    def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
-        """The most that one call to any of the models can use; a request may need several calls."""
-        return max(
-            (model.most(messages, limits) for model in self._models),
-            key=lambda usage: (usage.microusd or 0, usage.tokens),
-        )
+    def complete(
+        self, messages: Sequence[Message], schema: type[T], limits: CallLimits, make: Make = call_model
+    ) -> Reply[T]:
+        """Ask until a reply can be used. Models get equal parts of the time.
 
-    def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
-        """Ask until a reply can be used; ``timeout_s`` is for all models together, as is the usage.
+        Parameters
+        ----------
+        messages, schema, limits
+            See `coreloop.answer.models.model.Model.complete`; ``timeout_s`` is for all models together, as is
+            the usage.
+        make : callable
+            Makes each call.
 
         Raises
         ------
         ModelError
             No model gave a usable reply; the last one's error, which names the others.
         """
-        failures: dict[int, ModelError] = {}
-        used: object = None
-        for call in self.calls(messages, schema, limits, failures):
-            try:
-                reply = call.make()
-            except ModelError as error:
-                failures[call.place] = error
-                used = error.usage.after(used) if isinstance(error.usage, Usage) else used
-            else:
-                return replace(reply, usage=reply.usage.after(used))
-        failed = all_failed(failures)
-        failed.usage = used
-        raise failed
-
-    def calls(
-        self,
-        messages: Sequence[Message],
-        schema: type[Contract],
-        limits: CallLimits,
-        failures: dict[int, ModelError],
-    ) -> Iterator[ModelCall]:
-        """Yield the calls to make one after another, until one gives a usable reply.
-
-        Models that have to be waited for get equal parts of the time.
-
-        Parameters
-        ----------
-        messages, schema, limits
-            See `complete`.
-        failures : dict of int to ModelError
-            The newest error of each model by its place. Whoever makes a call adds why it failed before the
-            next one is asked for.
-        """
-        instructed = _instructed(messages, schema)
-        ends_at = time.monotonic() + limits.timeout_s
-        for place, model in enumerate(self._models):
-            sharing = 1 + sum(map(_needs_time, self._models[place + 1 :]))
+        instructed, used = _instructed(messages, schema), Usage()
+        ends_at, failures = time.monotonic() + limits.timeout_s, list[ModelError]()
+        for place, model in enumerate(self.models):
             sent, refused = instructed, 0
-            while (left_s := ends_at - time.monotonic()) > 0 or not _needs_time(model):
-                in_time = replace(limits, timeout_s=left_s / sharing) if _needs_time(model) else limits
-                yield ModelCall(place=place, model=model, messages=sent, schema=schema, limits=in_time)
-                error = failures[place]
+            error = ModelError(f"{model.name}: no time was left for a call", kind="unavailable")
+            while (left_s := ends_at - time.monotonic()) > 0:
+                part = replace(limits, timeout_s=left_s / (len(self.models) - place))
+                try:
+                    reply = make(model, sent, schema, part)
+                    return replace(reply, usage=reply.usage.after(used))
+                except ModelError as failed:
+                    error, used = failed, used.after(failed.usage)
                 if error.kind == "setting" and refused < _MAX_REFUSED_SETTINGS:
                     refused += 1  # its model leaves the setting out from now on
                 elif error.kind == "malformed" and sent is instructed:
                     sent = [*instructed, _UNUSABLE, _complaint(error)]
                 else:
                     break
-            no_time = f"{model.name}: no call was made, no time was left for it"
-            failures.setdefault(place, ModelError(no_time, kind="unavailable"))
+            failures.append(error)
+        raise _all_failed(failures, used)
 
 
 def _complaint(error: ModelError) -> Message:
     """Not a system message: the error quotes the reply, which may quote a hostile source."""
     return Message("user", f"Your last reply was not usable: {error}")
-
-
-def _needs_time(model: Model) -> bool:
-    """Whether a model has to be waited for: one that uses no tokens computes here."""
-    return model.most((), CallLimits()).tokens > 0
 
 
 def _instructed(messages: Sequence[Message], schema: type[Contract]) -> list[Message]:
@@ -150,20 +111,17 @@ def _instructed(messages: Sequence[Message], schema: type[Contract]) -> list[Mes
     return [Message("system", f"{messages[0].content}\n\n{instruction}"), *messages[1:]]
 
 
+def _all_failed(errors: Sequence[ModelError], used: Usage) -> ModelError:
+    return ModelError(
+        "; ".join(map(str, errors)),
+        kind=errors[-1].kind,
+        is_retryable=any(error.is_retryable for error in errors),
+        retry_after_s=min((error.retry_after_s for error in errors if error.retry_after_s), default=None),
+        usage=used,
+    )
+
+
 def error_response(error: ModelError) -> ErrorResponse:
     """Describe a failure as the contract that callers of the service know."""
     detail = ErrorDetail(type=error.kind, message=str(error), retryable=error.is_retryable)
     return ErrorResponse(error=detail)
-
-
-def all_failed(failures: Mapping[int, ModelError]) -> ModelError:
-    """Return what no model gave a usable reply raises: the last one's error, which names the others."""
-    *_, last = errors = [failures[place] for place in sorted(failures)]
-    if len(errors) == 1:
-        return last
-    return ModelError(
-        "; ".join(map(str, errors)),
-        kind=last.kind,
-        is_retryable=any(error.is_retryable for error in errors),
-        retry_after_s=min((error.retry_after_s for error in errors if error.retry_after_s), default=None),
-    )

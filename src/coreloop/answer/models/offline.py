@@ -1,69 +1,31 @@
-"""The model without network, key or price: it plans with a question's own words and reflects on sentences."""
+"""Planning and reflecting without a model: by a question's parts and words, and sentences of sources."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Final, TypeVar, cast
+from typing import Final
 
 from coreloop.answer.models.contracts import (
-    Contract,
+    Material,
     PlannedQuery,
     PlanResponse,
     ReflectionResponse,
     ReplyMetadata,
     ReportedFinding,
+    Tier,
 )
-from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
-from coreloop.answer.models.prompt import Material, read_material
-from coreloop.answer.models.question_parts import question_parts, question_tier, with_synonyms
+from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.text.rank import rank, verdict
 from coreloop.answer.text.terms import search_words
-from coreloop.base.errors import ModelError
 
-T = TypeVar("T", bound=Contract)
-NAME: Final = "offline"
 MAX_QUOTES: Final = 2
 """For each part of a question."""
-_FREE: Final = Usage(NAME, microusd=0)
-Quote = tuple[str, int]
-"""A sentence, and the number of its source."""
 
 
-class OfflineModel:
-    """Plans and reflects with the question's own words and sentences of the sources, always the same way.
-
-    Parameters
-    ----------
-    now : callable
-        Returns the time for the metadata of a reply.
-    """
-
-    name = NAME
-
-    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._now = now
-
-    def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
-        """Nothing: the model uses no tokens."""
-        return _FREE
-
-    def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
-        """Plan or reflect, see `coreloop.answer.models.prompt.user_message`.
-
-        Raises
-        ------
-        ModelError
-            Something else is asked: without a model, passages are the answer.
-        """
-        material = read_material(messages)
-        if schema is PlanResponse:
-            return Reply(cast("T", _plan(material.question)), _FREE)
-        if schema is ReflectionResponse:
-            return Reply(cast("T", _reflection(material, self._now())), _FREE)
-        raise ModelError(f"{NAME}: answers are passages", kind="refused")
-
-
-def _plan(question: str) -> PlanResponse:
+def plan_offline(material: Material) -> PlanResponse:
+    """Plan to search for each part of a question, and for all of it."""
+    question = material.question
     parts, tier = question_parts(question), question_tier(question)
     wholes = () if tier == "simple" else (question,)
     queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, *wholes))
@@ -74,44 +36,33 @@ def _plan(question: str) -> PlanResponse:
     )
 
 
-def _reflection(material: Material, now: datetime) -> ReflectionResponse:
-    parts = _answered(material)
-    gaps = tuple(question for question, quotes in parts.items() if not quotes)
+def reflect_offline(material: Material) -> ReflectionResponse:
+    """Report the marked sentences of the best passages as findings, and search for the parts without one."""
+    findings = list[ReportedFinding]()
+    gaps = list[str]()
+    for part in material.sub_questions or question_parts(material.question):
+        said = list(_quotes(part, material))
+        findings += said
+        gaps += [] if said else [part]
     return ReflectionResponse(
-        sufficient=bool(parts) and not gaps,
-        confidence=_confidence(parts),
-        gaps=gaps,
+        sufficient=bool(findings) and not gaps,
+        confidence=0.0,
+        gaps=tuple(gaps),
         new_queries=tuple(_new_queries(gaps, material.searched)),
-        metadata=ReplyMetadata(timestamp=now, model=NAME, token_count=0),
-        findings=tuple(
-            ReportedFinding(
-                text=quote[0],
-                sources=(f"[{quote[1]}]",),
-                answers=tuple(question for question, quotes in parts.items() if quote in quotes),
-            )
-            for quote in dict.fromkeys(quote for quotes in parts.values() for quote in quotes)
-        ),
+        metadata=ReplyMetadata(timestamp=datetime.now(UTC), model=OFFLINE, token_count=0),
+        findings=tuple(findings),
     )
 
 
-def _answered(material: Material) -> dict[str, list[Quote]]:
-    """Return the marked sentences of the best passages for each part of the question."""
-    answered = {}
-    for question in material.sub_questions or question_parts(material.question):
-        hits = rank(question, material.sources)
-        is_told = verdict(question, hits) != "nothing said so"
-        told = [*hits[:1], *(hit for hit in hits[1:MAX_QUOTES] if hit.is_near)] if is_told else []
-        answered[question] = [
-            (read.text[hit.start : hit.end], read.number)
-            for hit in told
-            for read in (material.sources[hit.number - 1],)
-        ]
-    return answered
-
-
-def _confidence(parts: dict[str, list[Quote]]) -> float:
-    """Return the share of the parts that have an answer."""
-    return round(sum(map(bool, parts.values())) / len(parts), 3) if parts else 0.0
+def _quotes(part: str, material: Material) -> Iterator[ReportedFinding]:
+    """Yield what the best passages say to a part of the question."""
+    hits = rank(part, material.sources)
+    is_told = verdict(part, hits) != "nothing said so"
+    for hit in hits[:MAX_QUOTES] if is_told else ():
+        if hit.is_near or hit is hits[0]:
+            text = material.sources[hit.number - 1].text[hit.start : hit.end]
+            number = material.sources[hit.number - 1].number
+            yield ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
@@ -123,3 +74,43 @@ def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[Plann
         query = next((query for query in queries if query and query not in searched), None)
         if query is not None:
             yield PlannedQuery(query=query, intent="gap")
+
+
+MAX_PARTS: Final = 5
+_PART: Final = re.compile(
+    r"""(?<=[?？])\s+
+      | (?:,|(?<![\s,]))\s++  # white space from its beginning: from each space of a run costs its square
+        (?: 그리고\s+ | and\s+(?=(?:how|what|when|where|which|who|why)\b) )""",
+    re.IGNORECASE | re.VERBOSE,
+)  # "What is it, and why?" -> "What is it", "why?"
+_MANY_WORDS: Final = 6  # chosen: one fact is asked with fewer
+
+
+def question_parts(question: str) -> tuple[str, ...]:
+    """Split a question into the questions that it consists of, at most `MAX_PARTS`."""
+    parts = [part.strip() for part in _PART.split(question)]
+    return tuple(dict.fromkeys(part for part in parts if part))[:MAX_PARTS]
+
+
+def question_tier(question: str) -> Tier:
+    """Say how much work a question needs, by its parts and words."""
+    parts = len(question_parts(question))
+    if parts > 2:
+        return "deep"
+    return "standard" if parts == 2 or len(search_words(question)) > _MANY_WORDS else "simple"
+
+
+_ENGLISH: Final = (
+    ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
+    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
+)  # fmt: skip
+_KOREAN: Final = (
+    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
+    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
+)  # fmt: skip
+_OTHER: Final = {word: other for pair in _ENGLISH + _KOREAN for word, other in (pair, pair[::-1])}
+
+
+def with_synonyms(words: Iterable[str]) -> list[str]:
+    """Replace each word by its synonym, if it has one."""
+    return [_OTHER.get(word.casefold(), word) for word in words]

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from itertools import islice
 from math import ceil
 from typing import Annotated, Any, Final, TypeVar
@@ -14,10 +14,10 @@ import orjson
 
 from coreloop.answer.models.contracts import CallReply, Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
-from coreloop.answer.search.exchange import retry_after_s
+from coreloop.answer.search.services import retry_after_s
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings, SamplingSettings
 from coreloop.base.text import printable
 
 T = TypeVar("T", bound=Contract)
@@ -114,6 +114,7 @@ class _Completion(msgspec.Struct, frozen=True):
     error: Any = None
 
 
+@dataclass(repr=False)
 class OpenAICompatible:
     """A model behind an OpenAI-compatible endpoint.
 
@@ -129,31 +130,23 @@ class OpenAICompatible:
         With the key. They never reach an error or an event.
     price : PriceSettings, optional
         Without it, calls have no price.
-    sampling : SamplingSettings, optional
-        Temperature and seed.
+    sampling : SamplingSettings
+        Temperature and seed; what the endpoint refuses is set to None.
     """
 
-    def __init__(
-        self,
-        provider: str,
-        model: str,
-        *,
-        endpoint: EndpointSettings,
-        url: str,
-        headers: Mapping[str, str],
-        price: PriceSettings | None = None,
-        sampling: SamplingSettings = SamplingSettings(),  # noqa: B008 (frozen)
-    ) -> None:
-        self.name = f"{provider}:{model}"
-        self._model = model
-        self._endpoint = endpoint
-        self._url = f"{url}/chat/completions"
-        self._headers = headers
-        self._price = price
-        self._sampling = {name: value for name, value in asdict(sampling).items() if value is not None}
+    provider: str
+    model: str
+    _: KW_ONLY
+    endpoint: EndpointSettings
+    url: str
+    headers: Mapping[str, str]
+    price: PriceSettings | None = None
+    sampling: SamplingSettings = SamplingSettings()  # noqa: RUF009 (frozen)
 
-    def __repr__(self) -> str:
-        return f"OpenAICompatible({self.name!r})"
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        return f"{self.provider}:{self.model}"
 
     def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
         """The most that a call can use."""
@@ -166,19 +159,14 @@ class OpenAICompatible:
     def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
         """Ask once; see `coreloop.answer.models.model.Model.complete`."""
         form: dict[str, Any] = {}
-        if self._endpoint.json_schema:
+        if self.endpoint.json_schema:
             described = {"name": schema.__name__, "schema": json_schema(schema)}
             form["response_format"] = {"type": "json_schema", "json_schema": described}
         message, usage = self._ask(messages, limits, form)
         try:
             return Reply(read_reply(message.content or "", schema), usage)
         except MalformedReplyError as error:
-            raise self._error(str(error), "malformed", usage=usage, retry=True) from error
-
-    @property
-    def calls_tools(self) -> bool:
-        """Whether `call_tool` can be used."""
-        return self._endpoint.tool_calls
+            raise self._error(str(error), "malformed", usage=usage, is_retryable=True) from error
 
     def call_tool(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], limits: CallLimits
@@ -206,7 +194,7 @@ class OpenAICompatible:
             arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
             what = "the call's arguments are not JSON"
-            raise self._error(what, "malformed", usage=usage, retry=True) from error
+            raise self._error(what, "malformed", usage=usage, is_retryable=True) from error
         return Reply(CallReply(tool=call.name, arguments=arguments), usage)
 
     def _ask(
@@ -214,13 +202,15 @@ class OpenAICompatible:
     ) -> tuple[_Message, Usage]:
         """The message of a whole reply, and what it used."""
         body = {
-            "model": self._model,
+            "model": self.model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
-            self._endpoint.max_tokens: limits.max_output_tokens,
-            **self._sampling,
+            self.endpoint.max_tokens: limits.max_output_tokens,
+            **{name: value for name, value in asdict(self.sampling).items() if value is not None},
             **form,
         }
-        request = HttpRequest(method="POST", url=self._url, headers=self._headers, json=body)
+        request = HttpRequest(
+            method="POST", url=f"{self.url}/chat/completions", headers=self.headers, json=body
+        )
         most = self.most(messages, limits)
         try:
             with HttpClient() as client:
@@ -229,19 +219,18 @@ class OpenAICompatible:
             # The endpoint may have worked, and charged, all the same.
             is_flood = error.failure == "too_long"
             kind = "cut" if is_flood else "unavailable"
-            raise self._error(str(error), kind, usage=most, retry=not is_flood) from error
+            raise self._error(str(error), kind, usage=most, is_retryable=not is_flood) from error
         if answer.status != 200:
             raise self._refused_request(answer)
-        try:
+        completion = _Completion()
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             completion = msgspec.json.decode(answer.content, type=_Completion)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            said = f"{_named(answer)}, not a chat completion; check its address"
-            raise self._error(said, "rejected") from error
         if completion.error is not None:
             said = f"the endpoint broke off with an error{self._said(answer.content)}"
-            raise self._error(said, "unavailable", usage=most, retry=True)
+            raise self._error(said, "unavailable", usage=most, is_retryable=True)
         if not completion.choices:
-            raise self._error("the endpoint answered with other JSON, not a chat completion", "rejected")
+            said = "the endpoint answered with what is not a chat completion; check its address"
+            raise self._error(said, "rejected")
         return self._whole(completion, messages)
 
     def _whole(self, completion: _Completion, messages: Sequence[Message]) -> tuple[_Message, Usage]:
@@ -260,19 +249,19 @@ class OpenAICompatible:
         return choice.message, usage
 
     def _priced(self, usage: Usage) -> Usage:
-        if self._price is None:
+        if self.price is None:
             return usage
-        microusd = usage.input_tokens * self._price.input + usage.output_tokens * self._price.output
+        microusd = usage.input_tokens * self.price.input + usage.output_tokens * self.price.output
         return replace(usage, microusd=ceil(round(microusd, 6)))  # dollars per million are microdollars
 
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
         said = self._said(answer.content)
         # not the whole answer: some repeat the request in it
         reason = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
-        named = [name for name in self._sampling if name in reason.lower()]
+        sent = [name for name, value in asdict(self.sampling).items() if value is not None]
+        named = [name for name in sent if name in reason.lower()]
         if named and answer.status in _REFUSED_FIELD:
-            sampling = {name: value for name, value in self._sampling.items() if name != named[0]}
-            self._sampling = sampling  # as a whole: other threads read it
+            self.sampling = replace(self.sampling, **{named[0]: None})  # as a whole: other threads read it
             return self._error(
                 f"the endpoint refuses the {named[0]}; it is asked without it{said}", "setting"
             )
@@ -280,7 +269,7 @@ class OpenAICompatible:
         return self._error(
             f"the endpoint answered {answer.status}{said}",
             kind,
-            retry=kind in {"rate_limited", "unavailable"},
+            is_retryable=kind in {"rate_limited", "unavailable"},
             retry_after_s=retry_after_s(answer),
         )
 
@@ -288,37 +277,14 @@ class OpenAICompatible:
         said = self._without_key(_message(content))[:_SAID_CHARS]
         return said and f": {said}"
 
-    def _error(
-        self,
-        message: str,
-        kind: str,
-        *,
-        usage: Usage | None = None,
-        retry: bool = False,
-        retry_after_s: float | None = None,
-    ) -> ModelError:
-        return ModelError(
-            printable(self._without_key(f"{self.name}: {message}")),
-            kind=kind,
-            is_retryable=retry,
-            retry_after_s=retry_after_s,
-            usage=usage,
-        )
+    def _error(self, message: str, kind: str, **about: Any) -> ModelError:
+        return ModelError(printable(self._without_key(f"{self.name}: {message}")), kind=kind, **about)
 
     def _without_key(self, text: str) -> str:
         """Take the key out of a text: endpoints repeat a wrong key in their answer."""
-        for value in self._headers.values():
+        for value in self.headers.values():
             text = text.replace(value.removeprefix("Bearer "), "…")
         return text
-
-
-def _named(answer: HttpAnswer) -> str:
-    """Say what came instead of a chat completion."""
-    if not answer.content.strip():
-        return "the endpoint answered with nothing"
-    if answer.content.lstrip()[:1] == b"<":
-        return "the endpoint answered with a web page (HTML)"
-    return "the endpoint answered with other text"
 
 
 def _message(content: bytes) -> str:

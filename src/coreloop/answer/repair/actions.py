@@ -1,7 +1,7 @@
-"""What follows from a failed answer: signals, the actions that answer them, and the jobs of the actions."""
+"""What follows from a failed answer: signals, and the actions that answer them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from secrets import token_bytes
 from typing import Any, Final, Literal
@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.answer.models.contracts import Envelope
-from coreloop.answer.search.index.tree import File
 from coreloop.runs.ulid import new_ulid
 
 TYPE: Final = "feedback.signal"
@@ -80,17 +79,16 @@ def signal_of(data: Any) -> Signal:
     return msgspec.convert(msgspec.convert(data, Envelope).payload, Signal)
 
 
-INDEX_FILE: Final = "index.file"
-INDEX_MODULE: Final = "index.module"
-INJECT: Final = "evidence.inject"
-SUGGEST_LINK: Final = "schema.link.suggest"
 ANSWER_AGAIN: Final = "answer.again"
 """The job that mends an answer which a person rejected."""
 STRICT: Final = "answer.strict"
 OTHER_MODEL: Final = "answer.other_model"
 MAX_REPAIRS: Final = 2
 """Rounds of an answer."""
-_FIND: Final = (INDEX_FILE, INJECT, STRICT), (INDEX_MODULE, INJECT, OTHER_MODEL, SUGGEST_LINK)
+_FIND: Final = (
+    ("index.file", "evidence.inject", STRICT),
+    ("index.module", "evidence.inject", OTHER_MODEL, "schema.link.suggest"),
+)
 _CITE: Final = (STRICT,), (OTHER_MODEL,)
 
 ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
@@ -98,67 +96,9 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "search_miss": _FIND,
     "thumbs_down": _FIND,
     "citation_missing": _CITE,
-    "citation_unsupported": ((INJECT, STRICT), (INDEX_MODULE, OTHER_MODEL)),
+    "citation_unsupported": (("evidence.inject", STRICT), ("index.module", OTHER_MODEL)),
     "contract_invalid": _CITE,
-    "coverage_drop": ((INDEX_MODULE,), ()),
-    "io_gate_drop": ((INDEX_MODULE,), ()),
+    "coverage_drop": (("index.module",), ()),
+    "io_gate_drop": (("index.module",), ()),
 }
 """The actions of the first and of the second round, in their order."""
-_PRIORITIES: Final = {INDEX_FILE: 2, INDEX_MODULE: 2, INJECT: 1, SUGGEST_LINK: -1}
-
-
-@dataclass(frozen=True, slots=True)
-class JobSpec:
-    """A job to be put into the queue."""
-
-    name: str
-    payload: Mapping[str, Any]
-    key: str
-
-    @property
-    def priority(self) -> int:
-        """By its name."""
-        return _PRIORITIES[self.name]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
-    """What the actions of a question may be about.
-
-    Attributes
-    ----------
-    run_id : str
-        Of the answer; jobs read its question from the store, so that the queue holds no text of users.
-    question_key : str
-        Under which evidence for the question is kept.
-    files : tuple of File
-        Files that are stale or not indexed, the likeliest first.
-    links : tuple of mapping
-        ``code_symbol``, ``schema_ref`` and ``reason`` of links to suggest.
-    """
-
-    run_id: str
-    question_key: str
-    files: tuple[File, ...] = ()
-    links: tuple[Mapping[str, str], ...] = field(default=())
-
-
-def actions_for(reasons: Collection[Reason], round_: int) -> tuple[str, ...]:
-    """Return the actions that answer some signals in a round, 1 or 2; each once."""
-    found = (action for reason in ACTIONS if reason in reasons for action in ACTIONS[reason][round_ - 1])
-    return tuple(dict.fromkeys(found))
-
-
-def jobs_for(actions: Sequence[str], targets: Targets) -> Iterator[JobSpec]:
-    """Yield the jobs of a round's actions; the same for the same content of the files."""
-    for action in actions:
-        if action == SUGGEST_LINK:
-            for link in targets.links:
-                yield JobSpec(action, dict(link), f"{action} {link['code_symbol']} {link['schema_ref']}")
-        for file in targets.files:
-            if action == INJECT:
-                key = f"{action} {targets.question_key} {file.location} {file.version}"
-                yield JobSpec(action, {"run": targets.run_id, "path": file.location}, key)
-            elif action in {INDEX_FILE, INDEX_MODULE}:
-                payload = {"path": file.location, **({"recursive": True} if action == INDEX_MODULE else {})}
-                yield JobSpec(action, payload, f"{action} {file.location} {file.version}")

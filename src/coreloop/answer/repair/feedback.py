@@ -1,7 +1,6 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
 import re
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,30 +11,25 @@ import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.repair.store import RepairStore, judgment_of
-from coreloop.answer.repair.tables import NOTHING, Feedback, Link, Rejected, Suggestion
+from coreloop.answer.repair.store import judgment_of
+from coreloop.answer.repair.tables import NOTHING, Feedback, Rejected
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.verify import without_citations
-from coreloop.answer.search.index.search_index import entry_named
+from coreloop.answer.research.verify import sentence_key, without_citations
 from coreloop.base.errors import RunNotFoundError, UsageError
-from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
 from coreloop.observe.reading.decode import find_record
 from coreloop.runs.events import Noted
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
 MAX_REASON_CHARS: Final = 2_000
-_MAX_ID_CHARS: Final = 100
 _NEWEST: Final = 100  # chosen: `last` means an answer of today
-_POLL_S: Final = 0.2
 _TOO_SHORT: Final = re.compile(
     r"\b(?:too\s(?:short|brief|little)|incomplete|more\s(?:detail|context))|짧|부족|자세히|불완전",
     re.IGNORECASE,
@@ -90,7 +84,7 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Raises
     ------
     UsageError
-        The value is none of these, or the id is empty or too long.
+        The value is none of these.
     RunNotFoundError
         The id is neither of an answer nor of a request that has a record.
     RunStoreError
@@ -127,15 +121,13 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     Raises
     ------
     UsageError
-        The value is none of these, or the id is empty or too long.
+        The value is none of these.
     RunNotFoundError
         The id is neither of an answer nor of a request that has a record.
     WorkspaceError
         The verdict cannot be written; nothing is stored then.
     """
     kind = kind_of(value)
-    if not message_id.strip() or len(message_id) > _MAX_ID_CHARS:
-        raise UsageError("name the answer by its id, as `ask` prints it")
     now = datetime.now(UTC)
     answered = _answered(deps, message_id)
     feedback = Feedback(
@@ -192,43 +184,22 @@ def newest_answer(deps: Deps) -> str:
     raise UsageError("no answer yet; ask a question: dartlab-coreloop ask QUESTION")
 
 
-def mending_job(deps: Deps, message_id: str) -> Job:
-    """Return the job that answers a rejected question again; one that was forgotten is put again.
-
-    Raises
-    ------
-    UsageError
-        Nobody rejected the answer.
-    """
-    run_id = _mended_by(deps, message_id)
-    if not run_id:
-        raise UsageError("nobody rejected this answer")
-    return _put_job(deps, message_id, run_id)
+def mending_job(deps: Deps, message_id: str, run_id: str) -> Job:
+    """Return the job that answers a rejected question again; the first rejection puts it into the queue."""
+    return deps.queue.put(ANSWER_AGAIN, {"run": run_id}, key=f"{ANSWER_AGAIN} {message_id}", priority=3)
 
 
-def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
-    """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
-
-    Parameters
-    ----------
-    deps : Deps
-        Tables and store.
-    message_id : str
-        Of the rejected answer.
-    seconds : float
-        The longest wait.
-    """
+def read_notice(deps: Deps, message_id: str) -> Notice:
+    """Return the better answer to a rejected one, or how far it is."""
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
-    give_up_at = time.monotonic() + seconds
     try:
-        while not (state := load_run(deps.store, run_id)[0].state).is_terminal:
-            if time.monotonic() >= give_up_at:
-                return Notice(kind="progress", text=_progress(state))
-            time.sleep(_POLL_S)
+        state = load_run(deps.store, run_id)[0].state
     except RunNotFoundError:
         return Notice(kind="none", text="the search for another answer was removed")
+    if not state.is_terminal:
+        return Notice(kind="progress", text="the repair waits for a worker: dartlab-coreloop jobs work")
     answer = respond(state)
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")
@@ -249,7 +220,7 @@ def _answered(deps: Deps, message_id: str) -> State | None:
             return state
     logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
     if not any(find_record(message_id, log) for log in logs):
-        raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
+        raise RunNotFoundError(f"no answer {printable(message_id[:100])}; copy the id that `ask` prints")
     return None
 
 
@@ -283,54 +254,9 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     folding, newest = load_run(deps.store, run_id)
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     deps.store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
-    job = _put_job(deps, answered.run_id, run_id)
+    job = mending_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
-
-
-def _put_job(deps: Deps, message_id: str, run_id: str) -> Job:
-    return deps.queue.put(ANSWER_AGAIN, {"run": run_id}, key=f"{ANSWER_AGAIN} {message_id}", priority=3)
 
 
 def _mended_by(deps: Deps, message_id: str) -> str:
     return next((said.mended_by for said in deps.tables.feedback_of(message_id) if said.mended_by), "")
-
-
-def _progress(state: State) -> str:
-    case = knowledge_of(state)
-    if not case.attempts and not case.repairs:
-        return "the repair waits for a worker: dartlab-coreloop jobs work"
-    return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"
-
-
-def apply_suggestion(
-    workspace: Workspace, tables: RepairStore, suggestion_id: str, *, now: datetime
-) -> Suggestion:
-    """Apply a suggestion if the index has both ends of its link, which retrieval then uses. No file changes.
-
-    Raises
-    ------
-    UsageError
-        There is no such suggestion, or it was decided already.
-    """
-    details = tables.suggestion(suggestion_id).details
-    link = Link(details["code_symbol"], details["schema_ref"], now)
-    location, _, name = link.code_symbol.partition("::")
-    schema, _, place = link.schema_ref.partition("#")
-    ends = ((location, name), (schema, f"#{place}"))
-    if all(entry_named(workspace.index_file, file, entry) for file, entry in ends):
-        tables.decide(suggestion_id, "applied", now=now, link=link)
-    else:
-        tables.decide(suggestion_id, "failed", now=now)
-    return tables.suggestion(suggestion_id)
-
-
-def reject_suggestion(tables: RepairStore, suggestion_id: str, *, now: datetime) -> Suggestion:
-    """Reject a suggestion; the same one is not made again.
-
-    Raises
-    ------
-    UsageError
-        There is no such suggestion, or it was decided already.
-    """
-    tables.decide(suggestion_id, "rejected", now=now)
-    return tables.suggestion(suggestion_id)

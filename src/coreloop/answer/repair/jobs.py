@@ -1,52 +1,38 @@
-"""Runs, repairs and the gates as jobs of workers, and figures of them; gates measure what is described."""
+"""Runs and repairs as jobs of workers; gates, which measure what is described; figures of answers."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from threading import Event
 from typing import Final
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.actions import (
-    ANSWER_AGAIN,
-    Context,
-    Reason,
-    Signal,
-    Targets,
-    actions_for,
-    envelope,
-    jobs_for,
-)
+from coreloop.answer.repair.actions import ACTIONS, ANSWER_AGAIN, Context, Reason, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
 from coreloop.answer.repair.tables import AnswerRow, Feedback, Gate, Snapshot
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
-from coreloop.answer.search.index.run import read_coverage
+from coreloop.answer.search.index.run import File, read_coverage
 from coreloop.answer.search.index.search_index import public_functions
-from coreloop.answer.search.index.tree import File
-from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended, Noted
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.queue import Job, JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
-from coreloop.runs.manage import begin_run, read_run
-from coreloop.runs.pause_and_stop import resume_run, stop_run
+from coreloop.runs.manage import begin_run, read_run, resume_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import utc_day
 from coreloop.runs.stores.store import Store
 
 JOB_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
 """Of the jobs that work on runs, by the kind of the run."""
-GATES: Final = "gates.read"
-"""The job that measures the gates once a day."""
 KIND: Final = "gate"
 """Of the runs that have the gates' signals."""
 _DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
@@ -93,17 +79,6 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
     return state
 
 
-def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
-    """End a run as `coreloop.runs.pause_and_stop.stop_run`; the record of an idle one is a worker's job."""
-    state = stop_run(store, run_id)
-    if state.kind in JOB_NAMES:
-        with suppress(RunBusyError):
-            with store.hold(run_id):
-                pass
-            queue_run(queue, state.kind, run_id, is_new=False)
-    return state
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReading:
     """A gate now, and on the last day before.
@@ -115,16 +90,13 @@ class GateReading:
     worst : tuple of (str, int)
         Files with the most that is not good, and how much that is.
     signal : str or None
-        The reason of the signal that the fall raised.
-    jobs : int
-        Jobs that were put into the queue.
+        The reason of the signal that the fall raised; its jobs are in the queue.
     """
 
     now: Snapshot
     before: Snapshot | None
     worst: tuple[tuple[str, int], ...]
     signal: Reason | None = None
-    jobs: int = 0
 
 
 def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
@@ -150,8 +122,11 @@ def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     day = now.date()
     covered = Snapshot(day, "coverage", coverage.fresh, coverage.fresh + len(stale))
     described = Snapshot(day, "io", len(functions) - len(poor), len(functions))
-    pairs = ((covered, stale), (described, poor))
-    return [_compare(deps, snapshot, lacking, coverage.pending, now) for snapshot, lacking in pairs]
+    readings = [_compare(deps, covered, stale), _compare(deps, described, poor)]
+    for reading in readings:
+        if reading.signal:
+            _raise(deps, reading.signal, reading.worst[0][0], coverage.pending[:_MOST_JOBS], now)
+    return readings
 
 
 def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
@@ -162,19 +137,17 @@ def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
     return before.share - now.share >= _LEAST_POINTS and lost >= _LEAST_ITEMS
 
 
-def _compare(
-    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], files: Sequence[File], now: datetime
-) -> GateReading:
+def _compare(deps: Deps, snapshot: Snapshot, lacking: Sequence[str]) -> GateReading:
     kept = deps.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
-    reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
     deps.tables.put_snapshot(snapshot)
-    worst = tuple(Counter(lacking).most_common(_WORST))
-    jobs = _raise(deps, reason, worst[0][0], files, now) if reason else []
-    return GateReading(now=snapshot, before=before, worst=worst, signal=reason, jobs=len(jobs))
+    reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
+    return GateReading(
+        now=snapshot, before=before, worst=tuple(Counter(lacking).most_common(_WORST)), signal=reason
+    )
 
 
-def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: datetime) -> list[Job]:
+def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: datetime) -> None:
     """Store a signal in the event store, and put its jobs into the queue."""
     run_id = begin_run(deps.workspace, deps.store, f"{reason} {now.date()}", kind=KIND, now=now)
     folding, newest = load_run(deps.store, run_id)
@@ -182,14 +155,13 @@ def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: d
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     noted = Noted(at=now, name=SIGNALLED, data=message)
     deps.store.append(run_id, [noted, Ended(at=now, status="completed")], after=newest)
-    targets = Targets(run_id=run_id, question_key="", files=tuple(files[:_MOST_JOBS]))
-    return put_jobs(deps, list(jobs_for(actions_for([reason], 1), targets)))
+    put_jobs(deps, folding.state, ACTIONS[reason][0], files)
 
 
 def all_handlers(
     deps: Deps, *, shutdown: Event | None = None, show: Callable[[Run], None] = lambda _: None
 ) -> Mapping[str, Handler]:
-    """Return what does each job: runs, repairs, answering rejected questions again, and the gates.
+    """Return what does each job: runs, repairs, and answering rejected questions again.
 
     Parameters
     ----------
@@ -203,16 +175,7 @@ def all_handlers(
     return {
         **job_handlers(deps),
         **dict.fromkeys((*JOB_NAMES.values(), ANSWER_AGAIN), partial(_work_on, deps, shutdown, show)),
-        GATES: partial(_read_gates, deps),
     }
-
-
-def plan_gates(deps: Deps, *, now: datetime) -> Job:
-    """Put the day's job that measures the gates (UTC), once; it puts the next day's."""
-    day = now.astimezone(UTC).date()
-    return deps.queue.put(
-        GATES, {}, key=f"{GATES} {day}", priority=-2, run_at=datetime.combine(day, time.min, UTC)
-    )
 
 
 def _work_on(deps: Deps, shutdown: Event | None, show: Callable[[Run], None], job: Job) -> None:
@@ -223,13 +186,6 @@ def _work_on(deps: Deps, shutdown: Event | None, show: Callable[[Run], None], jo
             continue_research(run_id, deps, show=show, shutdown=shutdown)
         except RunEndedError:  # in a process that may have died then
             keep_ended_late(run_id, deps)
-
-
-def _read_gates(deps: Deps, _job: Job) -> dict[str, float]:
-    now = datetime.now(UTC)
-    readings = read_gates(deps, now=now)
-    plan_gates(deps, now=now + timedelta(days=1))
-    return {reading.now.gate: reading.now.share for reading in readings}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,8 +202,6 @@ class DayMetrics:
         Sources that the last attempts were given, by where they come from.
     feedback : dict of str to int
         ``up`` and ``down``.
-    notice_s : float or None
-        Seconds from a rejection to the other answer: the median; None for none.
     """
 
     day: str
@@ -255,43 +209,30 @@ class DayMetrics:
     unanswered: int
     evidence: dict[str, int]
     feedback: dict[str, int]
-    notice_s: float | None
 
 
 def read_last_day(deps: Deps, *, now: datetime) -> DayMetrics:
     """Count the answers and feedback of the last 24 hours."""
-    rows, ratings = _since(deps, now - timedelta(days=1))
-    return _metrics(utc_day(now), rows, ratings, rows)
+    since = now - timedelta(days=1)
+    return _metrics(utc_day(now), deps.tables.answers(since=since), deps.tables.feedback_since(since))
 
 
 def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:
     """Count by day what happened in so many days, the newest first; days without anything are left out."""
-    rows, ratings = _since(deps, now - timedelta(days=days))
-    seen = {utc_day(row.ended_at) for row in rows} | {utc_day(rating.created_at) for rating in ratings}
-    return [
-        _metrics(
-            day,
-            [row for row in rows if utc_day(row.ended_at) == day],
-            [rating for rating in ratings if utc_day(rating.created_at) == day],
-            rows,
-        )
-        for day in sorted(seen, reverse=True)
-    ]
+    since = now - timedelta(days=days)
+    answers, feedback = defaultdict[str, list[AnswerRow]](list), defaultdict[str, list[Feedback]](list)
+    for row in deps.tables.answers(since=since):
+        answers[utc_day(row.ended_at)].append(row)
+    for rating in deps.tables.feedback_since(since):
+        feedback[utc_day(rating.created_at)].append(rating)
+    seen = sorted(answers.keys() | feedback.keys(), reverse=True)
+    return [_metrics(day, answers[day], feedback[day]) for day in seen]
 
 
-def _since(deps: Deps, moment: datetime) -> tuple[list[AnswerRow], list[Feedback]]:
-    return deps.tables.answers(since=moment), deps.tables.feedback_since(moment)
-
-
-def _metrics(
-    day: str, ended: Sequence[AnswerRow], ratings: Sequence[Feedback], answers: Iterable[AnswerRow]
-) -> DayMetrics:
+def _metrics(day: str, ended: Sequence[AnswerRow], ratings: Sequence[Feedback]) -> DayMetrics:
     evidence = Counter[str]()
     for row in ended:
         evidence.update(row.found)
-    at = {row.run_id: row.ended_at for row in answers}
-    notices = (at[one.mended_by] - one.created_at for one in ratings if one.mended_by in at)
-    waits = sorted(wait.total_seconds() for wait in notices)
     answered = sum(row.is_supported for row in ended)
     return DayMetrics(
         day=day,
@@ -299,5 +240,4 @@ def _metrics(
         unanswered=len(ended) - answered,
         evidence=dict(evidence),
         feedback=dict(Counter(rating.kind for rating in ratings)),
-        notice_s=waits[len(waits) // 2] if waits else None,
     )

@@ -3,19 +3,21 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final
 
+import msgspec
+
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.repair.tables import (
-    NOTHING,
     REPAIR,
     AnswerRow,
     Evidence,
     Feedback,
     Gap,
-    Link,
     Rejected,
     Rejection,
     Snapshot,
@@ -23,7 +25,9 @@ from coreloop.answer.repair.tables import (
     Suggestion,
 )
 from coreloop.answer.research.research_state import ASK
-from coreloop.base.database import ADDRESS, FILE, Database, of_row, stamp, storable
+from coreloop.answer.search.index.run import file_at
+from coreloop.answer.search.source import Source
+from coreloop.base.database import ADDRESS, Database, of_row, storable
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
@@ -88,106 +92,84 @@ class RepairStore:
         where = "WHERE closed_at IS NULL" if open_only else ""
         return self._select(Gap, f"SELECT * FROM knowledge_gaps {where} ORDER BY seen DESC, id")
 
-    def close_gaps(self, topic: str, *, by: str, now: datetime) -> int:
-        """Close the open gaps of a topic; returns how many."""
-        return len(self._closed("topic", topic, by, now))
-
-    def close_gap(self, gap_id: str, *, by: str, now: datetime) -> None:
-        """Close one gap.
+    def close_gaps(self, *, topic: str = "", gap_id: str = "", by: str, now: datetime) -> None:
+        """Close the open gaps of a topic, or one by its id.
 
         Raises
         ------
         UsageError
             There is no open gap of this id.
         """
-        if not self._closed("id", gap_id, by, now):
+        closed = self._change(
+            "UPDATE knowledge_gaps SET closed_at = ?, closed_by = ? WHERE (topic = ? OR id = ?) "
+            "AND closed_at IS NULL RETURNING id",
+            *(now, by, topic, gap_id),
+        )
+        if gap_id and not closed:
             raise UsageError(
                 f"no open gap {printable(gap_id[:40])}; `dartlab-coreloop repair show` lists them"
             )
 
-    def _closed(self, column: str, value: str, by: str, now: datetime) -> list[Any]:
-        return self._change(
-            f"UPDATE knowledge_gaps SET closed_at = ?, closed_by = ? WHERE {column} = ? "
-            "AND closed_at IS NULL RETURNING id",
-            *(now, by, value),
-        )
-
-    def suggest(self, *, action: str, target: str, details: Mapping[str, Any], now: datetime) -> Suggestion:
+    def suggest(self, action: str, details: dict[str, Any], *, now: datetime) -> Suggestion:
         """Add a suggestion; the same one is added once, whatever was decided about it."""
-        new = Suggestion(_new_id(now), action, target, dict(details), "pending", now)
+        new = Suggestion(_new_id(now), action, details["code_symbol"], details, "pending", now)
         self._put("fix_suggestions", new, "(action, target, details) DO NOTHING")
-        statement = "SELECT * FROM fix_suggestions WHERE action = ? AND target = ? AND details = ?"
-        return self._select(Suggestion, statement, action, target, dict(details))[0]
+        statement = "SELECT * FROM fix_suggestions WHERE action = ? AND details = ?"
+        return self._select(Suggestion, statement, action, details)[0]
 
     def suggestions(self, *, status: Status | None = None) -> list[Suggestion]:
         """Return suggestions, the oldest first."""
         statement = "SELECT * FROM fix_suggestions WHERE ? = '' OR status = ? ORDER BY id"
         return self._select(Suggestion, statement, status or "", status or "")
 
-    def suggestion(self, suggestion_id: str) -> Suggestion:
-        """Return a suggestion.
-
-        Raises
-        ------
-        UsageError
-            There is none of this id.
-        """
-        for known in self._select(Suggestion, "SELECT * FROM fix_suggestions WHERE id = ?", suggestion_id):
-            return known
-        shown = printable(suggestion_id[:40])
-        raise UsageError(f"no suggestion {shown}; `dartlab-coreloop repair show` lists them")
-
-    def decide(self, suggestion_id: str, status: Status, *, now: datetime, link: Link | None = None) -> None:
-        """Store a decision, and the link that it applies.
+    def decide(self, suggestion_id: str, status: Status, *, now: datetime) -> Suggestion:
+        """Store a decision, and return the suggestion.
 
         Raises
         ------
         UsageError
             There is no suggestion of this id, or it was decided already.
         """
-        with self._database.writing():
-            rows = self._database.rows(
-                "UPDATE fix_suggestions SET status = ?, decided_at = ? WHERE id = ? AND status = 'pending' "
-                "RETURNING id",
-                (status, stamp(now), suggestion_id),
-            )
-            if rows and link is not None:
-                self._database.insert("links", link, "ON CONFLICT DO NOTHING")
-        if not rows:
-            raise UsageError(f"suggestion {suggestion_id} is {self.suggestion(suggestion_id).status} already")
-
-    def links(self) -> list[Link]:
-        """Return the applied links."""
-        return self._select(Link, "SELECT * FROM links ORDER BY 1, 2")
+        decided = self._change(
+            "UPDATE fix_suggestions SET status = ?, decided_at = ? WHERE id = ? AND status = 'pending' "
+            "RETURNING *",
+            *(status, now, suggestion_id),
+        )
+        if decided:
+            return of_row(Suggestion, decided[0])
+        for known in self._select(Suggestion, "SELECT * FROM fix_suggestions WHERE id = ?", suggestion_id):
+            raise UsageError(f"suggestion {suggestion_id} is {known.status} already")
+        shown = printable(suggestion_id[:40])
+        raise UsageError(f"no suggestion {shown}; `dartlab-coreloop repair show` lists them")
 
     def inject(self, evidence: Evidence) -> None:
-        """Put evidence before a question; what the same place said before is replaced."""
-        self._put(
-            "evidence",
-            evidence,
-            "(question, kind, location, symbol) DO UPDATE SET content = excluded.content, "
-            "content_hash = excluded.content_hash, created_at = excluded.created_at",
-        )
+        """Put evidence before a question; what the same file said before is replaced."""
+        key = (evidence.question, evidence.location)
+        with self._database.writing():
+            self._database.rows("DELETE FROM evidence WHERE question = ? AND location = ?", key)
+            self._database.insert("evidence", evidence)
 
-    def evidence_for(self, question: str) -> list[Evidence]:
-        """Return the evidence of a question's key, in the order in which it was injected."""
-        statement = "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location, symbol"
-        return self._select(Evidence, statement, question)
+    def evidence_for(self, question: str, root: Path) -> list[Source]:
+        """Return the evidence for a question, in order; that of a file that changed since is left out."""
+        statement = "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location"
+        kept = self._select(Evidence, statement, question_key(question))
+        return [
+            Source(
+                title=evidence.symbol or evidence.location,
+                location=evidence.location,
+                type="python" if evidence.location.endswith((".py", ".pyi")) else "text",
+                text=evidence.content,
+                retrieved_at=evidence.created_at,
+                provider="repair",
+            )
+            for evidence in kept
+            if evidence.version == file_at(root / evidence.location, evidence.location).version
+        ]
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
-        values = {
-            "said": [reason],
-            "sentence": rejected.sentences,
-            "passage": rejected.passages,
-            "location": rejected.locations,
-            "until": [rejected.until.isoformat()] if rejected.until else [],
-        }
-        pairs = [(kind, value) for kind, of_kind in values.items() for value in of_kind]
-        with self._database.writing():
-            for kind, value in pairs:
-                row = Rejection(topic, kind, value, reason, now)
-                self._database.insert("rejections", row, "ON CONFLICT DO NOTHING")
+        details = msgspec.to_builtins(rejected, builtin_types=())
+        self._put("rejections", Rejection(_new_id(now), topic, details, reason, now))
 
     def accept(self, topic: str) -> None:
         """Forget what was rejected for a question and its duplicates, since a person says otherwise."""
@@ -197,21 +179,18 @@ class RepairStore:
     def rejections(self, *topics: str) -> Rejected:
         """Return what persons rejected for questions and their duplicates."""
         rows = [row for topic in dict.fromkeys(topics) for row in self._of_same_topics(topic)]
-
-        def of(kind: str) -> frozenset[str]:
-            return frozenset(row.value for row in rows if row.kind == kind)
-
+        rejected = [msgspec.convert(row.details, Rejected) for row in rows]
         return Rejected(
-            sentences=of("sentence"),
-            passages=of("passage"),
-            locations=of("location"),
-            until=max(map(date.fromisoformat, of("until")), default=None),
+            sentences=frozenset[str]().union(*(one.sentences for one in rejected)),
+            passages=frozenset[str]().union(*(one.passages for one in rejected)),
+            locations=frozenset[str]().union(*(one.locations for one in rejected)),
+            until=max((one.until for one in rejected if one.until), default=None),
         )
 
     def reasons(self, topic: str) -> list[str]:
         """Return why persons rejected answers to a question, oldest first."""
-        statement = "SELECT * FROM rejections WHERE topic = ? AND kind = 'said' ORDER BY created_at"
-        return [row.reason for row in self._select(Rejection, statement, topic) if row.reason]
+        rows = self._select(Rejection, "SELECT * FROM rejections WHERE topic = ? ORDER BY id", topic)
+        return [row.reason for row in rows if row.reason]
 
     def _of_same_topics(self, topic: str) -> list[Rejection]:
         """Return what was rejected for this question, and for those that ask the same."""
@@ -229,15 +208,6 @@ class RepairStore:
     def snapshots(self, gate: str) -> list[Snapshot]:
         """Return a gate's snapshots, the newest first."""
         return self._select(Snapshot, "SELECT * FROM gate_snapshots WHERE gate = ? ORDER BY day DESC", gate)
-
-    def take_repair(self, now: datetime, *, most: int) -> bool:
-        """Count a round of repair; whether the hour's budget allows it."""
-        rows = self._change(
-            "INSERT INTO repairs VALUES (?, 1) ON CONFLICT (hour) DO UPDATE SET rounds = repairs.rounds + 1 "
-            "WHERE repairs.rounds < ? RETURNING rounds",
-            *(now.astimezone(UTC).isoformat(timespec="hours")[:13], most),
-        )
-        return bool(rows) and rows[0][0] <= most
 
     def keep_answer(self, row: AnswerRow) -> None:
         """Keep an ended answer; a second time changes nothing."""
@@ -283,16 +253,15 @@ def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> It
 
 
 def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: str) -> Rejected:
-    """Return what persons rejected for questions, as `RepairStore.rejections`, where there are any tables."""
-    if not has_repair_store(workspace, environ):
-        return NOTHING
+    """Return what persons rejected for questions, as `RepairStore.rejections`."""
     with open_repair_store(workspace, environ=environ) as tables:
         return tables.rejections(*topics)
 
 
-def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:
-    """Return whether a workspace may have tables of repair; those in Postgres are not looked for."""
-    return bool(environ.get(ADDRESS)) or (workspace.runs_dir / FILE).exists()
+def question_key(question: str) -> str:
+    """Return the key under which evidence for a question is kept: of its words, whatever their case."""
+    words = " ".join(question.split()).casefold()
+    return sha256(words.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _new_id(now: datetime) -> str:
@@ -311,17 +280,12 @@ def judgment_of(feedback: Feedback) -> HumanVerdict:
     )
 
 
-def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, str]) -> None:
-    """Remove what people said of an answer, its gaps and its verdicts; again, it changes nothing."""
-    if has_repair_store(workspace, environ):
-        with open_repair_store(workspace, environ=environ) as tables:
-            for feedback in tables.feedback_of(state.run_id):
-                take_back_verdict(workspace.judgments_dir, judgment_of(feedback))
-            tables.forget_answer(state.run_id, state.question)
-
-
 def _forget(workspace: Workspace, state: State, address: str) -> None:
-    forget_answer(workspace, state, environ={ADDRESS: address} if address else {})
+    """Remove what people said of an answer, its gaps and its verdicts; again, it changes nothing."""
+    with open_repair_store(workspace, environ={ADDRESS: address} if address else {}) as tables:
+        for feedback in tables.feedback_of(state.run_id):
+            take_back_verdict(workspace.judgments_dir, judgment_of(feedback))
+        tables.forget_answer(state.run_id, state.question)
 
 
 register_kind(replace(kind_named(ASK), forget=_forget))

@@ -7,9 +7,8 @@ from typing import Any, Final, Literal, get_args, get_type_hints
 
 from coreloop.base.database import JSON, Tables
 
-Kind = Literal["local_file", "params", "returns", "fields"]
 Gate = Literal["coverage", "io"]
-Status = Literal["pending", "applied", "rejected", "failed"]
+Status = Literal["pending", "applied", "rejected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,15 +80,6 @@ class Suggestion:
     decided_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """An applied link: what a symbol handles is described by an entry of a schema."""
-
-    code_symbol: str
-    schema_ref: str
-    created_at: datetime
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """A passage of one of the project's files for a question.
@@ -97,23 +87,20 @@ class Evidence:
     Attributes
     ----------
     question : str
-        Key of the question, see `coreloop.answer.repair.evidence.question_key`.
-    kind : str
-        What it is: a passage (``local_file``), or what a symbol's docstring says of its parameters, its
-        return value or its fields.
+        Key of the question, see `coreloop.answer.repair.store.question_key`.
     location, symbol : str
         Where it stands; ``symbol`` is "" for none.
-    content_hash : str
-        SHA-256 of the file: evidence of a file that changed is not used.
+    version : str
+        Of the file: evidence of one that changed is not used.
     """
 
     question: str
-    kind: Kind
     location: str
     symbol: str
     content: str
-    content_hash: str
+    version: str
     created_at: datetime
+    kind: Literal["local_file"] = "local_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +124,13 @@ class AnswerRow:
 
     Attributes
     ----------
-    mends : str
-        The id of the rejected one that it replaces, or "".
     found : dict
         Sources by where they come from.
     """
 
     run_id: str
-    session_id: str
     ended_at: datetime
     is_supported: bool
-    repairs: int
-    mends: str = ""
     found: dict[str, int] = field(default_factory=dict, metadata=JSON)
 
 
@@ -158,14 +140,13 @@ class Rejection:
 
     Attributes
     ----------
-    kind, value : str
-        A ``sentence`` on one line, a ``passage`` by its hash, the ``location`` of a file, a date ``until``
-        which sources are out of date; ``said``: the person's reason alone.
+    details : dict
+        A `Rejected`.
     """
 
+    id: str
     topic: str
-    kind: str
-    value: str
+    details: dict[str, Any] = field(metadata=JSON)
     reason: str
     created_at: datetime
 
@@ -177,7 +158,7 @@ class Rejected:
     Attributes
     ----------
     sentences : frozenset of str
-        See `coreloop.answer.research.best_passages.sentence_key`.
+        See `coreloop.answer.research.verify.sentence_key`.
     passages : frozenset of str
         Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
     locations : frozenset of str
@@ -198,24 +179,14 @@ class Rejected:
 NOTHING: Final = Rejected()
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
-    """Rounds of repair in an hour (UTC, ``YYYY-MM-DDTHH``)."""
-
-    hour: str
-    rounds: int
-
-
 _TABLES: Final[Mapping[str, tuple[type, str]]] = {
     "feedback": (Feedback, "PRIMARY KEY (id)"),
     "knowledge_gaps": (Gap, "PRIMARY KEY (id)"),
     "fix_suggestions": (Suggestion, "PRIMARY KEY (id), UNIQUE (action, target, details)"),
-    "links": (Link, "PRIMARY KEY (code_symbol, schema_ref)"),
-    "evidence": (Evidence, "PRIMARY KEY (question, kind, location, symbol)"),
+    "evidence": (Evidence, "PRIMARY KEY (question, location)"),
     "gate_snapshots": (Snapshot, "PRIMARY KEY (day, gate)"),
-    "repairs": (Rounds, "PRIMARY KEY (hour)"),
     "answers": (AnswerRow, "PRIMARY KEY (run_id)"),
-    "rejections": (Rejection, "PRIMARY KEY (topic, kind, value)"),
+    "rejections": (Rejection, "PRIMARY KEY (id)"),
 }
 
 
@@ -232,4 +203,5 @@ REPAIR: Final = Tables(
     ";\n".join(
         f"CREATE TABLE {name} ({', '.join(_columns(kind))}, {keys})" for name, (kind, keys) in _TABLES.items()
     ),
+    version=2,
 )

@@ -18,23 +18,13 @@ from coreloop.answer.research.research_state import (
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.text import escape_markdown
+from coreloop.base.validation import fields_of
 from coreloop.runs.state import State
 
 End = Literal["answered", "nothing_said_so", "search_down", "model_unusable"]
-EXIT_CODES: Final[Mapping[End, int]] = {
-    "answered": 0,
-    "nothing_said_so": 1,
-    "search_down": 4,
-    "model_unusable": 5,
-}
-HTTP_STATUS: Final[Mapping[End, int]] = {
-    "answered": 200,
-    "nothing_said_so": 200,
-    "search_down": 503,
-    "model_unusable": 502,
-}
-_LINES: Final[Mapping[End, str]] = {
-    "answered": "",
+EXIT_CODES: Final = {"answered": 0, "nothing_said_so": 1, "search_down": 4, "model_unusable": 5}
+HTTP_STATUS: Final = {"search_down": 503, "model_unusable": 502}
+_LINES: Final = {
     "nothing_said_so": "nothing said so; {reason}",
     "search_down": "the search was down: {reason}",
     "model_unusable": "the model was unusable: {reason}; what is shown is found without it",
@@ -44,14 +34,7 @@ DEGRADED: Final = "Search capabilities were limited; answer is based on partial 
 UNUSABLE: Final = "The model's own answer could not be used; these are the findings."
 _ADVICE: Final = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 _QUOTED_OF_PART: Final = 2  # chosen: two sources that agree
-_RAISE: Final[Mapping[str, str]] = {
-    "max_iterations": "--max-iterations",
-    "queries": "--max-queries",
-    "sources": "--max-sources",
-    "deadline": "--deadline",
-    "tokens": "--max-tokens",
-}
-"""What to raise if a limit ended a research."""
+_LIMITS: Final = ("--max-iterations", "--max-queries", "--max-sources", "--max-tokens", "--deadline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +130,6 @@ class AgentResponse:
         One line that says why there is no answer, or what else to know; "" for nothing.
     error : EndError or None
         The same for programs, if the search or the model did not work.
-    intent : str
-        What the question wants, as the model says.
     signals : tuple of str
         What went wrong in the attempts, in their order.
     repairs : int
@@ -175,7 +156,6 @@ class AgentResponse:
     end: End
     reason: str
     error: EndError | None
-    intent: str
     signals: tuple[str, ...]
     repairs: int
     run_id: str
@@ -192,7 +172,7 @@ def respond(state: State) -> AgentResponse:
         return build_response(state, knowledge.attempts[-1])
     if knowledge.answer is not None:
         return replace(msgspec.convert(knowledge.answer, AgentResponse), usage=usage_of(state))
-    response = build_response(state, answer_from(state, Attempt(number=0, model="")))
+    response = build_response(state, answer_from(state, Attempt(number=0)))
     if response.supported:
         return response
     return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
@@ -207,7 +187,8 @@ def ending(state: State) -> str:
     if not state.is_terminal:
         hint = tell("go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id)
         return f"{state.status}; {hint}"
-    option = _RAISE.get(state.stop_reason or "")
+    reason = (state.stop_reason or "no limit").replace("_", "-")
+    option = next((option for option in _LIMITS if reason in option), None)
     if state.is_covered or state.sufficient or option is None:
         return ""
     return tell("stopped before it had enough; for more, raise {option}", option=option)
@@ -216,9 +197,8 @@ def ending(state: State) -> str:
 def build_response(state: State, attempt: Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
     knowledge, tell = knowledge_of(state), in_language_of(state.question)
-    end, why = _end(attempt)
-    is_failed = end in {"search_down", "model_unusable"}
-    text = "\n".join(_lines(knowledge, attempt))
+    (end, why), text = _end(attempt), "\n".join(_lines(knowledge, attempt))
+    line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
         summary=_summary(attempt),
         final_answer=text,
@@ -230,11 +210,8 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         supported=bool(attempt.sentences),
         insufficient_termination=not (state.is_covered or state.sufficient),
         end=end,
-        reason="; ".join(filter(None, (tell(_LINES[end], reason=tell(why)), attempt.note))),
-        error=EndError(type=end, message=_LINES[end].format(reason=why), retryable=True)
-        if is_failed
-        else None,
-        intent=attempt.intent,
+        reason="; ".join(filter(None, (tell(line, reason=tell(why)), knowledge.note))),
+        error=EndError(type=end, message=line.format(reason=why), retryable=True) if is_failed else None,
         signals=tuple(signal.reason for signal in knowledge.signals),
         repairs=sum(bool(repair.actions) for repair in knowledge.repairs if knowledge.request.may_repair),
         run_id=state.run_id,
@@ -246,18 +223,15 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
 
 
 def tool_calls(state: State) -> list[AnswerCall]:
-    """Return the searches of a run, and the attempts of `ask`."""
-    searches = [
+    """Return the searches of a run, and the attempts of `ask`, each of which searches once."""
+    calls = [
         AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
         for search in state.search_history
     ]
-    return searches + [attempt_call(state, attempt) for attempt in knowledge_of(state).attempts]
-
-
-def attempt_call(state: State, attempt: Attempt) -> AnswerCall:
-    """Return an attempt of `ask`, which searches once."""
-    args = {"question": state.question, "attempt": attempt.number}
-    return AnswerCall(name="retrieve", args=args, ok=bool(attempt.sentences))
+    for attempt in knowledge_of(state).attempts:
+        args = {"question": state.question, "attempt": attempt.number}
+        calls.append(AnswerCall(name="retrieve", args=args, ok=bool(attempt.sentences)))
+    return calls
 
 
 def _end(attempt: Attempt) -> tuple[End, str]:
@@ -266,7 +240,7 @@ def _end(attempt: Attempt) -> tuple[End, str]:
         return "model_unusable", " ".join(attempt.failure.split())
     if attempt.sentences:
         return "answered", ""
-    if attempt.is_down:
+    if attempt.problem:
         return "search_down", " ".join(attempt.problem.split())
     return "nothing_said_so", _ADVICE
 
@@ -275,7 +249,7 @@ def _summary(attempt: Attempt) -> str:
     """The first sentence; if sources differ about it, both sides."""
     shown = attempt.sentences or attempt.quoted
     if not shown:
-        return DEGRADED if attempt.is_down else NO_EVIDENCE
+        return DEGRADED if attempt.problem else NO_EVIDENCE
     pair = next((pair for pair in attempt.differing if any(text in shown[0] for text in pair.texts)), None)
     return contradiction_line(pair) if pair else shown[0]
 
@@ -285,7 +259,7 @@ def _lines(knowledge: Knowledge, attempt: Attempt) -> Iterator[str]:
     if shown:
         yield from shown
         yield from map(contradiction_line, attempt.differing)
-    elif not (attempt.is_down or attempt.failure):
+    elif not (attempt.problem or attempt.failure):
         yield NO_EVIDENCE
     if attempt.dropped:
         yield f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)"
@@ -336,15 +310,9 @@ def _side(side: SourcedText) -> str:
 
 def answer_source(read: ReadSource) -> AnswerSource:
     """Return a source as callers get it."""
-    source = read.source
-    return AnswerSource(
-        id=f"[{read.number}]",
-        title=source.title,
-        location=source.location,
-        type=source.type,
-        line=source.line,
-        published=source.published.isoformat() if source.published else None,
-    )
+    published = read.source.published.isoformat() if read.source.published else None
+    place: dict[str, Any] = fields_of(read.source, "title", "location", "type", "line")
+    return AnswerSource(id=f"[{read.number}]", published=published, **place)
 
 
 def shown_passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:

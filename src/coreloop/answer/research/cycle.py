@@ -5,25 +5,30 @@ A research judges by a reflection, and answers in the end. Both answer by passag
 model wrote and its sources support.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import CheckResponse, LlmResponse, PlanResponse, SynthesisResponse
-from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.models.prompt import Material
+from coreloop.answer.models.contracts import (
+    CheckResponse,
+    LlmResponse,
+    Material,
+    PlanResponse,
+    SynthesisResponse,
+)
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import plan_offline
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Context, Reason, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import asks_again, repair
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.asking import UNUSABLE, ask, ask_or_do_without
-from coreloop.answer.research.best_passages import SHOWN, Grounds, numbered, quoted
-from coreloop.answer.research.memory import Memory, material_of, notes_of, numbered_source, view
+from coreloop.answer.research.memory import Memory, material_of, notes_of, view
 from coreloop.answer.research.next_queries import (
     START_STRATEGY,
     angled,
@@ -42,11 +47,12 @@ from coreloop.answer.research.research_state import (
     PLANNED,
     Attempt,
     PlanQuery,
+    ReadSource,
     knowledge_of,
 )
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.research.verify import UNCITED, check_answer, without
+from coreloop.answer.research.verify import SHOWN, UNCITED, Grounds, check_answer, numbered, quoted, without
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
@@ -77,8 +83,12 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     """Write the answer of a research once, from the share that was reserved for it; `ask` has its own."""
     if run.state.kind == ASK:
         return
+    knowledge = knowledge_of(run.state)
+    reasons = dict.fromkeys(failed.reason for failed in knowledge.failed_queries)
+    problem = "\n".join([*reasons][:_MAX_REASONS])
     with phase(run, "synthesize"):
-        attempt = final_attempt(run, deps)
+        attempt = Attempt(number=run.state.iteration, problem=problem)
+        attempt, _ = write_answer(run, deps, knowledge.sources, attempt)
     for claim in attempt.dropped:
         run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
@@ -104,7 +114,10 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
         found = search_step(run, RETRIEVE, str(number), find)
     with phase(run, "synthesize"):
-        attempt, reason = attempt_answer(run, deps, found)
+        attempt = Attempt(
+            number=number, model=_ladder(run, deps).name, found=found.counts, problem=found.reason
+        )
+        attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
         run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
     if reason is None:
         _cover(run, attempt)
@@ -155,7 +168,7 @@ def _explore(run: Run, deps: Deps) -> None:
 
 def _plan(run: Run, deps: Deps) -> None:
     material = Material(question=run.state.question)
-    plan = ask_or_do_without(run, deps.ladder, "plan", material, PlanResponse, key="plan", what="plan")
+    plan = ask_or_do_without(run, deps.ladder, "plan", material, PlanResponse, plan_offline)
     request = knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
     parts = plan_parts(run.state.question, plan)
@@ -183,90 +196,77 @@ def _other_angle(state: State, strategy: tuple[str, ...]) -> list[PlanQuery]:
     return [PlanQuery(text, "other angle", number) for text in texts]
 
 
-def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, Reason | None]:
-    """Answer from what was found, by the models if there are any; the reason says why it cannot stand."""
-    knowledge, number, question = knowledge_of(run.state), run.state.iteration + 1, run.state.question
-    rejected = rejections(run, deps)
-    ladder = deps.ladder.rest if OTHER_MODEL in knowledge.actions and deps.ladder.rest else deps.ladder
-    attempt = Attempt(
-        number=number,
-        model=ladder.name,
-        found=found.counts,
-        problem=found.reason,
-        is_down=bool(found.reason),
-        note=knowledge.note if number == 1 else "",
-    )
-    missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
-    if ladder.name == OFFLINE:
-        grounds = Grounds(question, numbered(found.sources), rejected, index=_index(deps))
-        attempt = quoted(attempt, grounds, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
-        return attempt, None if attempt.sentences else missed
-    left = [source for source in found.sources if source.hash not in rejected.passages]
-    grounds = Grounds(question, numbered(left), rejected, index=_index(deps))
-    prompt = "strict" if STRICT in knowledge.actions else "answer"
-    material = Material(question=question, sources=tuple(map(numbered_source, grounds.sources)))
-    try:
-        reply = ask(run, ladder, prompt, material, LlmResponse, key=f"{prompt}-{number}")
-    except ModelError as error:
-        if error.kind not in UNUSABLE:
-            raise
-        attempt = quoted(attempt, grounds)
-        if ladder.name.endswith(OFFLINE):  # the last of a list
-            return attempt, None if attempt.sentences else missed
-        return _unusable(attempt, error), "contract_invalid"
-    attempt = replace(attempt, intent=reply.intent)
-    if not reply.answer.strip() or (not reply.confidence and not reply.citations):
-        return attempt, missed
-    checked = _checked(attempt, reply, grounds, is_last=not asks_again(run, deps, "citation_missing"))
-    if fault := fault_of(checked):
-        return replace(attempt, dropped=checked.dropped), fault
-    return _beside(checked, grounds), None
+def write_answer(
+    run: Run, deps: Deps, sources: Sequence[ReadSource], attempt: Attempt
+) -> tuple[Attempt, Reason | None]:
+    """Answer by what the models write and sources support, else by passages that say it, else by findings.
 
-
-def final_attempt(run: Run, deps: Deps) -> Attempt:
-    """Answer a research from all that it read; if its model cannot, by what is found without one."""
-    knowledge, question, rejected = knowledge_of(run.state), run.state.question, rejections(run, deps)
-    known = knowledge.contradictions_found
-    grounds = Grounds(question, knowledge.sources, rejected, known, _index(deps))
-    reasons = list(dict.fromkeys(failed.reason for failed in knowledge.failed_queries))[:_MAX_REASONS]
-    attempt = Attempt(
-        number=run.state.iteration,
-        model=deps.ladder.name,
-        problem="\n".join(reasons),
-        is_down=bool(reasons) and not knowledge.sources,
-        note=knowledge.note,
-    )
-    if not knowledge.sources or deps.ladder.name == OFFLINE:
-        return _found(run, grounds, attempt)
+    The reason says why an answer of `ask` cannot stand.
+    """
+    knowledge, is_ask = knowledge_of(run.state), run.state.kind == ASK
+    rejected, ladder = rejections(run, deps), _ladder(run, deps)
+    index = deps.workspace.index_file if deps.searches_index else None
+    grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, index)
+    attempt = replace(attempt, model=ladder.name)
+    found = quoted(attempt, grounds, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
+    if not (found.sentences or rejected):
+        known = answer_from(run.state, found)
+        found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found
+    missed: Reason = "insufficient_evidence" if sources else "search_miss"
+    without_model = found, None if found.sentences else missed
+    if not (sources and ladder.models):
+        return without_model
     try:
-        attempt = _synthesised(run, deps, grounds, attempt)
+        checked = _written(run, deps, grounds, attempt)
     except (ModelError, BudgetError) as error:
-        found = _found(run, grounds, attempt)
-        return found if deps.ladder.name.endswith(OFFLINE) else _unusable(found, error)
-    return _beside(attempt, grounds) if attempt.sentences else answer_from(run.state, attempt)
+        if ladder.is_optional:
+            return without_model
+        if is_ask and getattr(error, "kind", "") not in UNUSABLE:
+            raise
+        return replace(found, sentences=(), quoted=found.sentences, failure=str(error)), "contract_invalid"
+    if is_ask and (fault := fault_of(checked, missed)):
+        return replace(attempt, dropped=checked.dropped), fault
+    if not checked.sentences:
+        return answer_from(run.state, checked), missed
+    apart = [sources[number - 1] for pair in found.differing for number in pair.sources]
+    cited = {read.number: read for read in (*checked.cited, *apart)}
+    return replace(checked, cited=tuple(cited.values()), differing=found.differing), None
 
 
-def _synthesised(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attempt:
-    """Let the models write an answer, and judge its sentences once more if that was asked for."""
-    knowledge, memory = knowledge_of(run.state), view(run, is_answer=True)
-    material = material_of(run.state, memory, notes_of(knowledge, memory))
-    reply = ask(run, deps.ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
-    attempt = _checked(attempt, reply, grounds, is_last=True)
+def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attempt:
+    """Let the models write an answer, and keep the sentences that its sources support.
+
+    A sentence that names no source is checked against those of the reply's citations, or against all if
+    nobody will be asked again.
+    """
+    knowledge, ladder, is_last = knowledge_of(run.state), _ladder(run, deps), True
+    reply: LlmResponse | SynthesisResponse
+    if run.state.kind == ASK:
+        passages = grounds.rejected.passages
+        left = tuple(read for read in grounds.sources if read.source.hash not in passages)
+        prompt = "strict" if STRICT in knowledge.actions else "answer"
+        reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), LlmResponse)
+        if not (reply.confidence or reply.citations):
+            return attempt
+        is_last = not asks_again(run, deps, "citation_missing")
+    else:
+        memory = view(run, is_answer=True)
+        material = material_of(run.state, memory, notes_of(knowledge, memory))
+        reply = ask(run, ladder, "synthesize", material, SynthesisResponse)
+    cited = [int(citation.id.strip("[]")) for citation in reply.citations]
+    every = range(1, len(grounds.sources) + 1) if is_last else ()
+    attempt = check_answer(attempt, reply.answer, grounds, named=cited or every)
     if not (knowledge.request.second_check and attempt.sentences):
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
     material = material_of(run.state, Memory(attempt.cited, ()), notes)
-    check = ask(run, deps.ladder, "check", material, CheckResponse, key="check", is_answer=True)
-    return without(attempt, check.unsupported)
+    return without(attempt, ask(run, ladder, "check", material, CheckResponse).unsupported, grounds)
 
 
-def _found(run: Run, grounds: Grounds, attempt: Attempt) -> Attempt:
-    """Answer by passages of what was read; if none says it, by the findings, which sources say in parts."""
-    attempt = quoted(attempt, grounds)
-    if attempt.sentences or grounds.rejected:
-        return attempt
-    found = answer_from(run.state, attempt)
-    return replace(found, cited=(*found.cited, *attempt.cited)) if found.sentences else attempt
+def _ladder(run: Run, deps: Deps) -> Ladder:
+    """Return the models to ask: after the last repair of an answer, the others."""
+    is_other = OTHER_MODEL in knowledge_of(run.state).actions
+    return (deps.ladder.rest if is_other else None) or deps.ladder
 
 
 def rejections(run: Run, deps: Deps) -> Rejected:
@@ -274,38 +274,11 @@ def rejections(run: Run, deps: Deps) -> Rejected:
     return deps.tables.rejections(run.state.question, *(part.text for part in run.state.sub_questions))
 
 
-def _index(deps: Deps) -> Path | None:
-    return deps.workspace.index_file if deps.searches_index else None
-
-
-def _unusable(attempt: Attempt, error: Exception) -> Attempt:
-    """Show what was found without a model in place of an answer that it could not give."""
-    return replace(attempt, sentences=(), quoted=attempt.sentences, failure=str(error))
-
-
-def _checked(
-    attempt: Attempt, reply: LlmResponse | SynthesisResponse, grounds: Grounds, *, is_last: bool
-) -> Attempt:
-    """Keep the sentences of a model's answer that its sources support.
-
-    A sentence that names no source is checked against those of the reply's citations, or against all if
-    nobody will be asked again.
-    """
-    cited = [int(citation.id.strip("[]")) for citation in reply.citations]
-    every = range(1, len(grounds.sources) + 1)
-    return check_answer(attempt, reply.answer, grounds, named=cited or (every if is_last else ()))
-
-
-def _beside(attempt: Attempt, grounds: Grounds) -> Attempt:
-    """Put what the best passages say differently beside the sentences of a model."""
-    pairs = quoted(attempt, replace(grounds, index=None)).differing
-    cited = [*attempt.cited, *(grounds.sources[number - 1] for pair in pairs for number in pair.sources)]
-    return replace(attempt, cited=tuple({read.number: read for read in cited}.values()), differing=pairs)
-
-
-def fault_of(attempt: Attempt) -> Reason | None:
+def fault_of(attempt: Attempt, missed: Reason) -> Reason | None:
     """Return why an answer cannot stand; it can if more of its sentences are kept than dropped."""
     if len(attempt.sentences) > len(attempt.dropped):
         return None
+    if not attempt.dropped:
+        return missed
     is_uncited = all(dropped.reason == UNCITED for dropped in attempt.dropped)
     return "citation_missing" if is_uncited else "citation_unsupported"

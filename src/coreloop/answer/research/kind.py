@@ -5,9 +5,8 @@ from typing import Any
 
 import orjson
 
-from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
-from coreloop.answer.research.research_state import ASK, KIND, Aim, Knowledge, fold, knowledge_of
+from coreloop.answer.research.research_state import ASK, KIND, Knowledge, fold, knowledge_of
 from coreloop.base.text import escape_markdown
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
@@ -17,12 +16,12 @@ def committed(state: State) -> None:
     """Keep the active hypotheses and the next actions of the iteration that was just committed."""
     known = state.of_kind
     assert isinstance(known, Knowledge), state.kind
-    aim = Aim(
-        iteration=state.iteration,
-        active_hypotheses=tuple(known.active_hypotheses),
-        next_actions=state.next_actions,
-    )
-    known.aims = [*(known.aims or ()), aim][-WORKING_ITERATIONS:]
+    aim = {
+        "iteration": state.iteration,
+        "active_hypotheses": known.active_hypotheses,
+        "next_actions": state.next_actions,
+    }
+    known.aims = [*known.aims, aim][-WORKING_ITERATIONS:]
 
 
 def views(state: State) -> Mapping[str, bytes]:
@@ -40,7 +39,7 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     memory = remember(knowledge, iteration=state.iteration)
     return {
         "iteration": state.iteration,
-        "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims or ()],
+        "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims],
         "working": [
             {"number": read.number, "location": read.source.location, "iteration": read.iteration}
             for read in memory.working
@@ -51,35 +50,25 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     }
 
 
-def _iteration(state: State, knowledge: Knowledge, aim: Aim) -> dict[str, Any]:
-    """An iteration's findings, executed queries, active hypotheses and next actions."""
-    number = aim.iteration
-    return {
-        "iteration": number,
-        "findings": [finding for finding in knowledge.findings if finding.iteration == number],
-        "queries_executed": [one.query for one in state.search_history if one.iteration == number],
-        "active_hypotheses": aim.active_hypotheses,
-        "next_actions": aim.next_actions,
-    }
+def _iteration(state: State, knowledge: Knowledge, aim: Mapping[str, Any]) -> dict[str, Any]:
+    """An iteration's aims, findings and executed queries."""
+    number = aim["iteration"]
+    found = [finding for finding in knowledge.findings if finding.iteration == number]
+    queries = [one.query for one in state.search_history if one.iteration == number]
+    return {**aim, "findings": found, "queries_executed": queries}
 
 
 def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
     newest = knowledge.findings[-SEMANTIC_FINDINGS:]
     yield f"# {escape_markdown(state.question)}"
-    for part in state.sub_questions:
-        yield f"\n## {part.id} {escape_markdown(part.text)}\n"
-        answering = [finding for finding in newest if part.id in finding.answers]
-        yield from [_line(finding, knowledge) for finding in answering] or ["open"]
-    if others := [finding for finding in newest if not finding.answers]:
-        yield "\n## Others\n"
-        yield from (_line(finding, knowledge) for finding in others)
+    for part, text in [*((part.id, part.text) for part in state.sub_questions), ("", "Others")]:
+        yield f"\n## {part} {escape_markdown(text)}\n"
+        for finding in newest:
+            if part in (finding.answers or ("",)):
+                sources = knowledge.sources_of(finding.sources)
+                named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
+                yield f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"
     yield ""
-
-
-def _line(finding: Finding, knowledge: Knowledge) -> str:
-    sources = knowledge.sources_of(finding.sources)
-    named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
-    return f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"
 
 
 register_kind(Kind(name=KIND, initial=Knowledge, fold=fold, committed=committed, views=views))

@@ -1,17 +1,14 @@
 """What a prompt shows of a research: the newest in full, older sources as a summary and a number."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-import msgspec
-
-from coreloop.answer.models.prompt import Material, NumberedSource
+from coreloop.answer.models.contracts import Material, NumberedSource
 from coreloop.answer.research.findings import Finding, citation_marks
 from coreloop.answer.research.research_state import (
     AGAINST,
     COMPACTED,
-    Compaction,
     Knowledge,
     ReadSource,
     knowledge_of,
@@ -73,56 +70,30 @@ def retrieve(knowledge: Knowledge, iteration: int) -> tuple[ReadSource, ...]:
 
 
 def view(run: Run, *, is_answer: bool = False) -> Memory:
-    """Return what is in view of the next prompt, compacted if it must be; the run's events say so."""
+    """Return what is in view of the next prompt.
+
+    Texts are replaced by their findings and a handle until the view fits, those of findings last; the run's
+    events say so, and the raw texts stay as they are.
+    """
     state, knowledge = run.state, knowledge_of(run.state)
     memory = remember(knowledge, iteration=state.iteration + 1)
-    budget, left, room = state.limits.tokens, None, MAX_VIEW_TOKENS
+    budget, room, is_low = state.limits.tokens, MAX_VIEW_TOKENS, False
     if budget is not None:
         kept = 0 if is_answer else state.limits.kept.tokens
         left = max(0, budget - (state.spent + state.reserved).tokens - kept)
         # all but the rest of the call, or a third if more calls come
         room = min(room, left - _CALL_TOKENS if is_answer else left // 3)
-    reason = compaction_reason(memory, tokens_left=left, token_budget=budget)
-    if not reason and not is_answer:
-        return memory
+        is_low = left < LEAST_BUDGET_SHARE * budget
     cited = {number for finding in knowledge.findings for number in finding.sources}
-    small = compacted(memory, keep=cited, max_tokens=room)
-    if small.archived != memory.archived:
-        compaction = Compaction(reason or "before the answer", state.iteration + 1, small.archived)
-        run.record(events.Noted, name=COMPACTED, data=msgspec.to_builtins(compaction))
-    return small
-
-
-def compaction_reason(memory: Memory, *, tokens_left: int | None, token_budget: int | None) -> str:
-    """Say why a view must be compacted, or return ""."""
-    if token_budget is not None and tokens_left is not None:
-        if tokens_left < LEAST_BUDGET_SHARE * token_budget:
-            return f"less than {LEAST_BUDGET_SHARE:.0%} of the token budget is left"
-        if memory.most_tokens > tokens_left:
-            return "the sources do not fit the tokens that are left"
-    if memory.most_tokens > MAX_VIEW_TOKENS:
-        return f"the sources have more than {MAX_VIEW_TOKENS:,} tokens"
-    return ""
-
-
-def compacted(memory: Memory, *, keep: Collection[int] = (), max_tokens: int = MAX_VIEW_TOKENS) -> Memory:
-    """Replace texts by their findings and a handle until the view fits; the raw texts stay as they are.
-
-    Parameters
-    ----------
-    memory : Memory
-        Of `remember`.
-    keep : collection of int
-        Numbers of the sources that stay in full longest, for example those of findings.
-    max_tokens : int
-        Of the result, unless the summaries alone have more.
-    """
-    order = sorted(memory.working, key=lambda read: (read.number in keep, read.iteration, -read.number))
-    for read in order:
-        if memory.most_tokens <= max_tokens:
-            break
-        if len(read.source.text) > _SUMMARY_CHARS:
+    whole = memory.archived
+    for read in sorted(memory.working, key=lambda read: (read.number in cited, read.iteration, -read.number)):
+        if memory.most_tokens > room and len(read.source.text) > _SUMMARY_CHARS:
             memory = _with_summary(memory, read)
+    if memory.archived != whole:
+        low = f"less than {LEAST_BUDGET_SHARE:.0%} of the token budget is left"
+        reason = low if is_low else f"the sources do not fit in {room:,} tokens"
+        about = {"reason": reason, "iteration": state.iteration + 1, "archived": memory.archived}
+        run.record(events.Noted, name=COMPACTED, data=about)
     return memory
 
 

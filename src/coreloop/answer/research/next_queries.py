@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
-from coreloop.answer.models.question_parts import with_synonyms
+from coreloop.answer.models.offline import with_synonyms
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, PlanQuery
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.text.terms import search_words

@@ -1,37 +1,191 @@
-"""Reflection: models say what the sources say and what is missing, and the next queries are chosen."""
+"""Reflection: what sources say is believed, rated and compared, and what is missing is searched for next."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import reflect_offline
 from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.research import findings as tags
 from coreloop.answer.research.asking import ask_or_do_without
-from coreloop.answer.research.believe import Change, add_findings, noted, weigh
-from coreloop.answer.research.best_passages import Grounds
-from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.contradictions import contradictions
+from coreloop.answer.research.findings import (
+    Finding,
+    Hypothesis,
+    SourcedText,
+    Stance,
+    Weight,
+    ranked,
+    with_evidence,
+)
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
 from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
 from coreloop.answer.research.research_state import (
     AGAINST,
+    CONTRADICTED,
     COUNTER_EVIDENCE,
     DROPPED,
+    FOUND,
     PLANNED,
     REFLECTED,
+    TESTED,
     THOUGHT,
     Dropped,
     Knowledge,
     PlanQuery,
+    ReadSource,
     knowledge_of,
+    put_finding,
 )
-from coreloop.answer.research.verify import REJECTED, source_number, supporting, without_citations
+from coreloop.answer.research.verify import REJECTED, Grounds, source_number, supporting, without_citations
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
+from coreloop.runs.events import FindingRecorded, Noted, Reported
 from coreloop.runs.state import State
+
+Change = tuple[Callable[..., Reported], dict[str, Any]]
+"""The type of an event, and its fields without the time."""
+_VERIFIED_AT: Final = 0.8  # two independent origins, see `_CONFIDENCE`
+_CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
+"""Of a finding with none, one, two, and three or more independent origins."""
+_PRIMARY: Final = frozenset({"paper", "filing"})
+"""Types of sources that report first, or that peers have reviewed."""
+_COMPARED: Final = 60
+"""The newest findings, which are compared with each other."""
+_MOST_HYPOTHESES: Final = 100
+
+
+def noted(name: str, value: Any) -> Change:
+    """Return the event of a research with a value."""
+    return Noted, {"name": name, "data": msgspec.to_builtins(value)}
+
+
+def add_findings(knowledge: Knowledge, new: Iterable[Finding]) -> Iterator[Change]:
+    """Add findings to those of ``knowledge``, which is changed, and mark those that contradict each other.
+
+    A finding of the same text gets the sources of both; its confidence and tag follow from their origins.
+    """
+    knowledge.findings = [*knowledge.findings]
+    for finding in new:
+        known = next((other for other in knowledge.findings if other.text == finding.text), None)
+        whole = _rated(_merged(known, finding) if known else finding, knowledge)
+        if whole == known:
+            continue
+        put_finding(knowledge.findings, whole)
+        yield noted(FOUND, whole)
+        for number in finding.sources:
+            read = knowledge.source(number)
+            fields = {"text": whole.text, "source": read.source.location if read else "", "is_checked": True}
+            yield from (
+                (FindingRecorded, {**fields, "sub_question": part}) for part in whole.answers or ("",)
+            )
+    yield from _compared(knowledge)
+
+
+def weigh(
+    knowledge: Knowledge,
+    statements: Iterable[str],
+    evidence: Iterable[tuple[str, str | None, Stance | None]],
+    *,
+    iteration: int,
+) -> Iterator[Change]:
+    """Add new hypotheses, count findings about known ones, and rank them.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        With the findings of the iteration.
+    statements : iterable of str
+        New hypotheses.
+    evidence : iterable of (str, str or None, str or None)
+        Texts of findings, the hypotheses that they are about, and their stance.
+    iteration : int
+        The current one.
+    """
+    hypotheses = with_new(knowledge.all_hypotheses, statements, iteration=iteration)
+    findings = {finding.text: finding for finding in knowledge.findings if finding.sources}
+    for text, about, stance in evidence:
+        if text in findings and stance:
+            weight = _weight(findings[text], knowledge, iteration=iteration)
+            hypotheses = [
+                with_evidence(one, weight, stance) if one.id == about else one for one in hypotheses
+            ]
+    if hypotheses:
+        yield noted(TESTED, ranked(hypotheses, iteration=iteration))
+
+
+def with_new(known: Iterable[Hypothesis], statements: Iterable[str], *, iteration: int) -> list[Hypothesis]:
+    """Return the known hypotheses and new ones, each statement once."""
+    hypotheses = [*known]
+    for statement in statements:
+        if len(hypotheses) < _MOST_HYPOTHESES and all(one.statement != statement for one in hypotheses):
+            number = f"h{len(hypotheses) + 1}"
+            hypotheses.append(Hypothesis(id=number, statement=statement, last_updated_iteration=iteration))
+    return hypotheses
+
+
+def confidence_of(evidence: Iterable[ReadSource]) -> float:
+    """Return how sure a finding is: 0.6, 0.8 and 0.95 for one, two and more independent origins."""
+    origins = {item.origin for item in evidence}
+    return _CONFIDENCE[min(len(origins), len(_CONFIDENCE) - 1)]
+
+
+def tag_of(evidence: Sequence[ReadSource], *, is_contradicted: bool = False) -> str:
+    """Return the first tag that applies."""
+    if is_contradicted:
+        return tags.CONTRADICTED
+    if confidence_of(evidence) >= _VERIFIED_AT:
+        return tags.VERIFIED
+    if any(item.type in _PRIMARY for item in evidence):
+        return tags.HIGH
+    return tags.LIKELY if evidence else tags.UNCERTAIN
+
+
+def _merged(known: Finding, new: Finding) -> Finding:
+    return replace(
+        known,
+        sources=tuple(dict.fromkeys(known.sources + new.sources)),
+        answers=tuple(dict.fromkeys(known.answers + new.answers)),
+    )
+
+
+def _rated(finding: Finding, knowledge: Knowledge, *, is_contradicted: bool = False) -> Finding:
+    """Return a finding with the confidence and the tag that its sources give it."""
+    evidence = knowledge.sources_of(finding.sources)
+    is_contradicted |= finding.tag == tags.CONTRADICTED
+    tag = tag_of(evidence, is_contradicted=is_contradicted)
+    return replace(finding, confidence=confidence_of(evidence), tag=tag)
+
+
+def _compared(knowledge: Knowledge) -> Iterator[Change]:
+    recent = [finding for finding in knowledge.findings if finding.confidence][-_COMPARED:]
+    pairs = contradictions([_sourced(finding, knowledge) for finding in recent])
+    if pairs == knowledge.contradictions_found:
+        return
+    yield noted(CONTRADICTED, pairs)
+    texts = frozenset[str]().union(*(pair.texts for pair in pairs))
+    for finding in recent:
+        if finding.text in texts:
+            marked = _rated(finding, knowledge, is_contradicted=True)
+            put_finding(knowledge.findings, marked)
+            yield noted(FOUND, marked)
+
+
+def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
+    dates = [read.source.published for read in knowledge.sources_of(finding.sources) if read.source.published]
+    return SourcedText(finding.text, finding.sources, max(dates, default=None))
+
+
+def _weight(finding: Finding, knowledge: Knowledge, *, iteration: int) -> Weight:
+    """Return a finding as a piece of evidence for or against a hypothesis."""
+    located = ", ".join(dict.fromkeys(read.source.location for read in knowledge.sources_of(finding.sources)))
+    return Weight(source=located, summary=finding.text, confidence=finding.confidence, iteration=iteration)
+
 
 TOOLS: Final = {
     "stuck": "first principles",
@@ -48,6 +202,8 @@ _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps find
 _MAX_FINDINGS: Final = 50
 _MAX_HYPOTHESES: Final = 20
 """Of a reply."""
+_ADDED: Final = ("new_queries", "hypotheses", "uncertainties", "missing")
+"""What a second reply adds to the first."""
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 
@@ -71,7 +227,7 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
         A call could pass a limit.
     """
     memory = view(run)
-    reply = _ask(run, ladder, "reflect", memory, what="reflection")
+    reply = _ask(run, ladder, "reflect", memory)
     _record(run, _believed(run.state, reply.findings, rejected))
     if run.state.mode == "exhaust" or knowledge_of(run.state).tier == "deep":
         reply = _challenged(run, ladder, reply, memory)
@@ -92,10 +248,9 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str, what: str) -> ReflectionResponse:
+def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str) -> ReflectionResponse:
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    key = f"{prompt}-{run.state.iteration + 1}"
-    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, key=key, what=what)
+    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, reflect_offline)
 
 
 def _record(run: Run, changes: Iterable[Change]) -> None:
@@ -137,18 +292,13 @@ def _finding(
 def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:
     """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
     tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"
-    more = _ask(run, ladder, "challenge", memory, tool, what="second reflection")
+    more = _ask(run, ladder, "challenge", memory, tool)
     fields = msgspec.to_builtins(more)
     thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
     if thought:
         run.record(events.Noted, name=THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
-    return msgspec.structs.replace(
-        reply,
-        new_queries=(*reply.new_queries, *more.new_queries),
-        hypotheses=(*reply.hypotheses, *more.hypotheses),
-        uncertainties=(*reply.uncertainties, *more.uncertainties),
-        missing=(*reply.missing, *more.missing),
-    )
+    both = {name: getattr(reply, name) + getattr(more, name) for name in _ADDED}
+    return msgspec.structs.replace(reply, **both)
 
 
 def _weighed(state: State, reply: ReflectionResponse) -> Iterable[Change]:

@@ -1,16 +1,15 @@
 """What a research knows: its part of the run's state, and the events that change it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_type_hints
 
 import msgspec
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.actions import Signal, signal_of
-from coreloop.answer.research.findings import Contradiction, Finding
-from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
+from coreloop.answer.research.findings import MAX_ACTIVE, Contradiction, Finding, Hypothesis
 from coreloop.answer.research.tiers import Wishes
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import KindState, State
@@ -23,11 +22,11 @@ AGAINST: Final = "What speaks against the answer?"
 """The sub-question of an exhaustive run; it is not part of the prompts."""
 ASK: Final = "ask"
 """Of the runs; what `ask` begins is a research of one iteration, which a repair repeats."""
-REQUESTED, PLANNED, READ, FOUND, DROPPED = "request", "queries", "source", "finding", "dropped"
-TESTED, REFLECTED, THOUGHT, CONTRADICTED = "hypotheses", "reflection", "thought", "contradictions"
-FAILED, REWORDED, COMPACTED, UNUSED = "search_failed", "reworded", "compacted", "unusable"
-ANSWERED, NOTE, ATTEMPTED, REPAIRED = "answer", "note", "attempt", "repair"
-"""Names of the events."""
+PLANNED, FOUND, DROPPED, TESTED, REFLECTED = "queries", "finding", "dropped", "hypotheses", "reflection"
+READ, FAILED, REWORDED, COMPACTED = "sources", "failed_queries", "rewordings", "compactions"
+UNUSED, THOUGHT, ATTEMPTED, REPAIRED = "unusable", "thoughts", "attempts", "repairs"
+REQUESTED, CONTRADICTED, ANSWERED, NOTE = "request", "contradictions_found", "answer", "note"
+"""Names of the events; most are those of the fields that they add to or set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,16 +109,6 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewording:
-    """A query that found little, what it became, and how."""
-
-    query: str
-    becomes: str
-    how: str
-    iteration: int
-
-
-@dataclass(frozen=True, slots=True)
 class ReadSource:
     """A source with its number, in the order in which sources were retrieved.
 
@@ -149,15 +138,6 @@ class ReadSource:
         return self.source.type
 
 
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """A time at which older sources left the prompts; ``archived`` are their numbers."""
-
-    reason: str
-    iteration: int
-    archived: tuple[int, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedPassage:
     """A passage, and the sentence in its text that says most to the question.
@@ -185,8 +165,6 @@ class Attempt:
         From 1.
     model : str
         Names of the models that were asked.
-    intent : str
-        What the question wants, as the model says.
     verdict : str
         Whether the sources say so.
     sentences : tuple of str
@@ -206,17 +184,12 @@ class Attempt:
         ``injected``.
     problem : str
         Why a search failed; "" if none did.
-    is_down : bool
-        Whether that is why there is no answer.
     failure : str
         Why the model's answer could not be used; "" if it could.
-    note : str
-        What else a person should know, such as files that are still being read.
     """
 
     number: int
-    model: str
-    intent: str = ""
+    model: str = ""
     verdict: Verdict = "nothing said so"
     sentences: tuple[str, ...] = ()
     cited: tuple[ReadSource, ...] = ()
@@ -226,9 +199,7 @@ class Attempt:
     dropped: tuple[Dropped, ...] = ()
     found: dict[str, int] = field(default_factory=dict)
     problem: str = ""
-    is_down: bool = False
     failure: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +213,7 @@ class Repaired:
     round : int
         1 or 2.
     actions : tuple of str
-        See `coreloop.answer.repair.actions`; empty if the hour's rounds were used up.
+        See `coreloop.answer.repair.actions`.
     jobs : tuple of str
         What was done, a line each: ``index.file README.md: done``.
     """
@@ -253,18 +224,20 @@ class Repaired:
     jobs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """What an iteration aimed at, which the findings and searches of a run do not say."""
-
-    iteration: int
-    active_hypotheses: tuple[str, ...]
-    next_actions: tuple[str, ...]
-
-
 @dataclass(slots=True)
 class Knowledge(KindState):
-    """What a research knows; its fields are keys of ``state.json``."""
+    """What a research knows; its fields are keys of ``state.json``.
+
+    Attributes
+    ----------
+    rewordings : list of dict
+        A ``query`` that found little, what it ``becomes``, ``how``, and the ``iteration``.
+    compactions : list of dict
+        A time at which older sources left the prompts: the ``reason``, the ``iteration``, and the numbers of
+        what was ``archived``.
+    aims : list of dict
+        What the last iterations aimed at: ``active_hypotheses`` and ``next_actions``.
+    """
 
     request: Request = field(default_factory=Request)
     tier: str = ""
@@ -276,20 +249,20 @@ class Knowledge(KindState):
     contradictions_found: list[Contradiction] = field(default_factory=list)
     plan_queries: list[PlanQuery] = field(default_factory=list)
     failed_queries: list[FailedQuery] = field(default_factory=list)
-    rewordings: list[Rewording] = field(default_factory=list)
+    rewordings: list[dict[str, Any]] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
     uncertainties: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     thoughts: list[dict[str, Any]] = field(default_factory=list)
     sources: list[ReadSource] = field(default_factory=list)
-    compactions: list[Compaction] = field(default_factory=list)
+    compactions: list[dict[str, Any]] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)
     answer: dict[str, Any] | None = None
     note: str = ""
     attempts: list[Attempt] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     repairs: list[Repaired] = field(default_factory=list)
-    aims: list[Aim] | msgspec.UnsetType = msgspec.UNSET
+    aims: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def focus(self) -> list[Hypothesis]:
@@ -319,34 +292,17 @@ def knowledge_of(state: State) -> Knowledge:
     return replace(state.of_kind)
 
 
-_ADDED: Final[Mapping[str, tuple[str, type]]] = {
-    READ: ("sources", ReadSource),
-    FAILED: ("failed_queries", FailedQuery),
-    REWORDED: ("rewordings", Rewording),
-    COMPACTED: ("compactions", Compaction),
-    UNUSED: ("unusable", str),
-    THOUGHT: ("thoughts", dict),
-    ATTEMPTED: ("attempts", Attempt),
-    REPAIRED: ("repairs", Repaired),
-}
-"""Events that add their data to a list."""
-_SET: Final[Mapping[str, tuple[str, Any]]] = {
-    REQUESTED: ("request", Request),
-    CONTRADICTED: ("contradictions_found", list[Contradiction]),
-    ANSWERED: ("answer", dict[str, Any]),
-    NOTE: ("note", str),
-}
-"""Events whose data is the newest value of a field."""
+_TYPES: Final = get_type_hints(Knowledge)
+_ADDED: Final = {READ, FAILED, REWORDED, COMPACTED, UNUSED, THOUGHT, ATTEMPTED, REPAIRED}
+_SET: Final = {REQUESTED, CONTRADICTED, ANSWERED, NOTE}
 
 
 def fold(known: Knowledge, name: str, data: Any) -> None:
     """Add an event of a research to what it knows; events of a newer version are ignored."""
     if name in _ADDED:
-        key, kind = _ADDED[name]
-        getattr(known, key).append(msgspec.convert(data, kind))
+        getattr(known, name).extend(msgspec.convert([data], _TYPES[name]))
     elif name in _SET:
-        key, kind = _SET[name]
-        setattr(known, key, msgspec.convert(data, kind))
+        setattr(known, name, msgspec.convert(data, _TYPES[name]))
     elif name == PLANNED:
         known.plan_queries += msgspec.convert(data["queries"], list[PlanQuery])
         known.tier = data.get("tier") or known.tier

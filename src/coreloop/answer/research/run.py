@@ -8,41 +8,37 @@ from functools import partial
 from pathlib import Path
 from secrets import token_bytes
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.tables import AnswerRow
-from coreloop.answer.research.answer import AgentResponse, attempt_call, respond
+from coreloop.answer.research.answer import AgentResponse, AnswerCall, respond
 from coreloop.answer.research.cycle import conclude, iterate
 from coreloop.answer.research.research_state import (
     ASK,
     KIND,
     REQUESTED,
-    Attempt,
     Knowledge,
     Request,
     knowledge_of,
 )
-from coreloop.answer.research.run_searches import PAGE, SEARCH
+from coreloop.answer.research.run_searches import SEARCH
 from coreloop.answer.research.tiers import ASK_LIMITS, run_limits
-from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.observe.collector import OwnCollector
 from coreloop.observe.journal import remove_days
 from coreloop.runs.active_run import Run, work_on
-from coreloop.runs.events import StepCommitted
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
-from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
+from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
@@ -169,7 +165,7 @@ def begin_research(
         The question is empty or too long, the limits cannot hold, or no model can exhaust it.
     """
     require_question(task)
-    if exhaust and deps.ladder.name == OFFLINE:
+    if exhaust and not deps.ladder.models:
         raise UsageError("an exhaustive research needs a model; set CORELOOP_MODEL")
     now = datetime.now(UTC)
     _forget_expired(deps, now)
@@ -226,7 +222,7 @@ def continue_research(
     def show_all(run: Run) -> None:
         if run.state.kind == KIND:
             learn_lessons(deps.store, run.state, situation=run.state.question)
-            write_views(run)
+            write_views(run.state)
         show(run)
 
     with work_on(deps.store, run_id, shutdown=shutdown) as run:
@@ -283,13 +279,8 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
         data_dir=deps.workspace.audit_dir.parent,
     )
     knowledge = knowledge_of(state)
-    for attempt in knowledge.attempts:
-        call, error = attempt_call(state, attempt), None if attempt.sentences else _cause(knowledge, attempt)
-        located = [{"location": read.source.location} for read in attempt.cited]
-        audit.observe_tool_call(call.name, call.args, error=error, result=located)
-    for _seq, event in deps.store.read(state.run_id):
-        if isinstance(event, StepCommitted) and event.name in {SEARCH, PAGE}:
-            _observe(audit, msgspec.convert(event.result, SearchResult))
+    for call in answer.tool_calls:
+        audit.observe_tool_call(call.name, call.args, error=None if call.ok else _cause(knowledge, call))
     audit.flush(
         chunk_len=len(answer.final_answer) if answer.supported else 0,
         rounds=len(knowledge.attempts) or state.iteration,
@@ -298,43 +289,31 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
     )
 
 
-def _cause(knowledge: Knowledge, attempt: Attempt) -> str:
-    """Say why an attempt failed, and what the repair after it did."""
-    reasons = [signal.reason for signal in knowledge.signals if signal.source == "critic"]
-    reason = reasons[attempt.number - 1] if attempt.number <= len(reasons) else "failed"
-    done = [line for repair in knowledge.repairs if repair.attempt == attempt.number for line in repair.jobs]
+def _cause(knowledge: Knowledge, call: AnswerCall) -> str:
+    """Say why a search or an attempt failed, and what the repair after the attempt did."""
+    if call.name == SEARCH:
+        reasons = {one.query: f"{one.outcome}: {one.reason}" for one in knowledge.failed_queries}
+        return reasons.get(call.args["query"], "not found")
+    number = call.args["attempt"]
+    said = [signal.reason for signal in knowledge.signals if signal.source == "critic"]
+    done = [line for repair in knowledge.repairs if repair.attempt == number for line in repair.jobs]
+    reason = said[number - 1] if number <= len(said) else "failed"
     return f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
-
-
-def _observe(audit: OwnCollector, result: SearchResult) -> None:
-    """Add a search, or a page of a research."""
-    error = None if result.outcome in {"found", "empty"} else f"{result.outcome}: {result.reason}"
-    name, args = PAGE, {"url": result.query}
-    found: Any = {"title": "".join(source.title for source in result.sources)}
-    if result.provider != PAGE:
-        name = result.provider if result.provider == "index" else SEARCH
-        strategy = "+".join(result.strategy)
-        args = {"query": result.query, "provider": result.provider, "strategy": strategy}
-        found = [{"location": source.location, "title": source.title} for source in result.sources]
-    audit.observe_tool_call(name, args, error=error, duration_ms=result.elapsed_ms, result=found)
 
 
 def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     """Close the gap of a question that was answered, open it of another one, and keep the answer's row."""
     knowledge, now = knowledge_of(state), datetime.now(UTC)
     if answer.supported:
-        deps.tables.close_gaps(state.question, by="repair", now=now)
+        deps.tables.close_gaps(topic=state.question, by="repair", now=now)
     elif knowledge.signals:
         last = knowledge.signals[-1]
         file, symbol = last.context.file, last.context.symbol
         deps.tables.open_gap(topic=state.question, file=file, symbol=symbol, reason=last.reason, now=now)
     row = AnswerRow(
         run_id=state.run_id,
-        session_id=answer.session_id,
         ended_at=now,
         is_supported=answer.supported,
-        repairs=answer.repairs,
-        mends=knowledge.request.mends,
         found=knowledge.attempts[-1].found if knowledge.attempts else {},
     )
     deps.tables.keep_answer(row)  # last: with the row, all of it is there

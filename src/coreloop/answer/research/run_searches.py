@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
-from math import ceil
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,7 +22,6 @@ from coreloop.answer.research.research_state import (
     FailedQuery,
     PlanQuery,
     ReadSource,
-    Rewording,
     knowledge_of,
 )
 from coreloop.answer.research.tiers import AT_ONCE
@@ -37,7 +35,7 @@ from coreloop.answer.text.terms import term_set
 from coreloop.base.validation import fields_of
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
-from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.amounts import NOTHING
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.state import State
 
@@ -51,9 +49,9 @@ COPIED_FROM: Final = 0.5
 _RUN_LETTERS: Final = 20
 _COUNTRY_LETTERS: Final = 2
 _SHORT_LABEL: Final = 3  # co, com, ac, gov, … before a country
-_LEAST_READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
+_READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
 _KEPT: Final = 2
-"""Sources that are left for other queries if an iteration that could ask them comes."""
+"""Sources of an iteration, and those that are left for other queries if another one comes."""
 _MOST_READ: Final = 10
 _LEAST_S: Final = 1.0
 """A search that has begun is let end, with what it has; a page of this machine's network takes less."""
@@ -72,8 +70,8 @@ def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[
     if not fresh:
         return 0
     run.record(events.ActionTaken, tool=deps.provider.name, strategy=strategy)
-    results = _search(run, deps, fresh, strategy)
-    results += _search(run, deps, list(_rewordings(run, results)), strategy)
+    results = _search(run, deps, fresh)
+    results += _search(run, deps, list(_rewordings(run, results)))
     chosen = _choose(run.state, results)
     _number(run, read_pages(run, deps.pages, chosen) if deps.pages else chosen)
     return len(results)
@@ -81,11 +79,10 @@ def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[
 
 def search_step(run: Run, name: str, key: str, search: Callable[[], SearchResult]) -> SearchResult:
     """Search, or read a page, as a step of a run: it is not done again once it is committed."""
-
-    def made(_key: str) -> tuple[Any, Amount]:
-        return msgspec.to_builtins(search()), NOTHING
-
-    return msgspec.convert(run.step(name, f"{name}-{key}", made, at_most=NOTHING), SearchResult)
+    made = run.step(
+        name, f"{name}-{key}", lambda _: (msgspec.to_builtins(search()), NOTHING), at_most=NOTHING
+    )
+    return msgspec.convert(made, SearchResult)
 
 
 def read_pages(
@@ -120,7 +117,7 @@ def read_pages(
 def _search_limits(run: Run) -> SearchLimits:
     """Return the most that a search or a page may take now."""
     default = SearchLimits()
-    left = max(_LEAST_S, time_left(run, at_most=default.deadline_s))
+    left = max(_LEAST_S, time_left(run, default.deadline_s))
     return replace(default, timeout_s=min(default.timeout_s, left), deadline_s=left)
 
 
@@ -135,13 +132,13 @@ def _fresh(run: Run, queries: Sequence[PlanQuery]) -> Iterator[str]:
             yield query.query
 
 
-def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, ...]) -> list[SearchResult]:
+def _search(run: Run, deps: Deps, queries: Sequence[str]) -> list[SearchResult]:
     """Execute queries at once; their events are in the order of the queries, whichever came back first."""
     limits, number, first = _search_limits(run), run.state.iteration + 1, run.state.progress.queries
 
     def search(place: int, query: str) -> SearchResult:
         question = run.state.question
-        find = partial(find_sources, deps, query, limits, question=question, strategy=strategy)
+        find = partial(find_sources, deps, query, limits, question=question)
         return search_step(run, SEARCH, f"{number}-{first + place}", find)
 
     with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
@@ -158,14 +155,14 @@ def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, .
 def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
     """Yield another form of each query that worked and found little, within the limit of queries."""
     history = QueryHistory(run.state.search_history)
-    searched = {search.query for search in run.state.search_history}
+    searched, number = {search.query for search in run.state.search_history}, run.state.iteration + 1
     few = [one for one in results if one.outcome in {"found", "empty"} and len(one.sources) < FEW]
     for result in few[: queries_left(run.state)]:
         for text, how in reword(result.query):
             if text not in searched and not history.is_duplicate_query(text)[0]:
                 searched.add(text)
-                reworded = Rewording(result.query, text, how, run.state.iteration + 1)
-                run.record(events.Noted, name=REWORDED, data=msgspec.to_builtins(reworded))
+                reworded = {"query": result.query, "becomes": text, "how": how, "iteration": number}
+                run.record(events.Noted, name=REWORDED, data=reworded)
                 yield text
                 break
 
@@ -193,13 +190,11 @@ def _number(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
 
 def sources_now(state: State) -> int:
     """Return how many sources the next iteration may read, so that the later ones can read, too."""
-    limit = state.limits.sources
-    if limit is None:
+    if state.limits.sources is None:
         return _MOST_READ
-    left = max(0, limit - len(state.read_sources))
-    iterations = max(1, state.limits.max_iterations - state.iteration)
-    now = min(left, max(_LEAST_READ, ceil(left / iterations)))
-    return now if iterations == 1 else max(min(1, left), min(now, left - _KEPT))
+    left = max(0, state.limits.sources - len(state.read_sources))
+    is_last = state.iteration + 1 >= state.limits.max_iterations
+    return left if is_last else max(min(1, left), min(_READ, left - _KEPT))
 
 
 def _identity(source: Source) -> str:

@@ -1,18 +1,171 @@
-"""Whether the sources say what a model wrote: citations that exist, and texts that say the sentence."""
+"""What sources say to a question: the best passages, and whether they support what a model wrote."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
-from coreloop.answer.repair.tables import Rejected
-from coreloop.answer.research.best_passages import Grounds, is_rejected
-from coreloop.answer.research.findings import citation_marks
-from coreloop.answer.research.research_state import Attempt, Dropped, ReadSource
+from coreloop.answer.models.offline import question_parts
+from coreloop.answer.repair.tables import NOTHING, Rejected
+from coreloop.answer.research.contradictions import contradictions
+from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
+from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource, Verdict
+from coreloop.answer.search.index.search_index import word_counts
+from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import holds, lack
-from coreloop.answer.text.sentences import split_sentences
+from coreloop.answer.text.rank import Hit, rank, verdict
+from coreloop.answer.text.sentences import split_sentences, without_footnotes
 from coreloop.answer.text.terms import keys, search_words
+
+SHOWN: Final = 3
+_ALL: Final = 0.99  # of the question's words: shares are sums of floats
+_LEAST_WORDS: Final = 3
+"""Of a rejected sentence that is looked for in a longer text, such as one with its heading."""
+
+
+def numbered(sources: Iterable[Source]) -> list[ReadSource]:
+    """Number sources from 1, as they were found."""
+    return [ReadSource(number, source, "", "", 1) for number, source in enumerate(sources, 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What an answer may be made of.
+
+    Attributes
+    ----------
+    question : str
+        Text of a user.
+    sources : sequence of ReadSource
+        Best first; their numbers begin at 1.
+    rejected : Rejected
+        What is never marked, shown first or kept of a model's answer.
+    known : collection of Contradiction
+        Those that were found before.
+    index : Path or None
+        Says how rare words are; None for how rare they are in the sources.
+    """
+
+    question: str
+    sources: Sequence[ReadSource]
+    rejected: Rejected = NOTHING
+    known: Collection[Contradiction] = ()
+    index: Path | None = None
+
+
+def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
+    """Answer without a model: by the passages that say it, or the closest ones; shows ``most`` of them."""
+    sources, texts = grounds.sources, [read.source for read in grounds.sources]
+    counts = word_counts(grounds.index, grounds.question) if grounds.index else None
+    marks: dict[int, Hit] = {}
+    verdicts, quotes, pairs, order = list[Verdict](), list[SourcedText](), list[Contradiction](), list[Hit]()
+    for part in question_parts(grounds.question):
+        own, hits = _judged(part, texts, grounds.rejected, counts)
+        told = [hit for hit in hits[:most] if hit.is_near or hit is hits[0]]
+        told = told if own != "nothing said so" else []
+        said = [_sourced(hit, texts) for hit in told]
+        apart = contradictions(said, part)
+        marks = {hit.number: hit for hit in told} | marks
+        quotes += _best(said[:1], apart)
+        verdicts.append(own)
+        pairs += apart
+        order += hits
+    numbers = [quote.sources[0] for quote in quotes]
+    best = [*numbers, *(number for pair in pairs for number in pair.b.sources + pair.a.sources)]
+    best += [hit.number for hit in sorted(order, key=lambda hit: -hit.score)]
+    shown = _places_once(best, texts)[:most]
+    differing = tuple({pair.texts: pair for pair in (*grounds.known, *pairs)}.values())
+    cited = dict.fromkeys([*numbers, *shown, *(number for pair in differing for number in pair.sources)])
+    return replace(
+        attempt,
+        verdict=_together(verdicts),
+        sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
+        cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
+        passages=tuple(_passage(number, marks) for number in shown),
+        differing=differing,
+    )
+
+
+def _judged(
+    part: str, sources: Sequence[Source], rejected: Rejected, counts: tuple[int, Mapping[str, int]] | None
+) -> tuple[Verdict, list[Hit]]:
+    """Whether sources answer a part of a question, and their passages, the best first.
+
+    What is left after a rejection must have all of its words.
+    """
+
+    def may_mark(number: int, text: str) -> bool:
+        return not rejected or not is_rejected(text, sources[number - 1], rejected)
+
+    by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=may_mark)}
+    hits = [by_number[number] for number in _places_once(by_number, sources)]
+    is_left = bool(rejected) and (not hits or hits[0].near < _ALL)
+    return "nothing said so" if is_left else verdict(part, hits), hits
+
+
+def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
+    """Whether a person rejected a text of a source: the source itself, or a sentence, also in parts."""
+    is_old = (
+        rejected.until is not None and source.published is not None and source.published <= rejected.until
+    )
+    if is_old or source.location in rejected.locations:
+        return True
+    wrong = [f" {_words_of(sentence)} " for sentence in rejected.sentences]
+    parts = [f" {_words_of(part)} " for part in split_sentences(text)] if wrong else []
+    return any(
+        part in sentence or (sentence in part and sentence.count(" ") > _LEAST_WORDS)
+        for part in parts
+        for sentence in wrong
+    )
+
+
+def sentence_key(text: str) -> str:
+    """Return what identifies a sentence wherever it stands: its words on one line."""
+    return without_footnotes(text).casefold()
+
+
+def _words_of(text: str) -> str:
+    return " ".join(re.findall(r"[\w.,%-]*\w", sentence_key(text)))
+
+
+def _together(verdicts: Sequence[Verdict]) -> Verdict:
+    """A question is answered if each of its parts is."""
+    if all(own == "nothing said so" for own in verdicts):
+        return "nothing said so"
+    return "says so" if all(own == "says so" for own in verdicts) else "may say so"
+
+
+def _best(quotes: list[SourcedText], pairs: Sequence[Contradiction]) -> list[SourcedText]:
+    """The best sentence; what is newer before what differs from it."""
+    newer = [pair for pair in pairs if pair.is_dated and pair.a in quotes]
+    return [newer[-1].b, newer[-1].a] if newer else quotes
+
+
+def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
+    """Each place and each text once: a symbol is found by its docstring and by its body."""
+    places, texts, once = set[tuple[str, int]](), set[str](), []
+    for number in dict.fromkeys(numbers):
+        source = sources[number - 1]
+        place = (source.location, source.line if source.line is not None else -number)
+        if place not in places and source.text not in texts:
+            once.append(number)
+        places.add(place)
+        texts.add(source.text)
+    return once
+
+
+def _sourced(hit: Hit, sources: Sequence[Source]) -> SourcedText:
+    source = sources[hit.number - 1]
+    text = without_footnotes(source.text[hit.start : hit.end])
+    return SourcedText(text, (hit.number,), source.published)
+
+
+def _passage(number: int, marks: Mapping[int, Hit]) -> MarkedPassage:
+    hit = marks.get(number)
+    return MarkedPassage(number=number, start=hit.start if hit else 0, end=hit.end if hit else 0)
+
 
 NO_EVIDENCE: Final = "No evidence found."
 UNCITED: Final = "cites no source"
@@ -50,7 +203,7 @@ def check_answer(attempt: Attempt, text: str, grounds: Grounds, *, named: Sequen
     """
     kept: dict[str, Sequence[int]] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in islice(_claims(text, grounds.sources), _MAX_SENTENCES):
+    for claim, numbers in islice(cited_sentences(text), _MAX_SENTENCES):
         cited, reason = supporting(claim, numbers or named, grounds)
         cited = cited if numbers else cited[:_MAX_COMPUTED]
         if cited:
@@ -93,18 +246,14 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     return ((), reason) if reason else ([read.number for read in left], "")
 
 
-def without(attempt: Attempt, unsupported: Collection[int]) -> Attempt:
+def without(attempt: Attempt, unsupported: Collection[int], grounds: Grounds) -> Attempt:
     """Drop sentences by their numbers, from 1."""
     numbered = list(enumerate(attempt.sentences, 1))
-    kept = tuple(sentence for number, sentence in numbered if number not in unsupported)
+    left = [sentence for number, sentence in numbered if number not in unsupported]
     gone = [without_citations(sentence) for number, sentence in numbered if number in unsupported]
-    cited = {number for sentence in kept for number in _cited(sentence)}
-    return replace(
-        attempt,
-        sentences=kept,
-        cited=tuple(read for read in attempt.cited if read.number in cited),
-        dropped=(*attempt.dropped, *(Dropped(one, "a model does not find it in its source") for one in gone)),
-    )
+    dropped = (Dropped(one, "a model does not find it in its source") for one in gone)
+    kept = check_answer(attempt, "\n".join(left), grounds)
+    return replace(kept, dropped=(*attempt.dropped, *dropped))
 
 
 def source_number(name: str) -> int | None:
@@ -114,14 +263,19 @@ def source_number(name: str) -> int | None:
 
 
 def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the sentences of an answer without their citations, and the numbers that each cites."""
-    for written in text.splitlines():
+    """Yield the sentences of an answer without their citations, and the numbers that each cites.
+
+    A sentence that cites nothing has the citations of the next one on its line.
+    """
+    for written in text[:_MAX_CHARS].splitlines():
         line = _BULLET.sub("", _MARKED.sub("", " ".join(written.split())))
-        for sentence in split_sentences(_marked(line)):
+        cited: list[tuple[str, tuple[int, ...]]] = []
+        for sentence in reversed(split_sentences(_marked(line))):
             claim = " ".join(_MARKED.sub("", sentence).split())
+            numbers = tuple(dict.fromkeys(int(match[1]) for match in _MARKED.finditer(sentence)))
             if claim.strip(".!?。 "):
-                numbers = (int(match[1]) for match in _MARKED.finditer(sentence))
-                yield claim, tuple(dict.fromkeys(numbers))
+                cited.append((claim, numbers or (cited[-1][1] if cited else ())))
+        yield from reversed(cited)
 
 
 def without_citations(text: str) -> str:
@@ -129,29 +283,10 @@ def without_citations(text: str) -> str:
     return " ".join(_CITED.sub("", text).split())
 
 
-def _claims(text: str, sources: Sequence[ReadSource]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield what an answer says and cites: a line that is one quote, else each of its sentences."""
-    for written in text[:_MAX_CHARS].splitlines():
-        line = " ".join(written.split())
-        quote, numbers = without_citations(line), _cited(line)
-        first = _CITED.search(line)
-        is_cited_last = first is not None and line[: first.start()].rstrip(".!?。 ") == quote.rstrip(".!?。 ")
-        cited = [sources[number - 1] for number in numbers if 0 < number <= len(sources)]
-        if is_cited_last and any(holds(read.source.text, quote) for read in cited):
-            yield quote, numbers
-        else:
-            yield from cited_sentences(line)
-
-
 def _marked(line: str) -> str:
     """Move citations before the end of their sentence, as marks that are no end of a sentence."""
     line = _AFTER_END.sub(r"\2\1", line)
     return _CITED.sub(lambda match: "".join(map(_MARK.format, re.findall(r"\d+", match[1]))), line)
-
-
-def _cited(text: str) -> tuple[int, ...]:
-    numbers = (int(number) for match in _CITED.finditer(text) for number in re.findall(r"\d+", match[1]))
-    return tuple(dict.fromkeys(numbers))
 
 
 def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:

@@ -12,17 +12,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from threading import Lock
 from typing import Final
 
-from coreloop.answer.search.exchange import Now
+from coreloop.answer.search import services
 from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import (
     Blocked,
     Empty,
     Failed,
     Found,
+    Now,
     Provider,
     SearchAnswer,
     SearchLimits,
@@ -50,8 +51,6 @@ class Breaker:
     def __init__(self) -> None:
         self._outcomes: deque[bool] = deque(maxlen=_REMEMBERED)
         self._until_s = 0.0
-        self.is_asked_for = False
-        """Whether the provider itself asked to be left alone."""
 
     def closed_s(self, now_s: float) -> float:
         """Return for how many seconds no query goes through."""
@@ -63,12 +62,12 @@ class Breaker:
         recent = list(self._outcomes)
         is_half = len(recent) >= LEAST_QUERIES and 2 * recent.count(False) >= len(recent)
         if not has_worked and (is_half or recent[-IN_A_ROW:] == [False] * IN_A_ROW):
-            self.close_for(_PAUSE_S, now_s, is_asked_for=False)
+            self.close_for(_PAUSE_S, now_s)
 
-    def close_for(self, seconds: float, now_s: float, *, is_asked_for: bool) -> None:
+    def close_for(self, seconds: float, now_s: float) -> None:
         """Let nothing through for some time; what failed before is forgotten."""
         self._outcomes.clear()
-        self._until_s, self.is_asked_for = now_s + seconds, is_asked_for
+        self._until_s = now_s + seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,45 +117,32 @@ class Failover:
         ends_at = self._pace.monotonic() + limits.deadline_s
         problems: list[Blocked | Failed] = []
         failures: list[str] = []
+        answer: SearchAnswer = Empty()
         for provider in self._providers:
             answer = self._ask(provider, query, limits, ends_at, failures)
             if isinstance(answer, Found):
-                return replace(answer, failures=tuple(failures))
+                break
             if not isinstance(answer, Empty):
                 problems.append(replace(answer, reason=f"{provider.name}: {answer.reason}"))
-        return replace(_together(problems) if problems else Empty(), failures=tuple(failures))
+        if problems and not isinstance(answer, Found):
+            reason = "; ".join(problem.reason for problem in problems)
+            are_blocked = all(isinstance(problem, Blocked) for problem in problems)
+            answer = Blocked(reason) if are_blocked else Failed(reason)
+        return replace(answer, failures=tuple(failures))
 
     def _ask(
         self, provider: Provider, query: str, limits: SearchLimits, ends_at: float, failures: list[str]
     ) -> SearchAnswer:
-        breaker, now_s = self._breakers[provider.name], self._pace.monotonic()
-        if now_s >= ends_at:
-            return Failed("the time is over")  # says nothing about the provider: not counted
-        closed_s = breaker.closed_s(now_s)
-        if closed_s > 0 and breaker.is_asked_for:
-            until = self._pace.now() + timedelta(seconds=closed_s)
-            return Blocked(f"asked to be left alone for {closed_s:.0f} s", until)
-        if closed_s > 0:
-            return Failed(f"left alone for {closed_s:.0f} s after failures")
-        answer = self._attempts(provider, query, limits, ends_at, failures)
-        with self._lock:
-            now_s = self._pace.monotonic()
-            if isinstance(answer, Blocked) and answer.until is not None:
-                breaker.close_for(self._seconds_until(answer.until), now_s, is_asked_for=True)
-            else:
-                breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
-        return answer
-
-    def _attempts(
-        self, provider: Provider, query: str, limits: SearchLimits, ends_at: float, failures: list[str]
-    ) -> SearchAnswer:
         """Ask until an answer comes or another attempt is of no use; adds why each attempt failed."""
+        breaker, now_s = self._breakers[provider.name], self._pace.monotonic()
         answer: SearchAnswer = Failed("the time is over")
+        if now_s >= ends_at:
+            return answer  # says nothing about the provider: not counted
+        closed_s = breaker.closed_s(now_s)
+        if closed_s > 0:
+            return Failed(f"left alone for {closed_s:.0f} s")
         for number in range(1, ATTEMPTS + 1):
-            left_s = ends_at - self._pace.monotonic()
-            if left_s <= 0:
-                break
-            timeout_s = min(limits.timeout_s, LONGEST_S, left_s)
+            timeout_s = min(limits.timeout_s, LONGEST_S, ends_at - self._pace.monotonic())
             answer = provider.search(query, replace(limits, timeout_s=timeout_s))
             if isinstance(answer, Blocked | Failed):
                 failures.append(f"{provider.name}: {answer.reason}")
@@ -164,6 +150,12 @@ class Failover:
             if pause_s is None or number == ATTEMPTS or pause_s >= ends_at - self._pace.monotonic():
                 break
             self._pace.sleep(pause_s)
+        with self._lock:
+            now_s = self._pace.monotonic()
+            if isinstance(answer, Blocked) and answer.until is not None:
+                breaker.close_for(self._seconds_until(answer.until), now_s)
+            else:
+                breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
         return answer
 
     def _pause_s(self, answer: SearchAnswer, number: int) -> float | None:
@@ -178,15 +170,6 @@ class Failover:
 
     def _seconds_until(self, moment: datetime) -> float:
         return max(0.0, (moment - self._pace.now()).total_seconds())
-
-
-def _together(problems: Sequence[Blocked | Failed]) -> Blocked | Failed:
-    """Join the reasons: blocked only if all were blocked, until the first of them is free."""
-    reason = "; ".join(problem.reason for problem in problems)
-    blocked = [problem for problem in problems if isinstance(problem, Blocked)]
-    if len(blocked) == len(problems):
-        return Blocked(reason, min((problem.until for problem in blocked if problem.until), default=None))
-    return Failed(reason, is_retryable=any(isinstance(one, Blocked) or one.is_retryable for one in problems))
 
 
 def choose_providers(workspace: Workspace, environ: Mapping[str, str]) -> Failover:
@@ -213,8 +196,6 @@ def choose_providers(workspace: Workspace, environ: Mapping[str, str]) -> Failov
 def _provider(name: SearchProvider, workspace: Workspace, environ: Mapping[str, str]) -> Provider:
     if name == "index":
         return IndexProvider(workspace.index_file)
-    from coreloop.answer.search import services  # the HTTP library takes 60 ms
-
     if name == "arxiv":
         return services.ArxivProvider()
     if name == "tavily":

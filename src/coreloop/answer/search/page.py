@@ -13,19 +13,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from threading import Lock, Thread
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from coreloop.answer.search.exchange import USER_AGENT, Now, asked_to_wait
 from coreloop.answer.search.extract.decode import clean_text, decode_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable
-from coreloop.answer.search.extract.html import read_page
+from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.text import plain_document
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
+from coreloop.answer.search.services import USER_AGENT, asked_to_wait
 from coreloop.answer.search.source import Source
-from coreloop.base.extras import DISTRIBUTION
+from coreloop.base.extras import needs
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 
 if TYPE_CHECKING:
@@ -137,18 +137,10 @@ class Network:
     now: Now = lambda: datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """The answer at the end of the redirects, and the last address."""
-
-    url: str
-    answer: HttpAnswer
-
-
 def fetch(
     url: str, limits: SearchLimits, network: Network, *, refusal: Refusal = lambda _url, _limits: None
-) -> Fetched | Blocked | Failed:
-    """Fetch an address and follow its redirects; any status but a redirect ends it.
+) -> tuple[str, HttpAnswer] | Blocked | Failed:
+    """Fetch an address and follow its redirects; returns the last address and any status but a redirect.
 
     Parameters
     ----------
@@ -168,19 +160,16 @@ def fetch(
             refused = refusal(url, _left(limits, ends_at))
             if refused is not None:
                 return refused
-            answer = _exchange(parts, network, _left(limits, ends_at))
+            answer = _exchange(parts, network, limits, ends_at)
+            target = answer.headers.get("location", "")
+            if answer.status not in _REDIRECTS or not target:
+                down = Failed(f"HTTP {answer.status}") if answer.status >= 500 else None
+                return asked_to_wait(answer, network.now()) or down or (url, answer)
+            url = urljoin(url, target)
         except RefusedAddressError as error:
             return Failed(str(error), is_retryable=False)
         except ExchangeError as error:
             return Failed(str(error), is_retryable=error.failure != "too_long")
-        target = answer.headers.get("location", "")
-        if answer.status not in _REDIRECTS or not target:
-            if blocked := asked_to_wait(answer, network.now()):
-                return blocked
-            is_up = answer.status < 500
-            return Fetched(url, answer) if is_up else Failed(f"HTTP {answer.status}")
-        try:
-            url = urljoin(url, target)
         except ValueError:
             return Failed("redirects to what is not an address", is_retryable=False)
     return Failed(f"redirects more than {MAX_REDIRECTS} times", is_retryable=False)
@@ -217,20 +206,18 @@ def _left(limits: SearchLimits, ends_at: float) -> SearchLimits:
     return replace(limits, timeout_s=left_s)
 
 
-def _exchange(parts: SplitResult, network: Network, limits: SearchLimits) -> HttpAnswer:
-    ends_at = time.monotonic() + limits.timeout_s
+def _exchange(parts: SplitResult, network: Network, limits: SearchLimits, ends_at: float) -> HttpAnswer:
+    timeout_s = _left(limits, ends_at).timeout_s
     host = str(parts.hostname)
-    address = checked_address(
-        host, resolve=network.resolve, allows=network.allows, timeout_s=limits.timeout_s
-    )
+    address = checked_address(host, resolve=network.resolve, allows=network.allows, timeout_s=timeout_s)
     request = HttpRequest(
         url=parts._replace(fragment="").geturl(),
         headers={"User-Agent": USER_AGENT, "Accept": "text/html, application/pdf, text/plain;q=0.9"},
         address=address,
     )
-    left_s = _left(limits, ends_at).timeout_s
+    timeout_s = _left(limits, ends_at).timeout_s
     with HttpClient() as client:
-        return client.exchange(request, timeout_s=left_s, max_bytes=limits.max_bytes)
+        return client.exchange(request, timeout_s=timeout_s, max_bytes=limits.max_bytes)
 
 
 _MAX_ROBOTS_BYTES: Final = 500 << 10
@@ -246,11 +233,10 @@ _CHARSET: Final = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w-]{2,40})", re.IGNO
 _META: Final = re.compile(r"<meta[^>]{0,200}?" + _CHARSET.pattern, re.IGNORECASE)
 _META_BYTES: Final = 4_096
 # Python has others: "punycode" takes quadratic time, "unicode_escape" turns escapes into characters
-_CHARSETS: Final = frozenset(
-    {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp949", "johab", "koi8-r", "koi8-u", "cp866", "cp874"}
-    | {"cp932", "shift_jis", "euc_jp", "iso2022_jp", "gb18030", "gbk", "gb2312", "big5", "big5hkscs"}
-    | {f"cp{number}" for number in range(1250, 1259)}
-    | {f"iso8859-{number}" for number in range(2, 17)}
+_OF_PAGES: Final = re.compile(
+    r"""utf-(?:8|16(?:-[lb]e)?) | cp\d+ | iso8859-\d+ | johab | koi8-[ru] | shift_jis | euc_(?:jp|kr)
+      | iso2022_jp | gb\w+ | big5\w* | ascii""",
+    re.VERBOSE,
 )
 """Python's names of what pages are written in."""
 _SAME: Final = {"euc_kr": "cp949", "ascii": "cp1252", "iso8859-1": "cp1252"}
@@ -270,7 +256,6 @@ class PageReader:
         self._network = network or Network()
         self._rules: dict[str, Protego | Blocked | Failed] = {}
         """Of each site, which is asked once."""
-        self._lock = Lock()
 
     def read(self, url: str, limits: SearchLimits) -> SearchAnswer:
         """Fetch a page and extract its text: `Found` with one source, or one of the other answers.
@@ -279,9 +264,9 @@ class PageReader:
         long again.
         """
         page = fetch(url, limits, self._network, refusal=self._refusal)
-        if not isinstance(page, Fetched):
+        if not isinstance(page, tuple):
             return page
-        answer = page.answer
+        location, answer = page
         if answer.status in _GONE:
             return Empty()
         if answer.status != 200:
@@ -292,8 +277,8 @@ class PageReader:
         if not document.text.strip():
             return Empty()
         source = Source(
-            title=" ".join(document.title.split())[:300] or page.url,
-            location=page.url,
+            title=" ".join(document.title.split())[:300] or location,
+            location=location,
             type="web" if document.type == "html" else document.type,
             text=document.text[:MAX_CHARS],
             retrieved_at=self._network.now(),
@@ -310,12 +295,8 @@ class PageReader:
         """
         parts = urlsplit(url)
         site = f"{parts.scheme}://{parts.netloc}"
-        with self._lock:
-            rules = self._rules.get(site)
-        if rules is None:
-            rules = self._read_rules(site, limits)
-            with self._lock:
-                self._rules[site] = rules
+        rules = self._rules.get(site) or self._read_rules(site, limits)
+        self._rules[site] = rules
         if isinstance(rules, Blocked | Failed):
             return replace(rules, reason=f"robots.txt: {rules.reason}")
         if rules.can_fetch(url, _PRODUCT):
@@ -326,12 +307,11 @@ class PageReader:
         try:
             from protego import Protego
         except ModuleNotFoundError:
-            install = f"pip install '{DISTRIBUTION}[research]'"
-            return Failed(f"reading it needs an extra; install it: {install}", is_retryable=False)
+            return Failed(needs("research", feature="reading it"), is_retryable=False)
         page = fetch(f"{site}/robots.txt", replace(limits, max_bytes=_MAX_ROBOTS_BYTES), self._network)
-        if not isinstance(page, Fetched):
+        if not isinstance(page, tuple):
             return page
-        text = page.answer.content.decode("utf-8-sig", "replace") if page.answer.status < 400 else ""
+        text = page[1].content.decode("utf-8-sig", "replace") if page[1].status < 400 else ""
         return Protego.parse("\n".join(_with_few_groups(clean_text(text).splitlines())))
 
 
@@ -359,26 +339,17 @@ def page_text(content: bytes, content_type: str, timeout_s: float) -> Document |
     if media not in _HTML | _PLAIN:
         return Unreadable("not HTML, PDF or plain text")
     text = _decoded(content, content_type)
-    return read_page(text) if media in _HTML else plain_document(text)
+    return extract_html(text) if media in _HTML else plain_document(text)
 
 
 def _decoded(content: bytes, content_type: str) -> str:
     """Decode by the header, else by the page's own statement, else as UTF-8 or CP949."""
-    charsets = _stated_charsets(content, content_type)
-    for charset in charsets:
-        with suppress(UnicodeDecodeError):
-            return clean_text(content.decode(charset))
-    text = decode_text(content)
-    if isinstance(text, Unreadable):
-        return clean_text(content.decode(charsets[0] if charsets else "utf-8", "replace"))
-    return text
-
-
-def _stated_charsets(content: bytes, content_type: str) -> list[str]:
-    stated = (_CHARSET.search(content_type), _META.search(content[:_META_BYTES].decode("latin-1")))
-    known = []
-    for match in stated:
-        with suppress(LookupError):
+    last = "utf-8"
+    for match in (_CHARSET.search(content_type), _META.search(content[:_META_BYTES].decode("latin-1"))):
+        with suppress(LookupError, UnicodeDecodeError):
             name = codecs.lookup(match[1]).name if match else ""
-            known.append(_SAME.get(name, name))
-    return [charset for charset in known if charset in _CHARSETS]
+            if _OF_PAGES.fullmatch(name):
+                last = _SAME.get(name, name)
+                return clean_text(content.decode(last))
+    text = decode_text(content)
+    return clean_text(content.decode(last, "replace")) if isinstance(text, Unreadable) else text

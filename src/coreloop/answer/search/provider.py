@@ -1,10 +1,14 @@
 """The protocol of a provider: one query, one of four answers. Nothing found, blocked and failed differ."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from coreloop.answer.search.source import Source
+
+Now = Callable[[], datetime]
+"""Returns the time, with a time zone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,24 +34,25 @@ class SearchLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class _Answer:
+    failures: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+    """Why each attempt failed that came before, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found(_Answer):
     """At least one source, best first."""
 
     sources: tuple[Source, ...]
-    failures: tuple[str, ...] = field(default=(), compare=False)
-    """Why each attempt failed that came before, in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Empty:
+class Empty(_Answer):
     """The search worked, and nothing fits the query."""
 
-    failures: tuple[str, ...] = field(default=(), compare=False)
-    """Why each attempt failed that came before, in order."""
-
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(_Answer):
     """The provider refuses for now: a rate limit or a quota.
 
     Attributes
@@ -60,12 +65,10 @@ class Blocked:
 
     reason: str
     until: datetime | None = None
-    failures: tuple[str, ...] = field(default=(), compare=False)
-    """Why each attempt failed that came before, in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(_Answer):
     """The search did not work: no complete answer, one that cannot be read, or a wrong key.
 
     Attributes
@@ -78,8 +81,6 @@ class Failed:
 
     reason: str
     is_retryable: bool = True
-    failures: tuple[str, ...] = field(default=(), compare=False)
-    """Why each attempt failed that came before, in order."""
 
 
 SearchAnswer = Found | Empty | Blocked | Failed

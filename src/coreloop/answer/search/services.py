@@ -1,8 +1,8 @@
-"""Services that search the web: SearXNG, Tavily and arXiv."""
+"""Services that search the web: SearXNG, Tavily and arXiv; a request to one, and its results as sources."""
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -12,10 +12,91 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from coreloop.answer.search.exchange import Now, ask_service, found, read_json, web_source
-from coreloop.answer.search.provider import Blocked, Failed, SearchAnswer, SearchLimits
+from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.file_date import date_in_name
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
-from coreloop.base.http import HttpRequest
+from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
+
+Row = tuple[str, str, str, str]
+USER_AGENT: Final = "dartlab-coreloop"
+_LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
+_QUOTA: Final = frozenset({402, 432, 433})
+"""What services answer when a plan, or pay as you go, is used up."""
+_MAX_TITLE: Final = 300
+_MAX_URL: Final = 2_000
+
+
+def ask_service(request: HttpRequest, limits: SearchLimits) -> bytes | Blocked | Failed:
+    """Send a request and judge the status of its answer.
+
+    Parameters
+    ----------
+    request : HttpRequest
+        Its address and headers may hold a key, which no answer of this function repeats.
+    limits : SearchLimits
+        Time and size.
+    """
+    named = replace(request, headers={"User-Agent": USER_AGENT, **request.headers})
+    try:
+        with HttpClient() as client:
+            answer = client.exchange(named, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
+    except ExchangeError as error:
+        return Failed(str(error), is_retryable=error.failure != "too_long")
+    status = answer.status
+    if status == 200:
+        return answer.content
+    if blocked := asked_to_wait(answer, datetime.now(UTC)):
+        return blocked
+    if status in _QUOTA:
+        return Blocked(f"the quota is used up (HTTP {status})")
+    if status in {401, 403}:
+        return Failed(f"access is refused (HTTP {status}); check its key and settings", is_retryable=False)
+    if 300 <= status < 400:
+        return Failed(f"redirects elsewhere (HTTP {status}); correct the address", is_retryable=False)
+    return Failed(f"HTTP {status}", is_retryable=status >= 500 or status == 408)
+
+
+def asked_to_wait(answer: HttpAnswer, now: datetime) -> Blocked | None:
+    """Return that a server wants to be left alone, and until when, if it says so."""
+    wait_s = retry_after_s(answer)
+    if answer.status == 429 or (answer.status == 503 and wait_s is not None):
+        until = None if wait_s is None else now + timedelta(seconds=wait_s)
+        return Blocked(f"too many requests (HTTP {answer.status})", until)
+    return None
+
+
+def found(rows: Iterable[Row], provider: str, limits: SearchLimits) -> Found | Empty:
+    """Return results as sources, each address once; those without text or ``http(s)`` address are left out.
+
+    Parameters
+    ----------
+    rows : iterable of (str, str, str, str)
+        Addresses, titles, texts and dates: untrusted.
+    """
+    by_location: dict[str, Source] = {}
+    for row in rows:
+        location, title, passage, published = (clean_text(text).strip() for text in row)
+        is_address = location.startswith(("http://", "https://")) and not any(map(str.isspace, location))
+        if passage and is_address and len(location) <= _MAX_URL:
+            source = Source(
+                title=" ".join(title.split())[:_MAX_TITLE] or location,
+                location=location,
+                type="paper" if provider == "arxiv" else "web",
+                text=passage,
+                retrieved_at=datetime.now(UTC),
+                published=date_in_name(published),
+                provider=provider,
+            )
+            by_location.setdefault(location, source)
+    best = tuple(by_location.values())[: limits.max_results]
+    return Found(best) if best else Empty()
+
+
+def retry_after_s(answer: HttpAnswer) -> float | None:
+    """Return the seconds of a ``Retry-After`` header; its form with a date is hardly used."""
+    text = answer.headers.get("retry-after", "")
+    return min(float(text), _LONGEST_WAIT_S) if text.isascii() and text.isdecimal() else None
 
 
 class _Result(msgspec.Struct):
@@ -32,29 +113,21 @@ class _Answer(msgspec.Struct):
     unresponsive_engines: list[Any] = []
 
 
-def _search(name: str, request: HttpRequest, limits: SearchLimits, now: Now) -> SearchAnswer:
-    content = ask_service(request, limits, now=now)
-    answer = read_json(content, _Answer) if isinstance(content, bytes) else content
-    if not isinstance(answer, _Answer):
-        return answer
+def _search(name: str, request: HttpRequest, limits: SearchLimits) -> SearchAnswer:
+    content = ask_service(request, limits)
+    if not isinstance(content, bytes):
+        return content
+    try:
+        answer = msgspec.json.decode(content, type=_Answer)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Failed("the answer is not the JSON that was expected")
     if not answer.results and answer.unresponsive_engines:
         return Failed("no search engine of the instance answered")
-    sources = (
-        web_source(
-            title=result.title or "",
-            url=result.url or "",
-            text=result.content or "",
-            published=result.publishedDate or result.published_date or "",
-            provider=name,
-            retrieved_at=now(),
-        )
-        for result in answer.results
+    rows = (
+        (one.url or "", one.title or "", one.content or "", one.publishedDate or one.published_date or "")
+        for one in answer.results
     )
-    return found(sources, limits.max_results)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+    return found(rows, name, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +140,16 @@ class SearxngProvider:
     ----------
     url : str
         Of the instance.
-    now : callable
-        Returns the time, with a time zone.
     """
 
     url: str
-    now: Now = _now
     name: str = "searxng"
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once."""
         parameters = urlencode({"q": query, "format": "json"})
-        return _search(
-            self.name, HttpRequest(url=f"{self.url.rstrip('/')}/search?{parameters}"), limits, self.now
-        )
+        request = HttpRequest(url=f"{self.url.rstrip('/')}/search?{parameters}")
+        return _search(self.name, request, limits)
 
 
 TAVILY_KEY: Final = "TAVILY_API_KEY"
@@ -96,13 +165,10 @@ class TavilyProvider:
         Of the account; it is sent as a header, and nowhere else.
     url : str
         Of the service.
-    now : callable
-        Returns the time, with a time zone.
     """
 
     key: str = field(repr=False)
     url: str = "https://api.tavily.com"
-    now: Now = _now
     name: str = "tavily"
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
@@ -111,14 +177,13 @@ class TavilyProvider:
         headers = {"Authorization": f"Bearer {self.key}"}
         url = f"{self.url.rstrip('/')}/search"
         request = HttpRequest(method="POST", url=url, headers=headers, json=body)
-        return _search(self.name, request, limits, self.now)
+        return _search(self.name, request, limits)
 
 
 _PAUSE_S: Final = 3.0
 """Between two requests to arXiv."""
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _WORD: Final = re.compile(r"\w+")
-_NO_FEED: Final = Failed("the answer is not the feed that was expected")
 
 
 class ArxivProvider:
@@ -128,8 +193,6 @@ class ArxivProvider:
     ----------
     url : str
         Of the service.
-    now : callable
-        Returns the time, with a time zone.
     sleep : callable
         Waits some seconds.
     """
@@ -140,10 +203,9 @@ class ArxivProvider:
         self,
         *,
         url: str = "https://export.arxiv.org/api/query",
-        now: Now = _now,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._url, self._now, self._sleep = url, now, sleep
+        self._url, self._sleep = url, sleep
         self._turn = Lock()
         self._next_s = 0.0
 
@@ -155,12 +217,24 @@ class ArxivProvider:
         asked = " AND ".join(f"all:{word}" for word in words)
         parameters = urlencode({"search_query": asked, "max_results": limits.max_results})
         content = self._in_turn(HttpRequest(url=f"{self._url}?{parameters}"), limits)
-        return self._read(content, limits) if isinstance(content, bytes) else content
+        if not isinstance(content, bytes):
+            return content
+        feed = _feed(content)
+        if feed is None:
+            return Failed("the answer is not the feed that was expected")
+        names = ("id", "title", "summary", "published")
+        rows = (
+            tuple(" ".join((entry.findtext(f"{_ATOM}{name}") or "").split()) for name in names)
+            for entry in feed.iter(f"{_ATOM}entry")
+        )
+        # an error is an entry of its own
+        papers = ((url, title, text, day) for url, title, text, day in rows if "/api/errors" not in url)
+        return found(papers, self.name, limits)
 
     def _in_turn(self, request: HttpRequest, limits: SearchLimits) -> bytes | Blocked | Failed:
         """Send a request after the pause, one at a time, as the manual asks."""
         ends_at = time.monotonic() + limits.timeout_s
-        busy = Blocked("other searches of arXiv come first", self._now() + timedelta(seconds=_PAUSE_S))
+        busy = Blocked("other searches of arXiv come first", datetime.now(UTC) + timedelta(seconds=_PAUSE_S))
         if not self._turn.acquire(timeout=limits.timeout_s):
             return busy
         try:
@@ -168,36 +242,18 @@ class ArxivProvider:
             if begins_at >= ends_at:
                 return busy
             self._sleep(max(0.0, begins_at - time.monotonic()))
-            content = ask_service(request, replace(limits, timeout_s=ends_at - begins_at), now=self._now)
+            content = ask_service(request, replace(limits, timeout_s=ends_at - begins_at))
             self._next_s = time.monotonic() + _PAUSE_S
             return content
         finally:
             self._turn.release()
 
-    def _read(self, content: bytes, limits: SearchLimits) -> SearchAnswer:
-        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # entities can grow without end
-            return _NO_FEED
-        try:
-            feed = ElementTree.fromstring(content)
-        except (ElementTree.ParseError, ValueError, RecursionError):
-            return _NO_FEED
-        if feed.tag != f"{_ATOM}feed":
-            return _NO_FEED
-        return found(map(self._source, feed.iter(f"{_ATOM}entry")), limits.max_results)
 
-    def _source(self, entry: ElementTree.Element) -> Source | None:
-        names = ("id", "title", "summary", "published")
-        url, title, text, published = (
-            " ".join((entry.findtext(f"{_ATOM}{name}") or "").split()) for name in names
-        )
-        if "/api/errors" in url:  # an error is an entry of its own
-            return None
-        return web_source(
-            title=title,
-            url=url,
-            text=text,
-            published=published,
-            provider=self.name,
-            retrieved_at=self._now(),
-            kind="paper",
-        )
+def _feed(content: bytes) -> ElementTree.Element | None:
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # entities can grow without end
+        return None
+    try:
+        feed = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError, RecursionError):
+        return None
+    return feed if feed.tag == f"{_ATOM}feed" else None

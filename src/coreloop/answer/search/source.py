@@ -46,3 +46,8 @@ class Source:
     def hash(self) -> str:
         """SHA-256 of the text, in hexadecimal."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def reference(self) -> str:
+        """How a symbol or a part of a schema is named: ``shop.py::Order.total``, ``a.sql#orders.total``."""
+        return f"{self.location}{'' if self.type == 'schema' else '::'}{self.title}"

@@ -11,15 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from coreloop.answer.models.contracts import NumberedSource
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import numbers
 from coreloop.answer.text.sentences import gives_orders, split, with_example
 from coreloop.answer.text.terms import is_korean, optional, terms, words_of
-
-if TYPE_CHECKING:
-    from coreloop.answer.models.prompt import NumberedSource
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
 Kind = Literal["default", "date", "number", "name"]
@@ -77,7 +75,7 @@ _KOREAN_YES_NO: Final = re.compile(r"(?:나요|가요|까요?|니까|[는은]지
 _INTERROGATIVE: Final = re.compile(
     r"(?<![가-힣])(?:누구|누가|무엇|무슨|뭐|뭘|어디|언제|왜|어떤|어떻|어느|얼마|몇|며칠)"
 )
-_SAYS_AT, _MAY = 1.43, 0.48  # fitted with the weights of `_value`
+_SAYS_AT, _MAY = 1.43, 0.48  # fitted with the weights of `Hit.value` and of the margin
 _LEAST_NEAR: Final = 0.6  # chosen: among few passages, the distance to the next says little
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
 _NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![")
@@ -99,12 +97,10 @@ class Hit:
         By which passages are ordered.
     near : float
         Share of the question's words that the sentence, the one before or the heading has, 0–1.
-    missing : int
-        Names and numbers of the question that the passage lacks.
-    fits : bool
-        Whether the sentence has what is asked for, a date, a number, a name; true if none is.
-    is_record : bool
-        Whether it is of a program, a test or a list of changes.
+    value : float
+        Whether it says what is asked, without a look at other passages.
+    is_fact : bool
+        Whether the sentence has what is asked for, and is of no program, test or list of changes.
     """
 
     number: int
@@ -112,14 +108,13 @@ class Hit:
     end: int
     score: float
     near: float
-    missing: int
-    fits: bool
-    is_record: bool
+    value: float
+    is_fact: bool
 
     @property
     def is_near(self) -> bool:
         """Whether its sentence may say so, whatever other passages say."""
-        return self.end > self.start and _value(self, margin=0.0) > _MAY
+        return self.end > self.start and self.value > _MAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +124,7 @@ class _Read:
     heading: frozenset[str]
     last: frozenset[str]
     sentences: tuple[tuple[int, int, frozenset[str]], ...]
-    counts: Mapping[str, int]
-    size: int
+    counts: Counter[str]
 
     @property
     def words(self) -> frozenset[str]:
@@ -139,7 +133,7 @@ class _Read:
 
 def rank(
     question: str,
-    sources: "Sequence[Source | NumberedSource]",
+    sources: Sequence[Source | NumberedSource],
     *,
     counts: tuple[int, Mapping[str, int]] | None = None,
     may_mark: Callable[[int, str], bool] = lambda _number, _text: True,
@@ -158,8 +152,8 @@ def rank(
         Whether a sentence of a source may be marked.
     """
     read = [_read(source.title, source.text, is_code=source.type == "python") for source in sources]
-    asked = _asked(question, read, counts)
-    weights = _bm25(asked, read, [prior(source) for source in sources])
+    asked = _Asked(question, read, counts)
+    weights = _bm25(asked, read, [_prior(source) for source in sources])
     top = max(weights, default=0.0) or 1.0
     hits = [
         _hit(asked, number, source, one, weight / top, may_mark)
@@ -178,14 +172,10 @@ def verdict(question: str, hits: Sequence[Hit]) -> Verdict:
         return "nothing said so"
     first = hits[0]
     margin = (first.score - hits[1].score) / first.score if len(hits) > 1 else 0.5
-    value = _value(first, margin)
-    if value > _SAYS_AT and first.fits and not first.is_record and not _NO_FACT.search(question):
+    value = first.value + 4.0 * min(margin, 0.5)
+    if value > _SAYS_AT and first.is_fact and not _NO_FACT.search(question):
         return "says so"
     return "may say so" if value > _MAY and first.near >= _LEAST_NEAR else "nothing said so"
-
-
-def _value(hit: Hit, margin: float) -> float:
-    return 6.64 * hit.near - 1.01 * min(hit.missing, 2) + 4.0 * min(margin, 0.5) - 4.86
 
 
 def asked_kind(question: str) -> Kind | None:
@@ -201,26 +191,23 @@ def asks_yes_or_no(question: str) -> bool:
     return is_korean(text) and not _INTERROGATIVE.search(text) and _KOREAN_YES_NO.search(text) is not None
 
 
-def prior(source: "Source | NumberedSource") -> float:
+def _prior(source: Source | NumberedSource) -> float:
     """What a passage counts by the kind of its file alone, 0-1."""
     return _PRIORS.get(source.type, 1.0) * (0.6 if _LOW.search(source.location) else 1.0)
 
 
-@dataclass(frozen=True, slots=True)
 class _Asked:
     """A question: its words with what each counts, and what it asks for."""
 
-    question: str
-    wanted: tuple[str, ...]
-    rarity: Mapping[str, float]
-    free: frozenset[str]
-    named: frozenset[str]
-    kind: Kind | None
-    is_yes_or_no: bool
-
-    @property
-    def total(self) -> float:
-        return math.fsum(self.rarity[word] for word in self.wanted if word not in self.free) or 1.0
+    def __init__(
+        self, question: str, read: Sequence[_Read], counts: tuple[int, Mapping[str, int]] | None
+    ) -> None:
+        n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
+        self.question, self.kind, self.is_yes_or_no = question, asked_kind(question), asks_yes_or_no(question)
+        self.named, self.free = frozenset(_named(question)), optional(question)
+        self.wanted = tuple(dict.fromkeys(terms(question)))
+        self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
+        self.total = math.fsum(self.rarity[word] for word in self.wanted if word not in self.free) or 1.0
 
     def cover(self, words: frozenset[str]) -> float:
         """Return the share of the words that a text has, 0-1; rare ones count more."""
@@ -228,25 +215,11 @@ class _Asked:
         return math.fsum(had) / self.total
 
     def fits(self, sentence: str) -> bool:
+        """Whether a sentence has what is asked for, beside what the question has."""
         if self.kind is None:
             return True
-        known = set(_SAYS[self.kind].findall(self.question))
-        return bool(set(_SAYS[self.kind].findall(sentence)) - (known if self.kind != "default" else set()))
-
-
-def _asked(question: str, read: Sequence[_Read], counts: tuple[int, Mapping[str, int]] | None) -> _Asked:
-    wanted = tuple(dict.fromkeys(terms(question)))
-    n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
-    rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in wanted}
-    return _Asked(
-        question=question,
-        wanted=wanted,
-        rarity=rarity,
-        free=optional(question),
-        named=frozenset(_named(question)),
-        kind=asked_kind(question),
-        is_yes_or_no=asks_yes_or_no(question),
-    )
+        known = () if self.kind == "default" else _SAYS[self.kind].findall(self.question)
+        return bool({*_SAYS[self.kind].findall(sentence)}.difference(known))
 
 
 def _named(question: str) -> Iterable[str]:
@@ -265,14 +238,14 @@ def _read(title: str, text: str, *, is_code: bool) -> _Read:
     counts.update(head * _OF_HEADING)
     last = frozenset(terms(title.rpartition(" › ")[2]))
     sentences = tuple((start, end, frozenset(words)) for start, end, words in found)
-    return _Read(frozenset(head), last, sentences, counts, counts.total())
+    return _Read(frozenset(head), last, sentences, counts)
 
 
 def _bm25(asked: _Asked, read: Sequence[_Read], priors: Sequence[float]) -> list[float]:
-    mean = sum(one.size for one in read) / max(1, len(read)) or 1.0
+    mean = sum(one.counts.total() for one in read) / max(1, len(read)) or 1.0
     weights = []
     for one, of_kind in zip(read, priors, strict=True):
-        norm = _K1 * (1 - _B + _B * one.size / mean)
+        norm = _K1 * (1 - _B + _B * one.counts.total() / mean)
         parts = (
             asked.rarity[word] * one.counts[word] * (_K1 + 1) / (one.counts[word] + norm)
             for word in asked.wanted
@@ -285,7 +258,7 @@ def _bm25(asked: _Asked, read: Sequence[_Read], priors: Sequence[float]) -> list
 def _hit(
     asked: _Asked,
     number: int,
-    source: "Source | NumberedSource",
+    source: Source | NumberedSource,
     one: _Read,
     weight: float,
     may_mark: Callable[[int, str], bool],
@@ -302,7 +275,7 @@ def _hit(
         is_told = own > 0 and is_new and value > best
         if is_told and _may_answer(sentence) and may_mark(number, sentence):
             best, start, end, near_best, fits_best = value, first, last, near, fits
-    whole, of_kind = one.words, prior(source)
+    whole, of_kind = one.words, _prior(source)
     titled = _titled(asked, one.last)
     missing = len(asked.named - whole)
     missing += len(numbers(asked.question) - numbers(f"{source.title}\n{source.text}"))
@@ -312,9 +285,8 @@ def _hit(
         end=with_example(source.text, end) if end else 0,
         score=of_kind * (weight + asked.cover(whole) + titled) + best,
         near=near_best,
-        missing=missing,
-        fits=fits_best,
-        is_record=of_kind < _PRIORS["symbol"],
+        value=6.64 * near_best - 1.01 * min(missing, 2) - 4.86,
+        is_fact=fits_best and of_kind >= _PRIORS["symbol"],
     )
 
 

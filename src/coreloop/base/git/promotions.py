@@ -130,23 +130,22 @@ def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
     undone = _undone(ordered, promoted, texts)
     reverted = _reverted(undone)
     line = _first_parents(ordered)
-    landings = _landings(ordered, line)
+    places = _places(ordered, line)
     merges: dict[tuple[str, int], Merge] = {}
     first: dict[str, str] = {}
     for commit in ordered:
         for trailers in groups[commit.sha]:
-            landing = landings[commit.sha]
+            landing = line[places[commit.sha]]
             origin = first.setdefault(trailers["Candidate-Key"], commit.sha)
-            if origin != commit.sha and not texts.brings_again(landing.commit.sha, origin):
+            if origin != commit.sha and not texts.brings_again(landing.sha, origin):
                 continue
-            promotion = _promotion(commit, trailers, landing.commit, reverted=commit.sha in reverted)
-            parent = landing.commit.parents[0] if landing.commit.parents else ""
-            merge = Merge(promotion, landing.commit.sha, parent, landing.place)
-            merges.setdefault((promotion.key, landing.place), merge)  # a merge commit may repeat the trailers
+            promotion = _promotion(commit, trailers, landing, reverted=commit.sha in reverted)
+            merge = Merge(promotion, landing.sha, "".join(landing.parents[:1]), places[commit.sha])
+            merges.setdefault((promotion.key, merge.place), merge)  # a merge commit may repeat the trailers
     takes_back: dict[str, bool] = {}  # else it only brings back what another commit took
     for sha, its in undone.items():
         takes_back[sha] = not promoted.isdisjoint(its) or not all(takes_back[other] for other in its)
-    reverts = {landings[sha].place for sha in undone if takes_back[sha]}
+    reverts = {places[sha] for sha in undone if takes_back[sha]}
     return History(
         merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
         revert_places=tuple(sorted(reverts)),
@@ -164,46 +163,31 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
     base : str
         Name of the base branch; its remote-tracking branches of every remote count, too.
     """
-    remotes = repository.remotes()
-    names = [base, *(f"{remote}/{base}" for remote in remotes)]
+    names = [base, *(f"{remote}/{base}" for remote in repository.remotes())]
     bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
     merged = {key for sha in bases for commit in repository.log(sha) for key in promoted_keys(commit.message)}
-    return frozenset(merged.union(*(open_keys(repository, remote=remote) for remote in (None, *remotes))))
-
-
-def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
-    """Candidate keys at the heads of this clone's promotion branches, with the branches' names."""
-    heads = repository.promotion_heads(remote, BRANCH_PREFIX)
-    return {key: branch for branch, commit in heads.items() for key in promoted_keys(commit.message)}
+    return frozenset(merged.union(branch.key for branch in open_branches(repository)))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenBranch:
-    """A branch with a promotion that is not on the base branch, and the time of its commit, UTC."""
+    """A branch whose head is a promotion, and the time of its commit, UTC."""
 
     name: str
     key: str
     committed_at: datetime
 
 
-def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenBranch]:
-    """Promotion branches in this clone, local and remote-tracking, without those of ``merged`` keys."""
-    branches = {}
-    for remote in (None, *repository.remotes()):
-        for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
-            committed_at = datetime.fromtimestamp(commit.committed_s, UTC)
-            for key in promoted_keys(commit.message):
-                if key not in merged:
-                    branches[name] = OpenBranch(name, key, committed_at)
-    return list(branches.values())
-
-
-@dataclass(frozen=True, slots=True)
-class _Landing:
-    """A commit of the line of first parents, and its index there, oldest first."""
-
-    place: int
-    commit: Commit
+def open_branches(repository: Repository, merged: Collection[str] = ()) -> list[OpenBranch]:
+    """Promotion branches in this clone, local and remote-tracking, with each key that is not merged."""
+    heads = (repository.promotion_heads(its, BRANCH_PREFIX).items() for its in (None, *repository.remotes()))
+    return [
+        OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
+        for branches in heads
+        for name, commit in branches
+        for key in promoted_keys(commit.message)
+        if key not in merged
+    ]
 
 
 def _promotion(commit: Commit, trailers: Mapping[str, str], landing: Commit, *, reverted: bool) -> Promotion:
@@ -229,21 +213,21 @@ def _first_parents(ordered: list[Commit]) -> list[Commit]:
     return line[::-1]
 
 
-def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
-    """The commit on the branch for each commit: itself, or the merge that brought it.
+def _places(ordered: list[Commit], line: list[Commit]) -> dict[str, int]:
+    """Where each commit came to the branch: its own place in the line, or that of the merge that brought it.
 
     A commit's own time is that of the proposal; a draft may wait for weeks.
     """
     commits = {commit.sha: commit for commit in ordered}
-    landings: dict[str, _Landing] = {}
+    places: dict[str, int] = {}
     for place, commit in enumerate(line):
         pending = [commit.sha]
         while pending:
             sha = pending.pop()
-            if sha in commits and sha not in landings:
-                landings[sha] = _Landing(place, commit)
+            if sha in commits and sha not in places:
+                places[sha] = place
                 pending.extend(commits[sha].parents)
-    return landings
+    return places
 
 
 class _Texts:

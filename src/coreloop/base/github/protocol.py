@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from coreloop.base.git.trailers import BRANCH_PREFIX, REVERT_PREFIX, TITLE_MARK, promoted_keys
+from coreloop.base.validation import at
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """The fields of a pull request that a promotion needs.
+    """The fields of a pull request that a promotion needs, as GitHub shows them.
 
     Attributes
     ----------
@@ -23,29 +24,38 @@ class PullRequest:
         Names of the branch with the change and of its target branch.
     head_sha : str
         Commit at the head of `branch`.
-    same_repo : bool
-        False for a fork, from which anyone may open a pull request.
-    merged : bool
-        A merged pull request is also ``"closed"``.
+    repo, head_repo : str
+        ``owner/name`` of the target branch's and of the change's repository; None for a deleted fork.
     """
 
     number: int
-    url: str
     title: str
     state: Literal["open", "closed"]
-    draft: bool
-    branch: str
-    base: str
-    head_sha: str
-    same_repo: bool
-    merged: bool
     created_at: datetime
-    body: str = field(repr=False)
+    url: str = at("html_url")
+    branch: str = at("head.ref")
+    head_sha: str = at("head.sha")
+    base: str = at("base.ref")
+    repo: str = at("base.repo.full_name")
+    head_repo: str | None = at("head.repo.full_name", None)
+    merged_at: datetime | None = None
+    draft: bool = False
+    body: str | None = field(default=None, repr=False)
+
+    @property
+    def merged(self) -> bool:
+        """A merged pull request is also ``"closed"``."""
+        return self.merged_at is not None
+
+    @property
+    def same_repo(self) -> bool:
+        """False for a fork, from which anyone may open a pull request."""
+        return self.head_repo is not None and self.head_repo.lower() == self.repo.lower()
 
     @property
     def message(self) -> str:
         """Title and description, as a squash merge lands them."""
-        return f"{self.title}\n\n{self.body}"
+        return f"{self.title}\n\n{self.body or ''}"
 
     @property
     def is_coreloop(self) -> bool:
@@ -64,28 +74,19 @@ class PullRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewRequired:
-    """Changes of the branch need `approvals` (1 or more) approving reviews, because of `source`."""
+class ReviewRule:
+    """How many approving reviews a change of a branch needs.
 
-    approvals: int
-    source: Literal["ruleset", "branch protection"]
+    Attributes
+    ----------
+    approvals : int or None
+        0 if none is required; None if the token may not read the branch's rules.
+    reason : str
+        What requires them, or completes "no review is required: …", or what to do.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class ReviewNotRequired:
-    """A change can reach the branch without a review; `reason` completes "no review is required: …"."""
-
+    approvals: int | None
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewUnknown:
-    """The token may not read the branch's rules; `reason` says which rules, and what to do."""
-
-    reason: str
-
-
-ReviewRule = ReviewRequired | ReviewNotRequired | ReviewUnknown
 
 
 class Forge(Protocol):

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from coreloop.base.project.frameworks import Framework
+
 _AT_LEAST_ONE: Final = {"least": 1}
 
 
@@ -69,7 +71,7 @@ class ReachSettings:
 
     Attributes
     ----------
-    framework : str or None
+    framework : Framework or None
         The agent framework. Requires ``tools``; excludes ``command``.
     tools : str or None
         ``module:attribute`` of the tools, or of a callable that returns them.
@@ -82,7 +84,7 @@ class ReachSettings:
         Longest description, in characters, that a model or provider accepts.
     """
 
-    framework: str | None = None
+    framework: Framework | None = None
     tools: str | None = None
     python: str | None = None
     command: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_t
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
 from coreloop.descriptions.source import UnprovenError, definitions, docstring_node, is_shadowed, read_source
 from coreloop.learn.effect.tool_days import ToolLog
-from coreloop.learn.facts.file import EPOCH_DAY
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""

@@ -24,8 +24,8 @@ from coreloop.learn.effect.description_changes import Change, Ledger, find_docum
 from coreloop.learn.effect.effect import RECENT_DAYS, Effect, find_effects, what_is_counted
 from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
-from coreloop.learn.facts.file import FileFacts
-from coreloop.learn.mine.run import MiningOptions, open_mining
+from coreloop.learn.facts.read_lines import FileFacts
+from coreloop.learn.mine.folder import MiningOptions, open_mining
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""

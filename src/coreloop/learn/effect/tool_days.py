@@ -11,12 +11,11 @@ import polars as pl
 
 from coreloop.base.date_range import Days
 from coreloop.learn.effect.estimate import DayCount, Stratum
-from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
-from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.read_lines import FileFacts
+from coreloop.learn.facts.schema import DAY_US, NO_QUESTION
 from coreloop.learn.line import Advice, parse_advice
-from coreloop.learn.mine.joined_calls import NO_QUESTION
-from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, merge, window_of
+from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, merge
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import read_places
 
@@ -255,7 +254,7 @@ def places_against(
     failure: NamedFailure, tool: str, files: Sequence[FileFacts]
 ) -> frozenset[tuple[int, int]]:
     """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
-    window = window_of(files)
+    window = merge(files, EVERY_DAY)
     calls = window.all_calls().filter(pl.col("tool") == tool).select(CALL).collect()
     (against,) = calls_against([failure], calls, window)
     return frozenset(against.select(CALL[1:]).iter_rows())

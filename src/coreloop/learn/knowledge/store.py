@@ -62,7 +62,7 @@ UPDATE executions SET {_utc("created_at")};
 UPDATE insights SET {_utc("created_at")}, {_utc("expires_at")};
 UPDATE playbook SET {_utc("created_at")}, {_utc("last_used")};
 """
-SCHEMA: Final = sqlite.Schema("knowledge", _TABLES, sqlite.with_tables({"executions", "insights"}))
+SCHEMA: Final = sqlite.Schema("knowledge", _TABLES, {"executions", "insights"})
 
 
 def project_database(workspace: Workspace, named: Path | None = None) -> Path:

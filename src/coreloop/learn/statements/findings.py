@@ -19,7 +19,7 @@ from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
-from coreloop.learn.statements.compare_sides import NumberedCalls, bits_of, iter_places
+from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.observe.reading.error_texts import unwrapped

@@ -12,7 +12,7 @@ from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
-from coreloop.learn.statements.compare_sides import (
+from coreloop.learn.statements.cases import (
     MAX_SUCCESS,
     NumberedCalls,
     bits_of,
@@ -34,18 +34,10 @@ from coreloop.learn.statements.kinds import (
 )
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
 
-_RANKS: Final = {
-    "only_while": 0,
-    "never_empty": 1,
-    "always_pass": 2,
-    "leave_out": 2,
-    "one_of": 3,
-    "fails": 4,
-    "at_most": 4,
-    "at_least": 4,
-    "before": 5,
-}
-_LEAST_RANK: Final = 6  # after all forms that have a rank
+_REASONS: Final = (
+    *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
+)
+"""Forms by how good a reason they are; all others are after them."""
 MIN_DAYS: Final = 2  # the last third of the days has to agree with the others
 _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
@@ -72,7 +64,8 @@ class LineHypothesis:
     @property
     def rank(self) -> int:
         """Among lines about the same calls, the lowest is the best reason."""
-        return _RANKS.get(self.line.form, _LEAST_RANK)
+        ranks = (rank for rank, forms in enumerate(_REASONS) if self.line.form in forms.split())
+        return next(ranks, len(_REASONS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.descriptions.edit import Edited, Refused, put_lines
+from coreloop.descriptions.edit import put_lines
+from coreloop.descriptions.source import UnprovenError
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
@@ -200,21 +201,19 @@ def change_of(
         source = read_file(path)
     except WorkspaceError as error:
         return DocstringChange(target, problem=str(error))
-    symbol, _, line = suggested.target_symbol.partition(":")
     settings = workspace.settings.docstring
-    outcome = put_lines(
-        source,
-        symbol,
-        suggested.body.splitlines(),
-        section=suggested.section if settings.placement == "section" else None,
-        style=settings.style,
-        is_ours=is_form,
-        line=int(line) if line.isdecimal() else None,
-    )
-    if isinstance(outcome, Refused):
-        return DocstringChange(target, problem=outcome.reason)
-    sides = (outcome.before, outcome.after) if isinstance(outcome, Edited) else (outcome.docstring,) * 2
-    before, after = (cleandoc(side).splitlines() for side in sides)
+    try:
+        edited = put_lines(
+            source,
+            suggested.target_symbol,
+            suggested.body.splitlines(),
+            section=suggested.section if settings.placement == "section" else None,
+            style=settings.style,
+            is_ours=is_form,
+        )
+    except UnprovenError as reason:
+        return DocstringChange(target, problem=str(reason))
+    before, after = (cleandoc(side).splitlines() for side in (edited.before, edited.after))
     return DocstringChange(target, [line for line in ndiff(before, after) if not line.startswith("?")])
 
 

@@ -49,7 +49,7 @@ _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
 
 
 @dataclass(slots=True)
-class _Chat:
+class Chat:
     """The content of the messages read so far."""
 
     question: str | None = None
@@ -57,6 +57,11 @@ class _Chat:
     answer: str = ""
     is_answered: bool = False
     rounds: int = 0
+
+    @property
+    def answer_chars(self) -> int | None:
+        """Length of the answer; None if the messages end before one."""
+        return len(self.answer) if self.answer or self.is_answered else None
 
 
 def read(
@@ -130,7 +135,7 @@ def _request(
     ended = next(own_times, None) or (times.get(id) if id is not None else None) or undated
     if ended is None:
         return NO_TIME
-    content = _read_messages(messages)
+    content = read_messages(messages)
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     return TracedRequest(
         source=NAME,
@@ -138,7 +143,7 @@ def _request(
         question=content.question or "",
         ended=ended,
         calls=tuple(content.calls.all),
-        answer_chars=len(content.answer) if content.answer or content.is_answered else None,
+        answer_chars=content.answer_chars,
         error=error,
         violation=violation,
         model=text(chat.get("model")),
@@ -161,9 +166,10 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
     return "no_trajectory" if is_empty else "task_failed", violation
 
 
-def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
-    chat = _Chat()
-    for message in _in_one_form(messages):
+def read_messages(messages: list[Any]) -> Chat:
+    """Read the messages of a chat; anything else among them is passed over."""
+    chat = Chat()
+    for message in _in_one_form([message for message in messages if isinstance(message, dict)]):
         role, body = message.get("role"), body_text(message.get("content"))
         if role == "user" and chat.question is None:
             chat.question = body
@@ -176,14 +182,21 @@ def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
             chat.is_answered = not calls
             for call in calls:
                 function = call["function"] if isinstance(call.get("function"), dict) else call
-                name = text(function.get("name")) or "?"
+                name = text(function.get("name")) or text(call.get("function")) or "?"
                 id = text(call.get("id")) or f"function {name}"
                 chat.calls.ask(id, name, arguments(first(function, "arguments", "args")))
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
             id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
-            error = block_error(message) or _error(body)
+            error = block_error(message) or error_in(message.get("error"), "type", "message") or _error(body)
             chat.calls.answer(id, **received(message.get("content")), error=error)
     return chat
+
+
+def error_in(error: Any, *keys: str) -> str | None:
+    """Return an error that is a text, or an object with ``keys``."""
+    if not isinstance(error, dict):
+        return text(error)
+    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
 
 
 def _in_one_form(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

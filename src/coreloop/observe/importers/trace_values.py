@@ -1,14 +1,13 @@
 """Parsers shared by several formats: times, JSON inside JSON, arguments, and the text of chat messages."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
-
-from coreloop.observe.importers.files import decode_trace
 
 _ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
 _QUESTION_KEYS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
@@ -52,6 +51,24 @@ def read_time(value: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
+
+
+def decode_trace(text: bytes | str) -> Any:
+    """Parse JSON text.
+
+    Raises
+    ------
+    ValueError
+        The text is not JSON, or nested too deeply.
+    """
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        pass
+    try:  # some tools write lone surrogates and NaN, which are not valid JSON
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def decoded(value: object) -> Any:

@@ -9,7 +9,8 @@ from typing import Any, Final
 import orjson
 
 from coreloop.answer.models.contracts import CallReply
-from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base import jsonl
 from coreloop.base.errors import ModelError
@@ -92,7 +93,7 @@ class ModelCaller:
 
     Attributes
     ----------
-    model : Model
+    model : Ladder
         Is asked for JSON, with the tools in the system message.
     native : OpenAICompatible or None
         The same model if it calls tools: it is sent them as its provider takes them.
@@ -100,18 +101,13 @@ class ModelCaller:
         The longest that a reply may take.
     """
 
-    model: Model
+    model: Ladder
     native: OpenAICompatible | None = None
     timeout_s: float = CallLimits().timeout_s
 
-    @property
-    def name(self) -> str:
-        """``provider:model``."""
-        return self.model.name
-
     def most(self, question: Question) -> Usage:
         """The most that a question can use."""
-        return self.model.most(question.with_tools(), self._limits)
+        return self.model.models[0].most(question.with_tools(), self._limits)
 
     def call(self, question: Question) -> Reply[CallReply]:
         """Ask; again without a setting that the endpoint refuses, and once more if a reply is no JSON."""
@@ -183,7 +179,7 @@ class Asker:
 
     def _key(self, question: Question) -> str:
         texts = [(message.role, message.content) for message in question.messages]
-        asked = [self.caller.name, question.turn, texts, question.tools]
+        asked = [self.caller.model.name, question.turn, texts, question.tools]
         return sha256(orjson.dumps(asked)).hexdigest()[:32]
 
     def _ask(self, question: Question) -> tuple[str, dict[str, Any]]:

@@ -192,10 +192,11 @@ def prepare(
     if settings.model == "offline":
         raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
     model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
-    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
+    first = model.models[0]
+    native = first if isinstance(first, OpenAICompatible) and first.endpoint.tool_calls else None
     caller = ModelCaller(model, native, settings.measure.timeout_s)
     tool, lines = proposals[0].engine, tuple(line for proposal in proposals for line in proposal.lines)
-    subject = MeasuredLines(tool, tuple(proposal.key for proposal in proposals), lines, caller.name)
+    subject = MeasuredLines(tool, tuple(proposal.key for proposal in proposals), lines, model.name)
     arms = read_arms(workspace, proposals)
     if arms.refused is not None:
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.refused)

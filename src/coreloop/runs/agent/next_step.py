@@ -9,7 +9,7 @@ from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
 from coreloop.runs.drift import LABELS, check_drift
-from coreloop.runs.lessons import read_reflexion
+from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, SubQuestion, kind_json
 from coreloop.runs.stores.store import Store
 
@@ -143,7 +143,7 @@ def _order(state: State) -> dict[str, Any] | None:
 
 
 def _advice(store: Store, state: State) -> dict[str, Any]:
-    return read_reflexion(store.reflexion(state.kind)).similar(situation(state)).view()
+    return Reflexion.from_json(store.reflexion(state.kind)).similar(situation(state)).view()
 
 
 def situation(state: State) -> str:

@@ -172,16 +172,15 @@ def publish(root: Path, events: Sequence[Event], new: int) -> None:
         A file cannot be written; nothing is committed then.
     """
     folding, known = Folding(), len(events) - new
-    for event in events[:known]:
-        folding.add(event)
-    before = folding.state.owner
-    for event in events[known:]:
+    for event in events:
         folding.add(event)
     state = folding.state
     if state.drives_itself:
+        owners = [event.owner for event in events[:known] if isinstance(event, happened.Opened)]
         private_session(root, state.run_id)
         make_private(root / RESEARCH / FOLDER)
         is_newest = any(isinstance(event, _WORKS) for event in events[known:])
+        before = "".join(owners[-1:])
         write_session(root / RESEARCH / FOLDER, state, before=before, is_newest=is_newest)
     if state.drives_itself or (session_folder(root, state.run_id) / STATE).is_file():
         write_state(root, state)

@@ -19,11 +19,7 @@ from coreloop.base.errors import RunError, UsageError
 from coreloop.base.files import file_errors
 from coreloop.base.waiting import wait_until
 from coreloop.runs.driver.keeper import adopt_orphans, end_descendants, read_children
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from coreloop.runs.stores.holds import is_locked
 
 GRACE_S: Final = 2.0
 """Between SIGTERM and SIGKILL."""
@@ -101,7 +97,7 @@ def require_processes() -> None:
     UsageError
         On Windows.
     """
-    if fcntl is None:
+    if sys.platform == "win32":
         raise UsageError("runs start needs Linux or macOS; on Windows, use it in WSL")
 
 
@@ -131,18 +127,11 @@ def locked_commands(path: Path, run_id: str) -> Iterator[int]:
     with file_errors("cannot be locked ({strerror})", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        if not wait_until(partial(_is_locked, descriptor), within_s=_END_S, pause_s=_TICK_S):
+        if not wait_until(partial(is_locked, descriptor), within_s=_END_S, pause_s=_TICK_S):
             raise RunError(f"a command that an earlier driver of run {run_id} started still runs; end it")
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _is_locked(descriptor: int) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> Finished:

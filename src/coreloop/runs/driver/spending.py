@@ -1,6 +1,7 @@
 """What a command says of its spending, in JSON lines of its output; prose is never read."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any, Final, TypeGuard
@@ -132,10 +133,10 @@ class Reports:
 
 
 class StreamLines:
-    """Splits a stream into lines for `Reports`; a line over 8 MB is skipped."""
+    """Splits a stream into lines; a line over 8 MB is skipped."""
 
-    def __init__(self, reports: Reports) -> None:
-        self._reports = reports
+    def __init__(self, hear: Callable[[bytes], None]) -> None:
+        self._hear = hear
         self._rest = bytearray()
         self._is_skipped = False
 
@@ -144,19 +145,19 @@ class StreamLines:
         *whole, rest = data.split(b"\n")
         for line in whole:
             self._rest += line
-            self.end()
-        if not self._is_skipped:
-            self._rest += rest
-        if len(self._rest) > _MOST_LINE_BYTES:
+            if not self._is_skipped:
+                self._hear(bytes(self._rest))
+            self._rest.clear()
+            self._is_skipped = False
+        self._rest += rest
+        if self._is_skipped or len(self._rest) > _MOST_LINE_BYTES:
             self._rest.clear()
             self._is_skipped = True
 
     def end(self) -> None:
-        """End the current line."""
-        if not self._is_skipped:
-            self._reports.add_line(bytes(self._rest))
-        self._rest.clear()
-        self._is_skipped = False
+        """End the last line, if it has no end of its own."""
+        if self._rest:
+            self._hear(bytes(self._rest))
 
 
 def has_duplicate_keys(line: bytes) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
-from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
 from coreloop.web.pages.page_data import Button, PageSection, PageSource
 
 _MAX_SHOWN: Final = 50
@@ -30,11 +29,7 @@ def _button(scope: Literal["run", "review"], act: Callable[[PageSource, str, str
 
 
 def _close(source: PageSource, id: str, by: str) -> None:
-    source.tables.close_gap(id, by=by or "person", now=source.now)
-
-
-def _apply(source: PageSource, id: str, _by: str) -> None:
-    apply_suggestion(source.workspace, source.tables, id, now=source.now)
+    source.tables.close_gaps(gap_id=id, by=by or "person", now=source.now)
 
 
 WORK: Final = PageSection(
@@ -45,9 +40,11 @@ WORK: Final = PageSection(
         "retry": _button("run", lambda source, id, _by: source.queue.retry(id)),
         "cancel": _button("run", lambda source, id, _by: source.queue.cancel(id)),
         "close": _button("review", _close),
-        "apply": _button("review", _apply),
+        "apply": _button(
+            "review", lambda source, id, _by: source.tables.decide(id, "applied", now=source.now)
+        ),
         "reject": _button(
-            "review", lambda source, id, _by: reject_suggestion(source.tables, id, now=source.now)
+            "review", lambda source, id, _by: source.tables.decide(id, "rejected", now=source.now)
         ),
     },
 )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from coreloop.answer.agent.next import layer_due, next_for_agent
+from coreloop.answer.agent.plan import layer_due, next_for_agent
 from walking import finding, walk_in
 
 

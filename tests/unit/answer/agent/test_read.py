@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.agent.read import SHOWN_CHARS
+from coreloop.answer.agent.record import SHOWN_CHARS
 from coreloop.base.errors import UsageError
 from coreloop.runs.state import state_json
 from fault_server import fault_server, reader_of, replies

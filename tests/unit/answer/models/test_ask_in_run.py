@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.models.choose_model import ENDPOINTS
-from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
+from coreloop.answer.models.contracts import Material, PlannedQuery, PlanResponse
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.openai_compatible import OpenAICompatible
-from coreloop.answer.research.asking import ask_in_run
+from coreloop.answer.research.asking import ask
 from coreloop.base.errors import UsageError
-from coreloop.base.project.model_settings import PriceSettings
+from coreloop.base.project.settings import PriceSettings
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Settled, StepFailed
@@ -29,8 +28,7 @@ from running import python, store_at
 KEY = "sk-test-0123456789"
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
 READ = PlanResponse(queries=(PlannedQuery(query="q", intent="i"),))
-ASKED = [Message("user", "Why?")]
-SHORT = CallLimits(timeout_s=5, max_output_tokens=100)
+ASKED = Material(question="Why?")
 
 
 @pytest.fixture
@@ -60,8 +58,8 @@ def new_run(store: Store, **fields: object) -> str:
     return create_run(store, "why?", kind="research", **fields)
 
 
-def ask(run: Run, models: Ladder, key: str = "plan", **more: bool) -> Reply[PlanResponse]:
-    return ask_in_run(run, models, ASKED, PlanResponse, SHORT, key=key, **more)
+def plan(run: Run, models: Ladder) -> PlanResponse:
+    return ask(run, models, "plan", ASKED, PlanResponse)
 
 
 def state_of(store: Store, run_id: str) -> State:
@@ -72,18 +70,17 @@ def test_an_answered_question_is_not_asked_again(store: Store, server: ModelStan
     run_id = new_run(store)
     server.acts += [streams("prose"), streams("prose"), streams(PLAN, model="other")]
     with work_on(store, run_id) as run:
-        first = ask(run, ladder(server, "gpt-5", "other"))
+        first = plan(run, ladder(server, "gpt-5", "other"))
     with work_on(store, run_id) as run:
-        assert ask(run, ladder(server, "gpt-5", "other")) == first
+        assert plan(run, ladder(server, "gpt-5", "other")) == first
     assert len(server.bodies) == 3
-    assert first.usage.model == "other"
 
 
 def test_a_call_without_a_usable_reply_settles_what_it_used(store: Store, server: ModelStandIn):
     run_id = new_run(store)
     server.acts += [streams("prose", usage=(20, 1)), streams(PLAN, usage=(30, 2))]
     with work_on(store, run_id) as run:
-        ask(run, ladder(server))
+        plan(run, ladder(server))
     events = [event for _seq, event in store.read(run_id)]
     (failed,) = [event for event in events if isinstance(event, StepFailed)]
     assert (failed.attempt, failed.tokens, failed.microusd) == (1, 21, 30)
@@ -97,10 +94,10 @@ def test_a_model_without_a_price_needs_a_limit_of_tokens(store: Store, server: M
         work_on(store, new_run(store)) as run,
         pytest.raises(UsageError, match="no price and the run no lim"),
     ):
-        ask(run, unpriced)
+        plan(run, unpriced)
     run_id = new_run(store, limits=Limits(tokens=100_000))
     with work_on(store, run_id) as run:
-        ask(run, unpriced)
+        plan(run, unpriced)
     assert state_of(store, run_id).spent == Amount(0, 15)
 
 
@@ -108,9 +105,9 @@ KILLED = """
 import sys
 from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
-from coreloop.answer.models.model import CallLimits, Message
-from coreloop.answer.research.asking import ask_in_run
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
+from coreloop.answer.models.contracts import Material
+from coreloop.answer.research.asking import ask
+from coreloop.base.project.settings import EndpointSettings, PriceSettings
 from coreloop.base.project.settings import Settings
 from coreloop.runs.active_run import work_on
 from running import Failpoint, store_at
@@ -123,9 +120,7 @@ settings = Settings(
 with store_at(place) as store:
     failing = Failpoint(store, int(number), is_before=is_before == "before")
     with work_on(failing, run_id) as run:
-        limits = CallLimits(timeout_s=5, max_output_tokens=100)
-        asked = [Message("user", "Why?")]
-        ask_in_run(run, choose_model(settings, {}), asked, PlanResponse, limits, key="plan")
+        ask(run, choose_model(settings, {}), "plan", Material(question="Why?"), PlanResponse)
 """
 
 
@@ -146,7 +141,7 @@ def test_a_killed_process_overspends_nothing_and_repeats_no_answer(
     assert process.returncode == -9
     with store_at(place) as store:
         with work_on(store, run_id) as run:
-            assert ask(run, ladder(server)).value == READ
+            assert plan(run, ladder(server)) == READ
         events = [event for _seq, event in store.read(run_id)]
         settled = [event for event in events if isinstance(event, Settled)]
         assert [event.is_assumed for event in settled] == [True] * is_assumed

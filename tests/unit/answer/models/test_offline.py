@@ -1,23 +1,11 @@
-"""The offline model quotes: every sentence of an answer is in a source, which it names."""
+"""Without a model, findings are quotes: every sentence is in a source, which it names."""
 
-from datetime import UTC, datetime
-from typing import Any
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.answer.models.contracts import (
-    Contract,
-    LlmResponse,
-    ReflectionResponse,
-)
-from coreloop.answer.models.model import CallLimits
-from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.models.prompt import Material, NumberedSource, read_material, user_message
-from coreloop.base.errors import ModelError
+from coreloop.answer.models.contracts import Material, NumberedSource
+from coreloop.answer.models.offline import reflect_offline
 
-MOMENT = datetime(2026, 4, 25, tzinfo=UTC)
 SEOUL = NumberedSource(
     number=1,
     title="서울",
@@ -27,15 +15,10 @@ SEOUL = NumberedSource(
 )
 
 
-def ask(schema: type[Contract], **material: Any) -> Any:
-    message = user_message(Material(**material))
-    return OfflineModel(lambda: MOMENT).complete([message], schema, CallLimits()).value
-
-
 def test_a_reflection_has_quotes_and_the_gaps_without_one():
     questions = ("서울의 인구는?", "부산의 항구는?")
-    reflection = ask(
-        ReflectionResponse, question=" ".join(questions), sub_questions=questions, sources=[SEOUL]
+    reflection = reflect_offline(
+        Material(question=" ".join(questions), sub_questions=questions, sources=(SEOUL,))
     )
     assert [(finding.text, finding.sources) for finding in reflection.findings] == [
         ("서울의 인구는 약 940만 명이다.", ("[1]",))
@@ -43,7 +26,7 @@ def test_a_reflection_has_quotes_and_the_gaps_without_one():
     assert reflection.gaps == ("부산의 항구는?",)
     assert not reflection.sufficient
     assert [planned.query for planned in reflection.new_queries] == ["부산 항구"]
-    again = ask(ReflectionResponse, question="?", sub_questions=questions, searched=["부산 항구"])
+    again = reflect_offline(Material(question="?", sub_questions=questions, searched=("부산 항구",)))
     assert [planned.query for planned in again.new_queries] == ["서울 인구", "부산"]
 
 
@@ -55,22 +38,14 @@ def test_a_reflection_has_quotes_and_the_gaps_without_one():
 )
 def test_every_quote_is_a_part_of_its_source(question: str, texts: list[str]):
     sources = [NumberedSource(number=n, title="", text=text) for n, text in enumerate(texts, 1)]
-    material = read_material(
-        [user_message(Material(question=f"서울 revenue? {question}", sources=tuple(sources)))]
-    )
-    read = {f"[{source.number}]": source.text for source in material.sources}
-    message = user_message(material)
-    reflection = OfflineModel().complete([message], ReflectionResponse, CallLimits()).value
+    read = {f"[{source.number}]": source.text for source in sources}
+    reflection = reflect_offline(Material(question=f"서울 revenue? {question}", sources=tuple(sources)))
     assert all(finding.text in read[finding.sources[0]] for finding in reflection.findings)
 
 
 def test_a_row_is_a_finding_and_not_the_head_of_its_table():
     text = "| deep tier | seconds |\n|---|---|\n| deep tier | 120 seconds |\n"
     source = NumberedSource(number=1, title="", text=text)
-    reflection = ask(ReflectionResponse, question="What are the seconds of the deep tier?", sources=[source])
+    question = "What are the seconds of the deep tier?"
+    reflection = reflect_offline(Material(question=question, sources=(source,)))
     assert [finding.text for finding in reflection.findings] == ["| deep tier | 120 seconds |"]
-
-
-def test_an_answer_is_left_to_the_passages():
-    with pytest.raises(ModelError, match="offline: answers are passages"):
-        ask(LlmResponse, question="Why?")

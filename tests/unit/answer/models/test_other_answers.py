@@ -6,11 +6,11 @@ import pytest
 
 from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import Ladder, call_model
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.model_settings import SamplingSettings
+from coreloop.base.project.settings import SamplingSettings
 from model_stand_in import ModelStandIn, answers, streams
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
@@ -31,17 +31,13 @@ def ask(server: ModelStandIn) -> Any:
     ("body", "kind", "message"),
     [
         ({"error": {"message": "out of credit"}}, "unavailable", "broke off with an error: out of credit"),
-        ({"message": "hello"}, "rejected", "answered with other JSON, not a chat completion"),
-        (b'{"choices": [', "rejected", "answered with other text"),
-        (HTML, "rejected", r"answered with a web page \(HTML\), not a chat completion; check its address"),
-        (b"\n\n<html>" + HTML, "rejected", r"a web page \(HTML\)"),
-        (b"", "rejected", "answered with nothing"),
-        (b"OK", "rejected", "answered with other text"),
+        ({"message": "hello"}, "rejected", "answered with what is not a chat completion; check its address"),
+        (b'{"choices": [', "rejected", "not a chat completion"),
+        (HTML, "rejected", "not a chat completion"),
+        (b"", "rejected", "not a chat completion"),
     ],
 )
-def test_another_answer_with_status_200_is_named_for_what_it_is(
-    server: ModelStandIn, body: Any, kind: str, message: str
-):
+def test_another_answer_with_status_200_is_no_reply(server: ModelStandIn, body: Any, kind: str, message: str):
     server.acts.append(answers(200, body))
     with pytest.raises(ModelError, match=message) as caught:
         ask(server)
@@ -65,17 +61,18 @@ def test_temperature_and_seed_are_sent_by_default_as_set_or_not_at_all(server: M
 def test_a_setting_that_an_endpoint_refuses_is_left_out_once_and_for_all_and_said(server: ModelStandIn):
     said = "Unsupported value: 'temperature' does not support 0 with this model."
     server.acts += [refusal(said), refusal("Unknown name seed"), streams(PLAN), streams(PLAN)]
-    failures: dict[int, ModelError] = {}
     errors: list[str] = []
     ladder = Ladder([model(server)])
-    for call in ladder.calls(ASKED, PlanResponse, CallLimits(timeout_s=5), failures):
+
+    def make(*asked: Any) -> Any:
         try:
-            assert call.make().value == READ
-            break
+            return call_model(*asked)
         except ModelError as error:
-            failures[call.place] = error
             errors.append(str(error))
-    assert ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5)).value == READ
+            raise
+
+    for _ in range(2):
+        assert ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5), make).value == READ
     sent = [sorted({"temperature", "seed"} & set(body)) for body in server.bodies]
     assert sent == [["seed", "temperature"], ["seed"], [], []]
     assert [(error.partition(";")[0], error.rpartition("it: ")[2]) for error in errors] == [

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.research.run import answer
 from repairing import RETURN_QUESTION, ScriptedModel, shop, shop_deps
 
@@ -20,7 +19,7 @@ def test_a_short_answer_is_read_with_its_question(tmp_path: Path):
 
 
 def test_the_offline_model_at_the_end_of_a_list_answers_by_passages(tmp_path: Path):
-    with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6), OfflineModel()) as deps:
+    with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6), is_optional=True) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
     assert (found.end, found.error) == ("answered", None)
     assert "within 30 days after delivery. [1]" in found.final_answer

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.feedback import give_feedback, kind_of, newest_answer, wait_for_notice
+from coreloop.answer.repair.feedback import give_feedback, kind_of, newest_answer, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import answer, begin_research, continue_research
@@ -51,7 +51,7 @@ def test_feedback_on_a_request_of_another_agent_is_a_verdict_alone(tmp_path: Pat
     with shop_deps(workspace) as deps:
         said = give_feedback(deps, "req-00112233", "down")
         assert (said.mended_by, deps.queue.jobs()) == ("", [])
-        assert wait_for_notice(deps, "req-00112233", 0).kind == "none"
+        assert read_notice(deps, "req-00112233").kind == "none"
     assert read_verdicts(workspace.judgments_dir).of_requests() == {"req-00112233": "C"}
 
 

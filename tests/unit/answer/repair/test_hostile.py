@@ -5,11 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
-from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.run import answer
-from coreloop.base.errors import UsageError
 from coreloop.runs.jobs.work import work_on_jobs
 from coreloop.runs.load import load_run
 from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, reply, shop, shop_deps
@@ -55,7 +52,7 @@ def test_symbols_with_control_characters_reach_no_answer(tmp_path: Path):
 @pytest.mark.parametrize(
     "path", slow_after(2, ["../outside.md", "/etc/hostname", "docs/../../outside.md", "link.md"])
 )
-@pytest.mark.parametrize("name", [INDEX_FILE, INDEX_MODULE, INJECT])
+@pytest.mark.parametrize("name", ["index.file", "index.module", "evidence.inject"])
 def test_a_job_reads_nothing_outside_of_the_project(name: str, path: str, tmp_path: Path):
     root = tmp_path / "project"
     workspace = shop(root)
@@ -70,16 +67,6 @@ def test_a_job_reads_nothing_outside_of_the_project(name: str, path: str, tmp_pa
     assert done.status in {"dead", "done"}
 
 
-def test_a_link_is_applied_once_and_only_if_both_ends_exist(tmp_path: Path):
-    with shop_deps(shop(tmp_path, indexed=("rates.py",))) as deps:
-        details = {"code_symbol": "rates.py::rate_of", "schema_ref": "gone.sql#t.rate", "reason": "both"}
-        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
-        assert apply_suggestion(deps.workspace, deps.tables, made.id, now=MOMENT).status == "failed"
-        assert deps.tables.links() == []
-        with pytest.raises(UsageError, match="is failed already"):
-            reject_suggestion(deps.tables, made.id, now=MOMENT)
-
-
 def test_an_applied_link_brings_the_schema_to_the_answer(tmp_path: Path):
     (tmp_path / "coreloop.yaml").write_text("schemas: [tables.sql]\n")
     (tmp_path / "tables.sql").write_text("CREATE TABLE clients (share real -- set each January\n);\n")
@@ -89,8 +76,8 @@ def test_an_applied_link_brings_the_schema_to_the_answer(tmp_path: Path):
             "schema_ref": "tables.sql#clients.share",
             "reason": "x",
         }
-        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
-        assert apply_suggestion(deps.workspace, deps.tables, made.id, now=MOMENT).status == "applied"
+        made = deps.tables.suggest("schema.link.suggest", details, now=MOMENT)
+        assert deps.tables.decide(made.id, "applied", now=MOMENT).status == "applied"
         run = answer("When is rate_of set, each January?", deps=deps).run_id
         steps = [event for _, event in deps.store.read(run) if getattr(event, "name", "") == "retrieve"]
         assert any("set each January" in str(step.result) for step in steps)

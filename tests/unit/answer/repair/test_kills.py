@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.evidence import question_key
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import begin_research, continue_research
@@ -51,7 +50,7 @@ def finish(folder: Path, run_id: str) -> tuple[AgentResponse, list[StepCommitted
         found = continue_research(run_id, deps)
         steps = [event for _, event in deps.store.read(run_id) if isinstance(event, StepCommitted)]
         assert {job.status for job in deps.queue.jobs()} == {"done"}
-        assert len(deps.tables.evidence_for(question_key(SHIP_QUESTION))) == 1
+        assert len(deps.tables.evidence_for(SHIP_QUESTION, folder)) == 1
     return found, steps
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import open_deps
-from coreloop.answer.repair.feedback import give_feedback, wait_for_notice
+from coreloop.answer.repair.feedback import give_feedback, read_notice
 from coreloop.answer.repair.jobs import all_handlers, read_gates
 from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work
@@ -23,6 +23,6 @@ def test_everything_but_the_index_is_in_the_database(tmp_path: Path, database: s
         first = answer(RETURN_QUESTION, deps=deps)
         give_feedback(deps, first.run_id, "down", reason="a\x00b")
         work(deps.queue, all_handlers(deps), until_idle=True)
-        assert wait_for_notice(deps, first.run_id, 5).kind == "answer"
+        assert read_notice(deps, first.run_id).kind == "answer"
         assert [reading.now.gate for reading in read_gates(deps, now=datetime.now(UTC))] == ["coverage", "io"]
     assert not (tmp_path / "data" / "runs").exists()

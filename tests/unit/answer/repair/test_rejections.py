@@ -7,16 +7,14 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.repair.feedback import give_feedback, mending_job, wait_for_notice
+from coreloop.answer.repair.feedback import give_feedback, mending_job, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AgentResponse
-from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer, run_research
-from coreloop.answer.research.verify import REJECTED
+from coreloop.answer.research.verify import REJECTED, sentence_key
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.work import work_on_jobs
 from coreloop.runs.load import load_run
@@ -30,9 +28,9 @@ SAME_QUESTION = "within how many days can a parcel be returned"
 
 
 def reject(deps: Deps, answered: AgentResponse, reason: str = "") -> AgentResponse | None:
-    give_feedback(deps, answered.run_id, "down", reason=reason)
-    work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answered.run_id).id])
-    return wait_for_notice(deps, answered.run_id, 0).answer
+    given = give_feedback(deps, answered.run_id, "down", reason=reason)
+    work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answered.run_id, given.mended_by).id])
+    return read_notice(deps, answered.run_id).answer
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -64,7 +62,7 @@ def test_no_model_brings_a_rejected_sentence_back(said: str, tmp_path: Path):
     finding = {"text": said, "sources": ["[1]"], "answers": ["q1"]}
     replies = [plan("Han river length", tier="simple"), *[reflection(finding, sufficient=True)] * 2]
     with model_stand_in() as server, deps_in(project(tmp_path), url=server.url) as deps:
-        offline = replace(deps, ladder=Ladder([OfflineModel()]))
+        offline = replace(deps, ladder=Ladder([]))
         reject(offline, answer(LENGTH_QUESTION, deps=offline))
         server.acts += [streams(reply) for reply in (*replies, synthesis(f"{said} [1]"))]
         found = run_research(LENGTH_QUESTION, deps=deps, max_iters=2)

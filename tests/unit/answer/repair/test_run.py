@@ -8,7 +8,7 @@ from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.run import answer
 from coreloop.base.errors import ModelError
 from coreloop.runs.jobs.work import work
-from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, limit_paths, shop, shop_deps
+from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, shop, shop_deps
 
 
 def test_what_a_changed_file_no_longer_says_is_no_answer(tmp_path: Path):
@@ -73,11 +73,3 @@ def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
         pytest.raises(ModelError, match="the key is"),
     ):
         answer(RETURN_QUESTION, deps=deps)
-
-
-def test_the_hourly_budget_ends_repairs(tmp_path: Path):
-    limit_paths(tmp_path, "docs/returns.md", repair={"max_per_hour": 0})
-    with shop_deps(shop(tmp_path)) as deps:
-        found = answer(SHIP_QUESTION, deps=deps)
-        assert (found.supported, found.repairs) == (False, 0)
-        assert deps.queue.jobs() == []

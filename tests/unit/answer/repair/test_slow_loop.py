@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coreloop.answer.research.run import answer
 from coreloop.base.date_range import Days
-from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.propose import NightRequest, run_refine
 from repairing import shop, shop_deps
 

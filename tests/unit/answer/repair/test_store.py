@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.repair.store import RepairStore, open_repair_store
-from coreloop.answer.repair.tables import Evidence, Feedback, Link
+from coreloop.answer.repair.tables import Evidence, Feedback
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
@@ -52,11 +52,10 @@ def feedback(number: int, *, message: str = "m", reason: str = "") -> Feedback:
 def evidence(content: str) -> Evidence:
     return Evidence(
         question="q",
-        kind="local_file",
         location="docs/a.md",
         symbol="",
         content=content,
-        content_hash="h",
+        version="1-1",
         created_at=MOMENT,
     )
 
@@ -71,32 +70,25 @@ def test_a_gap_that_comes_back_is_counted(store: RepairStore):
         gap = store.open_gap(topic="왜?\x00", file="a.md", symbol="", reason="search_miss", now=MOMENT)
     store.open_gap(topic="왜?", file="b.md", symbol="", reason="search_miss", now=MOMENT)
     assert [(one.file, one.seen) for one in store.gaps()] == [("a.md", 3), ("b.md", 1)]
-    store.close_gap(gap.id, by="person", now=MOMENT)
+    store.close_gaps(gap_id=gap.id, by="person", now=MOMENT)
     with pytest.raises(UsageError, match="no open gap"):
-        store.close_gap(gap.id, by="person", now=MOMENT)
-    assert store.close_gaps("왜?", by="repair", now=MOMENT) == 1
+        store.close_gaps(gap_id=gap.id, by="person", now=MOMENT)
+    store.close_gaps(topic="왜?", by="repair", now=MOMENT)
     assert store.gaps() == []
     assert store.open_gap(topic="왜?", file="a.md", symbol="", reason="search_miss", now=MOMENT).seen == 1
 
 
 def test_a_suggestion_is_made_once_and_decided_once(store: RepairStore):
     details = {"code_symbol": "a.py::total", "schema_ref": "b.yaml#/total", "reason": "both"}
-    made = [
-        store.suggest(action="schema.link.suggest", target="t", details=details, now=MOMENT) for _ in "ab"
-    ]
+    made = [store.suggest("schema.link.suggest", details, now=MOMENT) for _ in "ab"]
     assert made[0] == made[1]
-    link = Link("a.py::total", "b.yaml#/total", MOMENT)
-    store.decide(made[0].id, "applied", now=MOMENT, link=link)
-    assert store.links() == [link]
+    store.decide(made[0].id, "applied", now=MOMENT)
     with pytest.raises(UsageError, match="is applied already"):
         store.decide(made[0].id, "rejected", now=MOMENT)
     with pytest.raises(UsageError, match="no suggestion"):
         store.decide("unknown", "rejected", now=MOMENT)
     assert store.suggestions(status="pending") == []
-    assert (
-        store.suggest(action="schema.link.suggest", target="t", details=details, now=MOMENT).status
-        == "applied"
-    )
+    assert store.suggest("schema.link.suggest", details, now=MOMENT).status == "applied"
 
 
 def test_what_is_old_is_forgotten(store: RepairStore, tmp_path: Path):
@@ -105,7 +97,7 @@ def test_what_is_old_is_forgotten(store: RepairStore, tmp_path: Path):
     store.inject(evidence("secret"))
     store.forget_before(MOMENT + 5 * DAY)
     assert [row.id for row in store.feedback_of("m")] == [feedback(9).id]
-    assert store.evidence_for("q") == []
+    assert store._select(Evidence, "SELECT * FROM evidence") == []
     assert not [path for path in tmp_path.rglob("*.db*") if b"Minjun" in path.read_bytes()]
 
 

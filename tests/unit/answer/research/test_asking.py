@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.contracts import PlanResponse
+from coreloop.answer.models.contracts import Material, PlanResponse
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.models.prompt import Material
-from coreloop.answer.research.asking import ask
+from coreloop.answer.models.offline import plan_offline
+from coreloop.answer.research.asking import ask, ask_or_do_without
 from coreloop.base.errors import ModelError
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import StepFailed
@@ -41,8 +40,8 @@ def run_of(store: Store, deadline_s: float) -> str:
     return create_run(store, "why?", kind="research", limits=limits)
 
 
-def plan(run: Run, ladder: Ladder, key: str = "plan") -> PlanResponse:
-    return ask(run, ladder, "plan", MATERIAL, PlanResponse, key=key)
+def plan(run: Run, ladder: Ladder) -> PlanResponse:
+    return ask(run, ladder, "plan", MATERIAL, PlanResponse)
 
 
 def failures(store: Store, run_id: str) -> list[StepFailed]:
@@ -69,11 +68,12 @@ def test_a_wait_that_is_longer_than_the_time_left_is_not_waited(store: Store, se
 
 
 @pytest.mark.slow
-def test_a_model_that_answers_here_is_asked_after_one_that_took_its_time(store: Store, server: ModelStandIn):
+def test_a_plan_is_made_without_a_model_that_took_its_time(store: Store, server: ModelStandIn):
     server.acts += [hangs()]
     with work_on(store, run_of(store, 1.5)) as run:
-        ladder = Ladder([stand_in_model(server.url), OfflineModel()])
-        assert plan(run, ladder).sub_questions == ("Why?",)
+        ladder = Ladder([stand_in_model(server.url)], is_optional=True)
+        planned = ask_or_do_without(run, ladder, "plan", MATERIAL, PlanResponse, plan_offline)
+    assert planned.sub_questions == ("Why?",)
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ from datetime import date
 import pytest
 
 from coreloop.answer.research.answer import contradiction_line
-from coreloop.answer.research.best_passages import Grounds, numbered, quoted
 from coreloop.answer.research.research_state import Attempt
+from coreloop.answer.research.verify import Grounds, numbered, quoted
 from coreloop.answer.search.source import Source
 from researching import MOMENT
 from rows import each_row

@@ -22,8 +22,7 @@ def test_a_research_is_one_record_with_its_searches(tmp_path: Path):
     (file,) = (tmp_path / "data" / "audit" / "own").glob("*.jsonl")
     (record,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert record["question"] == "How long is the Han river?"
-    assert {call["name"] for call in record["tool_calls"]} == {"index"}
-    assert record["tool_calls"][0]["args"]["strategy"] == "positive+broad"
+    assert {call["name"] for call in record["tool_calls"]} == {"search"}
 
 
 def test_no_total_is_exceeded_whatever_is_found(tmp_path: Path):

@@ -3,9 +3,8 @@
 import pytest
 
 from bounded import bounded
-from coreloop.answer.research.best_passages import Grounds
 from coreloop.answer.research.research_state import Attempt, ReadSource
-from coreloop.answer.research.verify import check_answer
+from coreloop.answer.research.verify import Grounds, check_answer
 from researching import source
 from rows import each_row
 

@@ -76,5 +76,5 @@ def test_without_the_extra_no_page_is_read_and_the_answer_installs_it(
     network = Network(resolve=lambda _: [HOST], allows=lambda _: True, ports=frozenset({server.port}))
     answer: Any = PageReader(network=network).read(f"http://page.example:{server.port}/a", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "pip install 'dartlab-coreloop[research]'" in answer.reason
+    assert answer.reason.startswith("robots.txt: reading it needs an extra; install it: ")
     assert server.requests == []

@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge

@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, resolve_tools
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary

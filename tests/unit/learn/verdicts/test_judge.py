@@ -154,12 +154,6 @@ def test_no_bytes_are_fatal(content: bytes):
     assert [judgment.id for judgment in judgments.given] == ["req-1"]
 
 
-def test_a_newer_version_is_refused_by_name(tmp_path: Path):
-    written(tmp_path, [a_line(), a_line(schema_version=2, verdict=["new"])])
-    with pytest.raises(WorkspaceError, match=r"2026-04-25\.jsonl: line 2 has schema version 2; upgrade"):
-        read_verdicts(tmp_path)
-
-
 def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Workspace):
     (workspace.judgments_dir / "2026-04-25.jsonl").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match="cannot be read"):

@@ -177,7 +177,7 @@ def _attack(source: PageSource) -> None:
     for plain in HOSTILE:
         source.tables.open_gap(topic=plain, file=plain, symbol="", reason="search_miss", now=now)
         details = {"code_symbol": plain, "schema_ref": plain, "reason": plain}
-        source.tables.suggest(action="schema.link.suggest", target=plain, details=details, now=now)
+        source.tables.suggest("schema.link.suggest", details, now=now)
         source.queue.put(plain[:200], {"a": plain}, max_attempts=1)
         taken = source.queue.take([plain[:200]])
         if taken is not None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from coreloop.admin.status.read_status import read_status
-from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.judge import judge, read_queue
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section

@@ -46,10 +46,10 @@ def test_a_gap_is_closed_by_who_read_it(empty: PageSource):
 
 def test_a_suggestion_is_rejected_once(empty: PageSource):
     details = {"code_symbol": "a.py::f", "schema_ref": "t.sql#f", "reason": "both are named f"}
-    made = empty.tables.suggest(action="schema.link.suggest", target="a.py", details=details, now=empty.now)
+    made = empty.tables.suggest("schema.link.suggest", details, now=empty.now)
     assert "t.sql#f" in render("work.html", Frame(section="work"), read_work(empty))
     press(empty, "reject", id=made.id)
-    assert empty.tables.suggestion(made.id).status == "rejected"
+    assert [one.status for one in empty.tables.suggestions()] == ["rejected"]
     with pytest.raises(UsageError, match="rejected already"):
         press(empty, "reject", id=made.id)
 

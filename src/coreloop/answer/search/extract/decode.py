@@ -10,8 +10,6 @@ BINARY: Final = Unreadable("binary")
 UNKNOWN_ENCODING: Final = Unreadable("neither UTF-8 nor CP949")
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )

@@ -17,7 +17,7 @@ class Section:
     Attributes
     ----------
     line : int
-        Where it begins in the file, from 1; of a PDF the page.
+        Where it begins in the file, from 1; of a PDF the page; 0 if unknown.
     """
 
     start: int

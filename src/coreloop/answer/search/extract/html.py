@@ -8,8 +8,8 @@ import re
 from datetime import date
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text, decode_text
-from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
+from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
 from coreloop.answer.search.extract.file_date import date_in_name
 
 _UNSEEN: Final = re.compile(
@@ -41,19 +41,13 @@ _BEGIN, _END = "\0", "\x01"
 """Around the text of a heading, until it is found again: control characters, which no clean text has."""
 
 
-def extract_html(data: bytes) -> Document | Unreadable:
+def extract_html(page: str) -> Document:
     """Read an HTML page; offsets are those of its visible text."""
-    page = decode_text(data)
-    return page if isinstance(page, Unreadable) else read_page(page)
-
-
-def read_page(page: str) -> Document:
-    """Read a decoded HTML page."""
-    pieces, lines = _pieces(page)
+    pieces = _pieces(page)
     sections, start = list[Section](), 0
-    for (heading, text), line in zip(pieces, lines, strict=True):
+    for heading, text in pieces:
         if text:
-            sections.append(Section(start, start + len(text), line, heading))
+            sections.append(Section(start, start + len(text), 0, heading))
         start += len(text)
     title = _TITLE.search(page)
     first = next((part.heading for part in sections if part.heading), "")
@@ -67,19 +61,12 @@ def read_page(page: str) -> Document:
     )
 
 
-def _pieces(page: str) -> tuple[list[tuple[str, str]], list[int]]:
-    """Return headings, each with the text from there, and the lines on which they stand."""
-    seen = _UNSEEN.sub(lambda match: "\n" * match[0].count("\n") + " ", page)
-    lines, line, shown = [1], 1, list[str]()
-    for part in _PART.finditer(seen):
-        shown.append(_shown(part))
-        if shown[-1].endswith(_BEGIN):
-            lines.append(line)
-        line += part[0].count("\n")
-    text = re.sub(r" ?\n[ \n]*+", _as_breaks, re.sub(" {2,}", " ", "".join(shown)))
+def _pieces(page: str) -> list[tuple[str, str]]:
+    """Return headings, each with the text from there."""
+    shown = "".join(map(_shown, _PART.finditer(_UNSEEN.sub(" ", page))))
+    text = re.sub(r" ?\n[ \n]*+", _as_breaks, re.sub(" {2,}", " ", shown))
     pieces = (piece.partition(_END) for piece in text.split(_BEGIN, MAX_SECTIONS))
-    found = [(_on_one_line(head) if end else "", head + rest.replace(_END, "")) for head, end, rest in pieces]
-    return found, lines[: len(found)]
+    return [(_on_one_line(head) if end else "", head + rest.replace(_END, "")) for head, end, rest in pieces]
 
 
 def _published(page: str) -> date | None:

@@ -1,25 +1,30 @@
 """Which files are read, and by which extractor."""
 
 from collections.abc import Callable, Collection
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
+from coreloop.answer.search.extract.decode import decode_text
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.extract.schemas import extract_schema
-from coreloop.answer.search.extract.text import extract_markdown, extract_plain, extract_rst
+from coreloop.answer.search.extract.text import extract_markdown, extract_rst, plain_document
+from coreloop.base.files import open_regular
 
-Extractor = Callable[[bytes], Document | Unreadable]
+Extractor = Callable[[Any], Document | Unreadable]
+"""Of the text of a file; of a PDF, of its bytes."""
 
 _EXTRACTORS: Final[dict[str, Extractor]] = {
     **dict.fromkeys(("md", "markdown", "mdx"), extract_markdown),
-    **dict.fromkeys(("txt", "text", "adoc", "org"), extract_plain),
+    **dict.fromkeys(("txt", "text", "adoc", "org"), plain_document),
     "rst": extract_rst,
     **dict.fromkeys(("html", "htm", "xhtml"), extract_html),
     **dict.fromkeys(("py", "pyi"), extract_python),
     "pdf": extract_pdf,
 }
+MAX_FILE_BYTES: Final = 20_000_000
 _PLAIN_NAMES: Final = frozenset({"readme", "license", "copying", "notice", "authors", "changelog", "changes"})
 
 
@@ -39,4 +44,18 @@ def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | No
     stem, _, suffix = name.rpartition(".")
     if stem:
         return _EXTRACTORS.get(suffix)
-    return extract_plain if name in _PLAIN_NAMES else None
+    return plain_document if name in _PLAIN_NAMES else None
+
+
+def read_document(path: Path, location: str, schemas: Collection[str] = ()) -> Document | Unreadable:
+    """Read a file; one of another kind is plain text."""
+    try:
+        with open_regular(path) as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        return Unreadable(f"cannot be read ({error.strerror})")
+    if len(data) > MAX_FILE_BYTES:
+        return Unreadable(f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
+    extract: Extractor = extractor_of(location, schemas) or plain_document
+    text = data if extract is extract_pdf else decode_text(data)
+    return text if isinstance(text, Unreadable) else extract(text)

@@ -10,8 +10,7 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
-from coreloop.answer.search.extract.decode import decode_text
-from coreloop.answer.search.extract.document import Document, Entry, Section, Unreadable
+from coreloop.answer.search.extract.document import Document, Entry, Section
 from coreloop.answer.search.extract.text import plain_document
 from coreloop.base.files import open_regular
 from coreloop.descriptions.sections import DocstringSection, Layout, name_key, scan
@@ -24,7 +23,7 @@ _SECTIONS: Final[dict[str, Kind]] = {
     **dict.fromkeys(map(name_key, ("Attributes", "Fields")), "field"),
 }
 # amount (float): In KRW; a, b : int; **extra
-_NAMED: Final = re.compile(
+_HEAD: Final = re.compile(
     r"(?P<names>\*{0,2}\w+(?:\s*+,\s*\*{0,2}\w+)*)\s*+(?:\((?P<type>[^)]*)\)\s*+)?(?::(?P<rest>.*))?"
 )
 # :param int name: text
@@ -35,7 +34,7 @@ _FIELD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A parameter, a return value or a field, and what is said of it; ``type`` is "" if unsaid."""
+    """A parameter, a return value or a field, and what is said of it; "" if nothing is."""
 
     kind: Kind
     name: str
@@ -50,15 +49,11 @@ _MAX_PARSED_CHARS: Final = 2_000_000
 """A syntax tree takes a hundred times the memory of its text."""
 _BLOCKS: Final = (ast.If, ast.Try, ast.With)
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
-_NOTHING: Final = ("None", "NoReturn", "Never", "")
-_UNSAID: Final = Item("parameter", "", "", "")
+_NO_VALUE: Final = ("None", "NoReturn", "Never", "")
 
 
-def extract_python(data: bytes) -> Document | Unreadable:
+def extract_python(text: str) -> Document:
     """Read a Python file; one that this Python cannot parse is plain text."""
-    text = decode_text(data)
-    if isinstance(text, Unreadable):
-        return text
     try:
         symbols = _symbols(_parsed(text))
         entries = tuple(_entry(name, node) for name, node in symbols)
@@ -74,7 +69,7 @@ def read_imports(location: str, root: Path) -> list[str]:
             tree = _parsed(file.read(_MAX_PARSED_CHARS).decode("utf-8", "replace"))
     except (OSError, *_UNREADABLE):
         return []
-    found = (place for module in _imported(tree) for place in _places(module, location, root))
+    found = (place for name in _imported(tree) for place in _places(*name, location))
     return list(dict.fromkeys(place for place in found if (root / place).is_file()))
 
 
@@ -86,28 +81,21 @@ def _parsed(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
-    """Yield modules, relative ones with their dots; ``from a import b`` is ``a`` and ``a.b``."""
+def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield modules, and how many dots stand before; ``from a import b`` is ``a`` and ``a.b``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((0, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            yield base
-            yield from (f"{base}{'' if base.endswith('.') else '.'}{alias.name}" for alias in node.names)
+            names = (f"{node.module or ''}.{alias.name}" for alias in node.names)
+            yield from ((node.level, name.strip(".")) for name in (node.module or "", *names))
 
 
-def _places(module: str, location: str, root: Path) -> Iterator[str]:
-    """Yield the files that a module may be: seen from its package's folder, the project's, and ``src``."""
-    dots = len(module) - len(module.lstrip("."))
-    parts = module[dots:].split(".")
-    folder = PurePosixPath(location).parent
-    while not dots and (root / folder / "__init__.py").is_file() and folder != folder.parent:
-        folder = folder.parent
-    for _ in range(dots - 1):
-        folder = folder.parent
-    for start in (folder,) if dots else (folder, PurePosixPath(), PurePosixPath("src")):
-        place = start.joinpath(*parts)
+def _places(dots: int, module: str, location: str) -> Iterator[str]:
+    """Yield the files that a module may be: seen from the folders above, and from ``src``."""
+    above = PurePosixPath(location).parents
+    for start in above[dots - 1 : dots] if dots else (*above, PurePosixPath("src")):
+        place = start.joinpath(*module.split("."))
         yield f"{place}.py"
         yield (place / "__init__.py").as_posix()
 
@@ -149,78 +137,47 @@ def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:
 
 def _entry(name: str, node: Symbol) -> Entry:
     """Describe a symbol in paragraphs that each say what they are about."""
-    paragraphs, items = read_docstring(ast.get_docstring(node) or "")
+    layout = scan((ast.get_docstring(node) or "")[:MAX_DOCSTRING_CHARS])
+    preface = "\n".join(layout.preface()).split("\n\n")
+    first, *others = [" ".join(part.split()) for part in preface if part.strip()] or [""]
+    items = list(_items(layout))
     if isinstance(node, ast.ClassDef):
-        bases = ", ".join(map(ast.unparse, node.bases))
-        kind, signature = "class", f"class {name}({bases})" if bases else f"class {name}"
-        lines, is_documented = _fields(name, node, items), bool(paragraphs)
+        kind, signature = "class", f"class {name}({', '.join(map(ast.unparse, node.bases))})"
     else:
-        returns = f" -> {_written(node.returns)}" if node.returns else ""
+        returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
         kind, signature = "function", f"def {name}({ast.unparse(node.args)}){returns}"
-        lines, is_documented = _arguments_of(name, node, items), _is_documented(node, paragraphs, items)
-    first = [f"{name}: {paragraph}" for paragraph in paragraphs[:1]]
-    text = "\n\n".join([signature, *first, *paragraphs[1:], *lines])
+    about = f"{name}: {first}" if first else ""
+    paragraphs = (signature, about, *others, *(_line(name, item) for item in items))
     return Entry(
-        kind=kind, name=name, line=node.lineno, text=text[:MAX_ENTRY_CHARS], is_documented=is_documented
+        kind=kind,
+        name=name,
+        line=node.lineno,
+        text="\n\n".join(filter(None, paragraphs))[:MAX_ENTRY_CHARS],
+        is_documented=bool(first) and (isinstance(node, ast.ClassDef) or _is_documented(node, items)),
     )
 
 
-def _arguments_of(name: str, node: Function, items: Sequence[Item]) -> Iterator[str]:
-    said = {item.name: item for item in items if item.kind == "parameter"}
-    for argument in _arguments(node):
-        item = said.get(argument.arg, _UNSAID)
-        yield _line(f"{name} parameter {argument.arg}", _written(argument.annotation) or item.type, item.text)
-    for item in items:
-        if item.kind == "returns":
-            yield _line(f"{name} returns", _written(node.returns) or item.type, item.text)
+def _line(name: str, item: Item) -> str:
+    what = f"{name} {item.kind} {item.name}".strip()
+    return f"{what}{f' ({item.type})' if item.type else ''}{f': {item.text}' if item.text else ''}"
 
 
-def _fields(name: str, node: ast.ClassDef, items: Sequence[Item]) -> Iterator[str]:
-    said = {item.name: item for item in items if item.kind != "returns"}
-    types = {
-        part.target.id: _written(part.annotation)
-        for part in node.body
-        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
-    }
-    for field in dict.fromkeys([*types, *said]):
-        item = said.get(field, _UNSAID)
-        yield _line(f"{name} field {field}", types.get(field) or item.type, item.text)
-
-
-def _line(what: str, type_: str, text: str) -> str:
-    return f"{what}{f' ({type_})' if type_ else ''}{f': {text}' if text else ''}"
-
-
-def _written(node: ast.expr | None) -> str:
-    return ast.unparse(node) if node else ""
-
-
-def _arguments(node: Function) -> list[ast.arg]:
-    own = node.args
-    every = [*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg]
-    return [argument for argument in every if argument and argument.arg not in {"self", "cls"}]
-
-
-def _is_documented(node: Function, paragraphs: Sequence[str], items: Sequence[Item]) -> bool:
+def _is_documented(node: Function, items: Sequence[Item]) -> bool:
     """Whether each parameter and what is returned have a description."""
-    described = {item.name for item in items if item.kind == "parameter" and item.text}
-    says_returns = any(item.kind == "returns" and (item.text or item.type) for item in items)
-    is_named = all(argument.arg in described for argument in _arguments(node))
-    return bool(paragraphs) and is_named and (says_returns or _written(node.returns) in _NOTHING)
+    described = {"self", "cls", *(item.name for item in items if item.kind == "parameter" and item.text)}
+    own = node.args
+    arguments = [*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg]
+    has_value = node.returns is not None and ast.unparse(node.returns) not in _NO_VALUE
+    says_value = any(item.kind == "returns" for item in items)
+    is_named = all(one is None or one.arg in described for one in arguments)
+    return is_named and (says_value or not has_value)
 
 
-def read_docstring(docstring: str) -> tuple[list[str], list[Item]]:
-    """Return the paragraphs before a docstring's first section, and its items; of a long one, its start."""
-    layout = scan(docstring[:MAX_DOCSTRING_CHARS])
-    paragraphs = "\n".join(layout.preface()).split("\n\n")
-    return [" ".join(part.split()) for part in paragraphs if part.strip()], list(_read_items(layout))
-
-
-def _read_items(layout: Layout) -> Iterator[Item]:
+def _items(layout: Layout) -> Iterator[Item]:
     for section in layout.sections:
         if kind := _SECTIONS.get(section.key):
             for head, more in _heads(layout, section):
-                yield from _items(kind, head, more, is_google=section.style == "google")
+                yield from _named(kind, head, more, is_google=section.style == "google")
     for line in layout.lines:
         if match := _FIELD.fullmatch(line.text.strip()):
             *types, name = match["name"].split() or [""]
@@ -237,13 +194,10 @@ def _heads(layout: Layout, section: DocstringSection) -> Iterator[tuple[str, str
         yield lines[start].text.strip(), " ".join(line.text.strip() for line in lines[start + 1 : end])
 
 
-def _items(kind: Kind, head: str, more: str, *, is_google: bool) -> Iterator[Item]:
+def _named(kind: Kind, head: str, more: str, *, is_google: bool) -> Iterator[Item]:
     if kind == "returns":
-        before, colon, after = (part.strip() for part in head.partition(":" if is_google else " : "))
-        type_ = (before if colon else "") if is_google else after or before
-        text = (after or before) if is_google else ""
-        yield Item(kind, "", type_, f"{text} {more}".strip())
-    elif match := _NAMED.fullmatch(head):
+        yield Item(kind, "", "", f"{head} {more}".strip()) if is_google else Item(kind, "", head, more)
+    elif match := _HEAD.fullmatch(head):
         rest = (match["rest"] or "").strip()
         type_, text = (match["type"] or "", f"{rest} {more}".strip()) if is_google else (rest, more)
         for name in match["names"].split(","):

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from coreloop.answer.search.extract.decode import decode_text
-from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
+from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
 
 SEPARATOR: Final = " › "
 FENCED: Final = re.compile(
@@ -21,22 +20,11 @@ _MARKDOWN: Final = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S[^\n]*)", re.MULTILINE)
 _UNDERLINED: Final = re.compile(
     r"^(?=[^\s.])(?P<title>[^\n]+)\n(?P<mark>[=\-~^\"'*+#`.:_])(?P=mark){2,}[ \t]*$", re.MULTILINE
 )  # Title, and below it as many ====
-_COMMENT: Final = re.compile(
-    r"""^\ {0,3}(?P<fence>`{3,}|~{3,}) .*? (?: ^\ {0,3}(?P=fence) | \Z)  # code keeps its comments
-      | `[^`\n]*`
-      | (?P<comment> <!-- .*? --> )""",
-    re.VERBOSE | re.MULTILINE | re.DOTALL,
-)
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _MAX_HEADING: Final = 200
 _FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*+([^\n]++)\n")
 Heading = tuple[int, int, str]
 """Offset, level and text."""
-
-
-def extract_plain(data: bytes) -> Document | Unreadable:
-    """Read a plain text."""
-    text = decode_text(data)
-    return text if isinstance(text, Unreadable) else plain_document(text)
 
 
 def plain_document(text: str) -> Document:
@@ -44,22 +32,17 @@ def plain_document(text: str) -> Document:
     return Document(type="text", text=text, sections=(Section(0, len(text), 1),))
 
 
-def extract_markdown(data: bytes) -> Document | Unreadable:
+def extract_markdown(text: str) -> Document:
     """Read a Markdown file; the title is of its front matter or its first heading."""
-    text = decode_text(data)
-    if isinstance(text, Unreadable):
-        return text
-    text = _without_comments(text)
+    end = text.rfind("-->") + 3  # a comment without an end is none; white space keeps offsets and lines
+    text = _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]), text[:end]) + text[end:]
     front = _FRONT_TITLE.match(text)
     title = front[1].strip(" \t\"'") if front else ""
     return _document("markdown", text, _markdown_headings(text), title)
 
 
-def extract_rst(data: bytes) -> Document | Unreadable:
+def extract_rst(text: str) -> Document:
     """Read a reStructuredText file; the marks below its titles are levels in their order."""
-    text = decode_text(data)
-    if isinstance(text, Unreadable):
-        return text
     return _document("text", text, _underlined_headings(text))
 
 
@@ -100,11 +83,3 @@ def _underlined_headings(text: str) -> Iterator[Heading]:
         title = match["title"].rstrip()
         if match.end() - match.end("title") - 1 >= len(title):
             yield match.start(), levels.setdefault(match["mark"], len(levels)), title
-
-
-def _without_comments(text: str) -> str:
-    """Replace comments by white space, so that offsets and lines stay."""
-    end = text.rfind("-->") + len("-->")
-    if end < len("-->"):
-        return text
-    return _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]) if match["comment"] else match[0], text)

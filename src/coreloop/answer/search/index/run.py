@@ -1,28 +1,241 @@
-"""The index and the files: brought up to date by ``dartlab-coreloop index``, and before each question."""
+"""The index and the files: the database, what is stored of a file, and the walk that brings it up to date."""
 
 import os
 import sqlite3
+import stat
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
-from typing import Final
+from datetime import date, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
-from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.extract.text import extract_plain
-from coreloop.answer.search.index.search_index import search_index
-from coreloop.answer.search.index.store import known_files, put_document, reading, remove_document, writing
-from coreloop.answer.search.index.tree import MAX_FILE_BYTES, File, file_at, find_files, location_of
-from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.extract.file_date import date_in_name, document_date
+from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, extractor_of, read_document
+from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.text.terms import terms
 from coreloop.base import sqlite
 from coreloop.base.errors import GitError, WorkspaceError
-from coreloop.base.files import locked, open_regular
+from coreloop.base.files import locked
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
+
+_IGNORED: Final = frozenset(
+    {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "site", "vendor"}
+)
+"""Besides these, folders and files whose names begin with a dot, and the project's data folder."""
+_MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
+"""Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir)."""
+_OWN_FOLDERS: Final = ("ai", "audit", "index", "runs")
+"""Of the data folder: records, runs and the index itself are never read, even if they are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file, or a folder that cannot be read.
+
+    Attributes
+    ----------
+    location : str
+        Its path relative to the project, with ``/``; absolute if it is outside of it.
+    reason : str
+        Why it has no text to index; "" if it has.
+    """
+
+    location: str
+    size_bytes: int = 0
+    changed_ns: int = 0
+    reason: str = ""
+
+    @property
+    def version(self) -> str:
+        """Of its content, as far as size and times tell."""
+        return f"{self.size_bytes}-{self.changed_ns}"
+
+
+def file_at(path: Path, location: str) -> File:
+    """Return a file as it is now; an absent one is empty."""
+    try:
+        return _file(location, path.stat())
+    except OSError:
+        return File(location)
+
+
+def location_of(path: Path, root: Path) -> str:
+    """Return a path relative to the project, with ``/``; absolute if it is outside of it."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
+    """Yield the files at or below a path; links are not followed.
+
+    Parameters
+    ----------
+    start : Path
+        Absolute and resolved; an absent path yields nothing. Read even if a walk from above would ignore it,
+        but for what coreloop keeps in the project's data folder.
+    workspace : Workspace
+        The project.
+    """
+    root, schemas = workspace.root.resolve(), workspace.schemas
+    data_dir = (root / workspace.settings.data_dir).resolve()
+    own = {data_dir / name for name in _OWN_FOLDERS}
+    if not own.isdisjoint((start, *start.parents)):
+        yield File(location_of(start, root), reason="coreloop's own data")
+        return
+    if not start.is_dir():
+        if start.exists():
+            yield _file(location_of(start, root), start.stat(), schemas)
+        return
+    errors = list[OSError]()
+    for folder, folders, names in os.walk(start, onerror=errors.append):
+        if folder != str(start) and not _MADE.isdisjoint(names):
+            folders.clear()
+            continue
+        prefix = "" if folder == str(root) else f"{location_of(Path(folder), root)}/"
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in sorted(name for name in (*names, *links) if name[0] != "."):
+            with suppress(FileNotFoundError):  # removed in between; a Path would cost 30 µs a file
+                yield _file(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
+        ignored = {name for name in folders if name[0] == "." or Path(folder, name) in {data_dir, *own}}
+        folders[:] = sorted({*folders} - ignored - _IGNORED)
+    for error in errors:
+        yield File(
+            location_of(Path(error.filename), root), reason=f"folder cannot be read ({error.strerror})"
+        )
+
+
+def _file(location: str, status: os.stat_result, schemas: Collection[str] | None = None) -> File:
+    reason = "" if schemas is None else _reason(location, status, schemas)
+    shown = location.encode("utf-8", "replace").decode()
+    return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
+
+
+def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> str:
+    if stat.S_ISLNK(status.st_mode):
+        return "link"
+    if not stat.S_ISREG(status.st_mode):
+        return "not a regular file"
+    if extractor_of(location, schemas) is None:
+        return "other kind of file"
+    return f"larger than {MAX_FILE_BYTES // 1_000_000} MB" if status.st_size > MAX_FILE_BYTES else ""
+
+
+NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
+_SCRIPT: Final = """
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    size_bytes INTEGER NOT NULL,
+    changed_ns INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    type TEXT NOT NULL,
+    title TEXT NOT NULL,
+    indexed_at TEXT NOT NULL,
+    published TEXT NOT NULL
+);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    "start" INTEGER,
+    published TEXT NOT NULL,
+    is_documented INTEGER NOT NULL
+);
+CREATE INDEX passages_by_document ON passages (document_id);
+CREATE VIRTUAL TABLE passage_words USING fts5(
+    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
+);
+CREATE VIRTUAL TABLE entry_words USING fts5(
+    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
+);
+CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
+CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
+    DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
+"""
+"""Files, and their passages with the words of `coreloop.answer.text.terms`.
+
+Of a file, size and times decide whether it is read again; ``reason`` says why it has no text, or is "";
+``published`` is an ISO date by its front matter, first heading, name or git, or "". A passage is of the
+``kind`` text, or what the file declares: class, function (whose ``heading`` is the qualified name) or schema
+(``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
+invisible ones.
+"""
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=7)
+_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+_PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open an index for searching; its file is not changed.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, it has another version, or it cannot be read.
+    """
+    if not path.exists():
+        raise WorkspaceError(NO_INDEX, path=path)
+    with sqlite.reader(path, INDEX) as connection:
+        yield connection
+
+
+def require_index(path: Path) -> None:
+    """Refuse an index that cannot be searched, before any work is done; as `reading`."""
+    with reading(path):
+        pass
+
+
+def known_files(connection: sqlite3.Connection) -> dict[str, File]:
+    """Return every file as it was when it was last read, by its location."""
+    rows = connection.execute("SELECT path, size_bytes, changed_ns, reason FROM documents")
+    return {row[0]: File(*row) for row in rows}
+
+
+def put_document(
+    connection: sqlite3.Connection, file: File, document: Document | Unreadable, *, now: datetime
+) -> None:
+    """Replace what is stored of a file; of one without text, why it has none."""
+    text = document if isinstance(document, Document) else Document(type="", text="", sections=())
+    published = _iso(document_date(text, file.location)) if text is document else ""
+    with sqlite.transaction(connection):
+        remove_document(connection, file.location)
+        values = (file.location, file.size_bytes, file.changed_ns, getattr(document, "reason", ""))
+        at = now.isoformat(timespec="seconds")
+        key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
+        for table, *row in _rows(text):
+            passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
+            _, heading, said, *_ = row
+            words = (" ".join(terms(heading)), " ".join(terms(said)))
+            connection.execute(_WORDS.format(table), (passage, *words))
+
+
+def _rows(document: Document) -> Iterator[tuple[Any, ...]]:
+    """Yield the table of the words of each passage, and its columns."""
+    for part in split_passages(document):
+        dated = _iso(date_in_name(part.heading))
+        yield "passage_words", "text", part.heading, part.text, part.line, part.start, dated, 0
+    for entry in document.entries:
+        documented = entry.is_documented
+        yield "entry_words", entry.kind, entry.name, entry.text, entry.line, None, "", documented
+
+
+def remove_document(connection: sqlite3.Connection, location: str) -> None:
+    """Remove a file and all that came from it."""
+    connection.execute("DELETE FROM documents WHERE path = ?", (location,))
+
+
+def _iso(day: date | None) -> str:
+    return day.isoformat() if day else ""
+
 
 _MOST_COMMITS: Final = 1_000
 """Commits that are looked through for files without a date of their own: 20 to 60 ms."""
@@ -61,30 +274,11 @@ class Coverage:
     fresh : int
         How many are, as they are.
     pending : tuple of File
-        Those that are not.
-    elsewhere : tuple of File
-        Indexed files that changed or were removed, and are not among those that should be indexed.
+        Those that are not, and indexed ones elsewhere that changed or were removed.
     """
 
     fresh: int
     pending: tuple[File, ...]
-    elsewhere: tuple[File, ...] = ()
-
-
-def search_files(
-    workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime
-) -> tuple[list[Source], str]:
-    """Return the passages that fit a query best, and how many changed files were not read, else "".
-
-    Raises
-    ------
-    WorkspaceError
-        The index cannot be read or written.
-    SearchTimeoutError
-        The time is up.
-    """
-    note = refresh_index(workspace, now=now)
-    return search_index(workspace.index_file, query, limits), note
 
 
 def refresh_index(workspace: Workspace, *, now: datetime) -> str:
@@ -100,18 +294,17 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     WorkspaceError
         The index cannot be read, or there is none and it cannot be written.
     """
-    starts = [path for path in workspace.search_paths if os.path.lexists(path)]
-    if not workspace.index_file.exists():
-        index_paths(workspace, starts, now=now)
+    root, has_index = workspace.root.resolve(), workspace.index_file.exists()
+    pending = read_coverage(workspace).pending if has_index else ()
+    if has_index and not pending:
         return ""
-    coverage = read_coverage(workspace)
-    changed = len(coverage.pending) + len(coverage.elsewhere)
+    starts = [path for path in workspace.search_paths if os.path.lexists(path)]
     try:
-        if changed:
-            starts += [workspace.root / file.location for file in coverage.elsewhere]
-            index_paths(workspace, starts, now=now)
+        index_paths(workspace, [*starts, *(root / file.location for file in pending)], now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
-        files = number_of(changed, "changed file")
+        if not has_index:
+            raise
+        files = number_of(len(pending), "changed file")
         return f"{files} not read yet: the index cannot be written; dartlab-coreloop index says why"
     return ""
 
@@ -134,20 +327,22 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     """
     root, index, report = workspace.root.resolve(), workspace.index_file, IndexReport()
     starts = [path.resolve() for path in paths]
-    with locked(index.parent), writing(index) as connection:
+    with locked(index.parent), sqlite.writer(index, INDEX) as connection:
+        connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last commits
         known = known_files(connection)
         for start in starts:
-            if not os.path.lexists(start) and not any(_is_below(path, start, root) for path in known):
+            if not os.path.lexists(start) and not any(
+                location_of(start, root) in _above(one) for one in known
+            ):
                 raise WorkspaceError("does not exist", path=start)
         found = _found(workspace, starts)
         for file in found.values():
             _update(workspace, connection, file, known.get(file.location), report, now)
+        named = {location_of(start, root) for start in starts}
         for location in sorted(known.keys() - found.keys()):
-            is_named = any(_is_below(location, start, root) for start in starts)
-            if is_named and not os.path.lexists(root / location):
+            if named & _above(location) and not os.path.lexists(root / location):
                 remove_document(connection, location)
-                if not known[location].reason:
-                    report.counts["removed"] += 1
+                report.counts["removed"] += not known[location].reason
         if report.counts["added"] or report.counts["changed"]:
             _date_by_git(connection, root)
     for schema in sorted(workspace.schemas):
@@ -175,8 +370,9 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     found = _found(workspace, [path.resolve() for path in places])
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
-    others = [file for location, file in known.items() if location not in found]
-    return Coverage(fresh, pending, tuple(_changed(workspace, others)))
+    others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
+    changed = (file for file, before in others if file.version != before.version)
+    return Coverage(fresh, (*pending, *changed))
 
 
 def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
@@ -188,12 +384,6 @@ def _differs(file: File, before: File | None) -> bool:
     if file.reason or before is None:
         return not file.reason or before is not None
     return file.version != before.version
-
-
-def _changed(workspace: Workspace, files: Sequence[File]) -> list[File]:
-    """Return the files that are no longer as they were, as they are now; an absent one is empty."""
-    now = [file_at(workspace.root / file.location, file.location) for file in files]
-    return [file for file, before in zip(now, files, strict=True) if file.version != before.version]
 
 
 def _update(
@@ -211,7 +401,7 @@ def _update(
         if file.reason:
             remove_document(connection, file.location)
         else:
-            document = _read(workspace, file)
+            document = read_document(workspace.root / file.location, file.location, workspace.schemas)
             put_document(connection, file, document, now=now)
             reason = document.reason if isinstance(document, Unreadable) else ""
         if had_text or not reason:
@@ -220,15 +410,6 @@ def _update(
         report.counts["unchanged"] += 1
     if reason:
         report.skip(file.location, reason)
-
-
-def _read(workspace: Workspace, file: File) -> Document | Unreadable:
-    try:
-        with open_regular(workspace.root / file.location) as opened:
-            data = opened.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        return Unreadable(f"cannot be read ({error.strerror})")
-    return (extractor_of(file.location, workspace.schemas) or extract_plain)(data)
 
 
 def _date_by_git(connection: sqlite3.Connection, root: Path) -> None:
@@ -246,6 +427,7 @@ def _date_by_git(connection: sqlite3.Connection, root: Path) -> None:
         connection.executemany("UPDATE documents SET published = ? WHERE path = ?", dated)
 
 
-def _is_below(location: str, start: Path, root: Path) -> bool:
-    place = location_of(start, root)
-    return place in {".", location} or location.startswith(f"{place.rstrip('/')}/")
+def _above(location: str) -> set[str]:
+    """Return a location and those of the folders above it."""
+    path = PurePosixPath(location)
+    return {str(path), *map(str, path.parents)}

@@ -3,21 +3,19 @@
 import json
 import re
 import sqlite3
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
 from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.index.store import reading
+from coreloop.answer.search.index.run import reading, refresh_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import is_cjk, search_words, terms
-from coreloop.base.errors import SearchTimeoutError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.project.workspace import Workspace
 
 _POOL: Final = 30
 """Passages that are ranked."""
@@ -42,7 +40,6 @@ _DECLARED: Final = _COLUMNS + _BEST.format(words="entry_words", of_heading="4.0"
 SNIPPET_CHARS: Final = 160
 _LEAD_CHARS: Final = 40
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
-_STEPS_BETWEEN_LOOKS: Final = 10_000  # of SQLite's machine: a millisecond or less between looks at the clock
 
 
 def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
@@ -57,35 +54,47 @@ def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
     ------
     WorkspaceError
         There is no index, or it cannot be read.
-    SearchTimeoutError
-        The time is up.
     """
-    with reading(path) as connection, _bounded(connection, limits.timeout_s):
+    with reading(path) as connection:
         found = _best(connection, _TEXTS, query, max(_POOL, limits.max_results))
         counts = _counts(connection, query) if found else None
     hits = rank(query[:MAX_QUERY_CHARS], found, counts=counts)
     return [found[hit.number - 1] for hit in hits[: limits.max_results]]
 
 
-def find_symbols(path: Path, query: str, limits: SearchLimits) -> list[Source]:
-    """Return the symbols that fit a question best, as `search_index`; those that it names come first.
+def search_files(
+    workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime
+) -> tuple[list[Source], str]:
+    """Return the passages that fit a query best, and how many changed files were not read, else "".
 
-    Their type is ``symbol``, their title the qualified name; the text has a paragraph for each thing that the
-    docstring says.
+    Raises
+    ------
+    WorkspaceError
+        The index cannot be read or written.
     """
-    return _declared(path, query, limits, is_schema=False)
+    note = refresh_index(workspace, now=now)
+    return search_index(workspace.index_file, query, limits), note
 
 
-def find_fields(path: Path, query: str, limits: SearchLimits) -> list[Source]:
-    """Return the parts of declared schemas that fit a question best, as `find_symbols` does."""
-    return _declared(path, query, limits, is_schema=True)
+def find_declared(path: Path, query: str, limits: SearchLimits, *, is_schema: bool = False) -> list[Source]:
+    """Return the symbols, or the parts of declared schemas, that fit a question best, those it names first.
 
-
-def entry_named(path: Path, location: str, name: str) -> Source | None:
-    """Return a symbol or a part of a schema by its file and name, or None."""
-    statement = f"{_COLUMNS} WHERE passages.heading = ? AND documents.path = ? AND passages.kind <> 'text'"
+    The type of a symbol is ``symbol``, its title the qualified name; the text has a paragraph for each thing
+    that the docstring says.
+    """
     with reading(path) as connection:
-        row = connection.execute(statement, (name, location)).fetchone()
+        found = _best(connection, _DECLARED, query, _LOOKED_AT, is_schema=is_schema)
+    return sorted(found, key=lambda source: not is_named(source, query))[: limits.max_results]
+
+
+def entry_named(path: Path, reference: str) -> Source | None:
+    """Return a symbol (``shop.py::Order.total``) or a part of a schema (``a.sql#orders.total``), or None."""
+    mark = "CASE passages.kind WHEN 'schema' THEN '' ELSE '::' END"
+    statement = (
+        f"{_COLUMNS} WHERE documents.path || {mark} || passages.heading = ? AND passages.kind <> 'text'"
+    )
+    with reading(path) as connection:
+        row = connection.execute(statement, (reference,)).fetchone()
     return _source(row) if row else None
 
 
@@ -115,12 +124,6 @@ def word_counts(path: Path, query: str) -> tuple[int, dict[str, int]] | None:
         return _counts(connection, query)
 
 
-def _declared(path: Path, query: str, limits: SearchLimits, *, is_schema: bool) -> list[Source]:
-    with reading(path) as connection, _bounded(connection, limits.timeout_s):
-        found = _best(connection, _DECLARED, query, _LOOKED_AT, is_schema=is_schema)
-    return sorted(found, key=lambda source: not is_named(source, query))[: limits.max_results]
-
-
 def _best(
     connection: sqlite3.Connection, statement: str, query: str, most: int, *, is_schema: bool = False
 ) -> list[Source]:
@@ -141,19 +144,6 @@ def _counts(connection: sqlite3.Connection, query: str) -> tuple[int, dict[str, 
     return n_all, dict(connection.execute(statement, (json.dumps(_words(query)),)).fetchall())
 
 
-@contextmanager
-def _bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
-    """Interrupt statements that take longer than a time."""
-    deadline = time.monotonic() + timeout_s
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
-            raise
-        raise SearchTimeoutError(f"the search of the index took longer than {timeout_s:g} s") from error
-
-
 def _source(row: sqlite3.Row) -> Source:
     return Source(
         title=row["heading"] or row["title"] or row["path"],
@@ -163,7 +153,7 @@ def _source(row: sqlite3.Row) -> Source:
         retrieved_at=datetime.fromisoformat(row["indexed_at"]),
         published=date.fromisoformat(row["published"]) if row["published"] else None,
         start=row["start"],
-        line=row["line"],
+        line=row["line"] or None,
         provider="index",
     )
 
@@ -185,49 +175,25 @@ class IndexProvider:
         """Search once; without an index the answer is `Failed` and says how to make one."""
         try:
             sources = search_index(self.path, query, limits)
-        except SearchTimeoutError as error:
-            return Failed(str(error))
         except WorkspaceError as error:
             return Failed(str(error), is_retryable=False)
         return Found(tuple(sources)) if sources else Empty()
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """A part of a source's text.
-
-    Attributes
-    ----------
-    text : str
-        At most `SNIPPET_CHARS` characters.
-    start : int
-        Where it begins in the text of the file or page, in characters.
-    marks : tuple of (int, int)
-        Start and end in ``text`` of each word of the query.
-    """
-
-    text: str
-    start: int
-    marks: tuple[tuple[int, int], ...]
-
-
-def cut_snippet(source: Source, query: str) -> Snippet:
+def cut_snippet(source: Source, query: str) -> str:
     """Return the part of a source's text with the most different words of a query, or its beginning."""
     words = sorted(map(_pattern, search_words(query)[:MAX_WORDS]), key=len, reverse=True)
     pattern = re.compile("|".join(words) or "(?!)", re.IGNORECASE)
-    text, found = source.text, list(pattern.finditer(source.text))
+    text = source.text
 
     def variety(first: re.Match[str]) -> int:
         end = first.start() + SNIPPET_CHARS - _LEAD_CHARS
         return len({word.casefold() for word in pattern.findall(text, first.start(), end)})
 
-    at = max(found, key=variety).start() if found else 0
-    lead = max(0, at - _LEAD_CHARS)
-    start = (text.find(" ", lead, at) + 1 or lead) if lead else 0
-    end = min(len(text), start + SNIPPET_CHARS)
-    within = (match for match in found if start <= match.start() and match.end() <= end)
-    marks = tuple((match.start() - start, match.end() - start) for match in within)
-    return Snippet(text[start:end], (source.start or 0) + start, marks)
+    best = max(pattern.finditer(text), key=variety, default=None)
+    lead = max(0, best.start() - _LEAD_CHARS) if best else 0
+    start = (text.find(" ", lead, lead + _LEAD_CHARS) + 1 or lead) if lead else 0
+    return text[start : start + SNIPPET_CHARS]
 
 
 def _pattern(word: str) -> str:

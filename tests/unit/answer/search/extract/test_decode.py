@@ -19,9 +19,8 @@ KOREAN = "반도체 시장은 회복한다"
         KOREAN.encode("euc-kr"),
         codecs.BOM_UTF16_LE + KOREAN.encode("utf-16-le"),
         codecs.BOM_UTF16_BE + KOREAN.encode("utf-16-be"),
-        codecs.BOM_UTF32_LE + KOREAN.encode("utf-32-le"),
     ],
-    ids=["utf-8", "utf-8-bom", "cp949", "euc-kr", "utf-16-le", "utf-16-be", "utf-32-le"],
+    ids=["utf-8", "utf-8-bom", "cp949", "euc-kr", "utf-16-le", "utf-16-be"],
 )
 def test_korean_is_read_in_every_usual_encoding(data: bytes):
     assert decode_text(data) == KOREAN

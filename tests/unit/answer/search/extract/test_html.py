@@ -16,7 +16,7 @@ PAGE = """<!doctype html><html><head><title>Report &amp; outlook</title>
 
 
 def read(page: str) -> Document:
-    document = extract_html(page.encode())
+    document = extract_html(page)
     assert isinstance(document, Document)
     return document
 
@@ -24,10 +24,7 @@ def read(page: str) -> Document:
 def test_the_visible_text_is_read_by_heading():
     document = read(PAGE)
     assert document.title == "Report & outlook"
-    assert [(section.heading, section.line) for section in document.sections][-2:] == [
-        ("Third quarter", 4),
-        ("Costs", 5),
-    ]
+    assert [section.heading for section in document.sections][-2:] == ["Third quarter", "Costs"]
     first, costs = (document.text[part.start : part.end].split() for part in document.sections[-2:])
     assert " ".join(first) == "Third quarter Revenue rose by 8 %."
     assert " ".join(costs) == "Costs Wages 12"
@@ -56,7 +53,7 @@ HOSTILE = {
 
 
 def extract(page: str) -> None:
-    assert isinstance(extract_html(page.encode()), Document)
+    assert isinstance(extract_html(page), Document)
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ if re:
 
 
 def read(text: str) -> Document:
-    document = extract_python(text.encode())
+    document = extract_python(text)
     assert isinstance(document, Document)
     return document
 

@@ -1,4 +1,4 @@
-"""A walk leaves out what programs made: reports of coreloop, caches, data of another project."""
+"""A walk leaves out what programs made: reports of coreloop and caches."""
 
 import pytest
 
@@ -9,8 +9,6 @@ MADE = {
     "shared/report/index.html": "<p>aardvark</p>",
     "cache/CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n",
     "cache/README.md": "# aardvark\n",
-    "scratch/data/audit/ai-ask/2026-04-25.jsonl": "{}\n",
-    "scratch/data/audit/candidates/draft.md": "# aardvark\n",
 }
 
 

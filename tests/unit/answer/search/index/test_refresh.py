@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.answer.search.index.run import refresh_index, search_files
+from coreloop.answer.search.index.run import refresh_index
+from coreloop.answer.search.index.search_index import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed

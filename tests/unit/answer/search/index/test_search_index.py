@@ -83,15 +83,6 @@ def test_without_an_index_the_answer_says_what_to_run(tmp_path: Path):
     assert not (tmp_path / "index.db").exists()
 
 
-@pytest.mark.slow
-def test_a_search_ends_in_its_time(tmp_path: Path):
-    project = Indexed(tmp_path)
-    project.write({f"{number}.txt": "word other " * 100_000 for number in range(4)})
-    project.update()
-    answer = IndexProvider(project.file).search("word other", SearchLimits(timeout_s=0.0))
-    assert answer == Failed("the search of the index took longer than 0 s", is_retryable=True)
-
-
 @pytest.fixture(scope="module")
 def korquad(shared_data: Path) -> list[dict]:
     path = shared_data / "korquad_dev.json.xz"

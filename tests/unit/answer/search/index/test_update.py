@@ -6,9 +6,9 @@ import sqlite3
 
 import pytest
 
-from coreloop.answer.search.index import run, tree
+from coreloop.answer.search.index import run
+from coreloop.answer.search.index.run import INDEX
 from coreloop.answer.search.index.search_index import IndexProvider
-from coreloop.answer.search.index.store import INDEX
 from coreloop.answer.search.provider import Failed, SearchLimits
 from coreloop.base.errors import WorkspaceError
 from indexing import Indexed
@@ -37,7 +37,7 @@ def test_a_removed_folder_can_be_named(filled: Indexed):
 
 
 def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(run, "open_regular", None)
+    monkeypatch.setattr(run, "read_document", None)
     assert filled.update().counts == {"unchanged": 3}
 
 
@@ -70,7 +70,7 @@ def test_links_are_not_followed(project: Indexed, tmp_path_factory: pytest.TempP
 
 
 def test_files_that_cannot_be_indexed_are_counted(project: Indexed, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tree, "MAX_FILE_BYTES", 1_000_000)
+    monkeypatch.setattr(run, "MAX_FILE_BYTES", 1_000_000)
     project.write({"a.png": b"\x89PNG", "b.txt": b"x" * 1_000_001, "c.txt": b"\xff\xfe\xfd", "d.md": "fine"})
     os.mkfifo(project.root / "pipe.md")
     report = project.update()
@@ -88,8 +88,8 @@ def test_another_schema_is_refused(filled: Indexed):
     connection = sqlite3.connect(filled.file)
     connection.execute(f"PRAGMA user_version = {INDEX.version + 1}")
     connection.close()
-    with pytest.raises(WorkspaceError, match="schema version 7; this coreloop reads 6"):
+    with pytest.raises(WorkspaceError, match="schema version 8; this coreloop reads 7"):
         filled.update()
     answer = IndexProvider(filled.file).search("wheel", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "schema version 7; this coreloop reads 6" in answer.reason
+    assert "schema version 8; this coreloop reads 7" in answer.reason

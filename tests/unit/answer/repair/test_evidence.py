@@ -1,0 +1,28 @@
+"""What files say of a question."""
+
+from pathlib import Path
+
+from coreloop.answer.repair.rounds import evidence_of_file
+from repairing import RETURN_QUESTION, shop, shop_deps
+from researching import MOMENT
+
+
+def test_evidence_of_code_is_its_best_symbol(tmp_path: Path):
+    shop(tmp_path)
+    found = evidence_of_file(tmp_path, "rates.py", "What share do gold customers get?", now=MOMENT)
+    assert found is not None
+    assert (found.symbol, found.content.splitlines()[0]) == (
+        "rate_of",
+        "def rate_of(customer: str) -> float:",
+    )
+    assert evidence_of_file(tmp_path, "absent.md", "?", now=MOMENT) is None
+
+
+def test_evidence_of_a_file_that_changed_is_not_used(tmp_path: Path):
+    with shop_deps(shop(tmp_path)) as deps:
+        found = evidence_of_file(tmp_path, "docs/returns.md", RETURN_QUESTION, now=MOMENT)
+        assert found is not None
+        deps.tables.inject(found)
+        assert len(deps.tables.evidence_for(RETURN_QUESTION, tmp_path)) == 1
+        (tmp_path / "docs" / "returns.md").write_text("# Returns\n\nNever.\n")
+        assert deps.tables.evidence_for(RETURN_QUESTION, tmp_path) == []
