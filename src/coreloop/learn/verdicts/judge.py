@@ -3,7 +3,7 @@
 A promotion that a person closed without merging is a no: a verdict, which `judge` can take back.
 """
 
-import os
+import getpass
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -82,8 +82,18 @@ def judge(
 
 
 def judge_name(given: str, folder: Path) -> str:
-    """Return the name of who judges: as given, or git's ``user.name``, or the login name."""
-    return " ".join(given.split()) or user_name(folder) or os.environ.get("USER", "unknown")
+    """Return the name of who judges: as given, or git's ``user.name``, or the login name.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    name = " ".join(given.split()) or user_name(folder)
+    try:
+        return name or getpass.getuser()
+    except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
+        raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
 
 
 def _find(item_id: str, workspace: Workspace) -> str | RecordLine:
