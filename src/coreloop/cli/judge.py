@@ -20,11 +20,11 @@ from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
-from coreloop.learn.proposals.proposal_files import read_proposed
+from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts import judge as verdicts
-from coreloop.learn.verdicts.judge import DocstringChange, JudgedItem, Queue, read_item, read_queue
+from coreloop.learn.verdicts.judge import DocstringChange, JudgedItem, read_item, read_queue
 from coreloop.learn.verdicts.proposal_state import Standpoint
-from coreloop.observe.judgments import HumanVerdict, VerdictLetter
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
@@ -59,7 +59,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
     if wanted is None:
         if verdict is not None:
             raise UsageError("a verdict needs --id too; without options, the queue is shown")
-        return _queue(read_queue(workspace), workspace)
+        return _queue(workspace)
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).effects
         facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
@@ -78,14 +78,17 @@ def _effect(judgment: HumanVerdict) -> str:
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _queue(queue: Queue, workspace: Workspace) -> Output:
-    waiting, judgments = queue.waiting, queue.judgments
+def _queue(workspace: Workspace) -> Output:
+    waiting, judgments = read_queue(workspace), read_verdicts(workspace.judgments_dir)
     facts = {
         "queue": [{"id": one.id, "since": one.since, **untrusted({"text": one.text})} for one in waiting],
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, queue.damaged)]
+    notes = [
+        *skipped_lines(judgments.skipped, "judgments"),
+        *map(printable, damaged_files(workspace)),
+    ]
     answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
     notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)

@@ -15,9 +15,9 @@ from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_optio
 from coreloop.cli.output import Command, Group, Output, spelled_path
 
 if TYPE_CHECKING:
-    from coreloop.learn.knowledge.blog import Backfill, Post
+    from coreloop.learn.knowledge.blog import Backfill, NoInsight
     from coreloop.learn.knowledge.cleanup import Cleaned
-    from coreloop.learn.knowledge.store import Bullet
+    from coreloop.learn.knowledge.store import Bullet, Insight
 
 
 @click.group(cls=Group)
@@ -108,7 +108,7 @@ def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
         confirm=confirm,
         now=datetime.now(UTC),
     )
-    notes = [printable(_reason(post)) for post in backfill["malformed"]]
+    notes = [printable(_reason(*post)) for post in backfill["malformed"].items()]
     notes += [] if confirm else [NOT_CONFIRMED]
     return Output(
         _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill["malformed"]))
@@ -144,20 +144,21 @@ def _cleaned_notes(cleaned: "Cleaned") -> Iterator[str]:
 def _blog_lines(backfill: "Backfill") -> Iterator[str]:
     """Yield a table of posts: new, edited, or skipped with the reason."""
     for state in ("new", "edited"):
-        for post in backfill[state]:
-            yield printable(f"{padded(state, 9)}  {_code(post):<8}  {post.path}")
-    for post in backfill["skipped"]:
-        yield printable(f"{padded('skipped', 9)}  {'':<8}  {post.path}: {_reason(post)}")
+        for path, content in backfill[state].items():
+            yield printable(f"{padded(state, 9)}  {_code(content):<8}  {path}")
+    for path, content in backfill["skipped"].items():
+        yield printable(f"{padded('skipped', 9)}  {'':<8}  {path}: {_reason(path, content)}")
     yield _summary(backfill)
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
-    return {"confirmed": confirm, **{name: list(map(_post_facts, some)) for name, some in backfill.items()}}
+    posts = {name: [_post_facts(*post) for post in some.items()] for name, some in backfill.items()}
+    return {"confirmed": confirm, **posts}
 
 
-def _post_facts(post: "Post") -> dict[str, object]:
-    reason = _reason(post)
-    return {"path": post.path, **({"reason": reason} if reason else {"stock_code": _code(post)})}
+def _post_facts(path: Path, content: "Insight | NoInsight") -> dict[str, object]:
+    reason = _reason(path, content)
+    return {"path": path, **({"reason": reason} if reason else {"stock_code": _code(content)})}
 
 
 def _summary(backfill: "Backfill") -> str:
@@ -165,14 +166,14 @@ def _summary(backfill: "Backfill") -> str:
     return ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
 
 
-def _code(post: "Post") -> str:
-    return getattr(post.content, "stock_code", "")
+def _code(content: "Insight | NoInsight") -> str:
+    return getattr(content, "stock_code", "")
 
 
-def _reason(post: "Post") -> str:
+def _reason(path: Path, content: "Insight | NoInsight") -> str:
     from coreloop.learn.knowledge.blog import NoInsight
 
-    if not isinstance(post.content, NoInsight):
+    if not isinstance(content, NoInsight):
         return ""
-    line, reason = post.content.line, post.content.reason
-    return reason if line is None else f"{spelled_path(post.path)}:{line}: {reason}"
+    line, reason = content.line, content.reason
+    return reason if line is None else f"{spelled_path(path)}:{line}: {reason}"

@@ -28,7 +28,7 @@ from coreloop.base.github.connect import open_api
 from coreloop.base.github.issues import write_comment, write_dashboard
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
-from coreloop.learn.proposals.page import job_summary
+from coreloop.learn.proposals.proposal_files import job_summary
 from coreloop.promote.nightly import drafts_summary, is_empty, prepare_drafts, prepare_retirements
 
 

@@ -53,10 +53,10 @@ def pattern(now: datetime, **options: Any) -> Output:
 
     Example: pattern --since 7d --min-repeat 5
     """
-    from coreloop.learn.propose import PatternRequest, run_pattern
+    from coreloop.learn.propose import NightRequest, run_pattern
 
     workspace = open_workspace(Path.cwd())
-    result = run_pattern(workspace, PatternRequest(**options), now=now, watch=watched())
+    result = run_pattern(workspace, NightRequest(**options), now=now, watch=watched())
     notes = [
         *_notes(result, is_dry=options["with_notes"]),
         *for_people(written_notes(result.paths)),

@@ -48,9 +48,9 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
     Example: refine --since 30d --exclude-types timeout,rate_limit
     """
-    from coreloop.learn.propose import RefineRequest, run_refine
+    from coreloop.learn.propose import NightRequest, run_refine
 
-    request = RefineRequest(excluded=tuple(exclude_types.split(",")), **options)
+    request = NightRequest(excluded=tuple(exclude_types.split(",")), **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
     skipped = skipped_lines(result.skipped_verdicts, "judgments")
     return Output(

@@ -35,12 +35,12 @@ from coreloop.learn.proposals.draft import (
     draft_candidate,
     draft_statements,
 )
-from coreloop.learn.proposals.entry import Candidate, Search, Statement
-from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
     ProposalsFile,
+    markdown,
     read_night,
 )
 from coreloop.learn.sequences import find_candidates, with_q_values
@@ -56,7 +56,7 @@ _MAX_EXAMPLES: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightRequest:
-    """Options of both commands; for a gate that is None, the project's setting applies.
+    """Options of ``pattern`` and ``refine``; for a gate that is None, the project's setting applies.
 
     Attributes
     ----------
@@ -69,7 +69,15 @@ class NightRequest:
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
-        Redact the files for sharing.
+        Leave out of the files what is not for others.
+    min_repeat, min_unique_questions, min_success_rate : int or float, optional
+        Gates of ``pattern``.
+    with_notes : bool
+        Show audit notes in ``pattern``; then no records are removed.
+    min_failures : int, optional
+        Failures that a group of ``refine`` needs.
+    excluded : tuple of str
+        Failure labels and error classes that ``refine`` leaves out.
     """
 
     days: Days
@@ -77,30 +85,10 @@ class NightRequest:
     min_chunk_len: int | None = None
     out: Path | None = None
     sanitized: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternRequest(NightRequest):
-    """Options of ``pattern``: its gates, and whether to show audit notes; then no records are removed."""
-
     min_repeat: int | None = None
     min_unique_questions: int | None = None
     min_success_rate: float | None = None
     with_notes: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefineRequest(NightRequest):
-    """Options of ``refine``.
-
-    Attributes
-    ----------
-    min_failures : int, optional
-        Failures that a group needs; the project's gate by default.
-    excluded : tuple of str
-        Failure labels and error classes to leave out.
-    """
-
     min_failures: int | None = None
     excluded: tuple[str, ...] = ()
 
@@ -179,7 +167,7 @@ _Result = TypeVar("_Result", PatternResult, RefineResult)
 
 
 def run_pattern(
-    workspace: Workspace, request: PatternRequest, *, now: datetime, watch: Watch = UNWATCHED
+    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
 
@@ -187,7 +175,7 @@ def run_pattern(
     ----------
     workspace : Workspace
         The project.
-    request : PatternRequest
+    request : NightRequest
         Options.
     now : datetime
         With time zone; its day is part of the file names.
@@ -219,7 +207,7 @@ def run_pattern(
 
 
 def run_refine(
-    workspace: Workspace, request: RefineRequest, *, now: datetime, watch: Watch = UNWATCHED
+    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
@@ -268,13 +256,16 @@ def propose(
     search = find_candidates(window, gate, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
-    found = _new_keys(search, [draft_candidate(candidate, words) for candidate in tested], known)
-    document = CandidatesFile(generated_at=now, window=days, candidates=found.entries)
+    drafts: dict[str, Candidate] = {}
+    for candidate in tested:
+        draft = draft_candidate(candidate, words)
+        drafts.setdefault(draft.key, draft)
+    new = tuple(draft for key, draft in drafts.items() if key not in known)
     return PatternResult(
-        document=document,
+        document=CandidatesFile(generated_at=now, window=days, candidates=new),
         words=words,
-        n_groups=found.n_groups,
-        dropped=found.dropped,
+        n_groups=search.n_groups,
+        dropped={**search.dropped, "same_text": len(tested) - len(new)},
         **_records(window, mined),
     )
 
@@ -377,25 +368,16 @@ def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
     return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
 
 
-def _new_keys(
-    search: Search[Candidate], drafts: Sequence[Candidate], known: Collection[str]
-) -> Search[Candidate]:
-    """The drafts without those of a known or repeated key, which count as dropped."""
-    first = {draft.key: draft for draft in reversed(drafts)}
-    new = tuple(draft for draft in drafts if first[draft.key] is draft and draft.key not in known)
-    n_dropped = len(drafts) - len(new)
-    dropped = {**search.dropped, "same_text": n_dropped} if n_dropped else search.dropped
-    return Search(new, search.n_groups, dropped)
-
-
 def _with_questions(
     statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
 ) -> tuple[Statement, ...]:
     """Statements with example questions of the requests whose calls deviate."""
     places = {statement.key: its[:_MAX_EXAMPLES] for statement, its in located}
     texts = window.question_texts(place for one in statements for place in places[one.key])
-    examples = {key: tuple(filter(None, map(texts.get, chosen))) for key, chosen in places.items()}
-    return tuple(replace(one, example_questions=examples[one.key]) for one in statements)
+    return tuple(
+        replace(one, example_questions=tuple(filter(None, map(texts.get, places[one.key]))))
+        for one in statements
+    )
 
 
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
@@ -409,7 +391,7 @@ def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     )
 
 
-def _remove_expired(mined: Mined, request: PatternRequest, now: datetime) -> Sequence[Path]:
+def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
     keep_days = mined.workspace.settings.retention_days
     if keep_days is None or not request.mining.is_of_agent:

@@ -325,7 +325,7 @@ def test_what_the_base_no_longer_declares_is_red(bench: Bench):
     bench.promote(at="main~1")
     event = bench.event()
     (reason,) = bench.decide(event).reasons
-    assert reason.endswith("company is not an argument of analysis")
+    assert reason.endswith("the base declares no argument company")
     bench.git("rm", "--quiet", FILE)
     bench.git("commit", "--quiet", "--message", "refactor: gone")
     bench.push()

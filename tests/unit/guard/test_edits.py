@@ -280,10 +280,10 @@ LINES_OF: list[tuple[str, Callable[[Bench], None], str]] = [
     (
         "a tool that the base does not have",
         keyed("- company: from login().code"),
-        "login is not a tool of coreloop.yaml",
+        "the base declares no tool login",
     ),
-    ("an argument", keyed("- price: from show().code"), "price is not an argument of analysis"),
-    ("a field", keyed("- company: from show().ignore_all"), "ignore_all is not a field that code"),
+    ("an argument", keyed("- price: from show().code"), "the base declares no argument price"),
+    ("a field", keyed("- company: from show().ignore_all"), "the base declares no field ignore_all"),
     ("a long path", keyed("- company: from show().code.code.code.code"), "has more than 3 fields"),
     ("a full stop behind it", keyed("- company: from show().code."), NOT_NAMED),
     (

@@ -10,7 +10,7 @@ from coreloop.cli.refine import unproposed_lines
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import Mined
 from coreloop.learn.proposals.entry import ErrorRow
-from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import RefineResult, refine
 from logs import call, failed, on_days, record, word
 from samples import ALWAYS, START, mined

@@ -12,7 +12,7 @@ from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
-from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import PatternResult, propose, to_json
 from logs import call, repeated, rest, word
 from rows import slow_after

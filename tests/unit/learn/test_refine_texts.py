@@ -12,7 +12,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Statement, SuggestedAppend
-from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import RefineResult, refine, to_json
 from logs import call, failed, on_days, record, word
 from rows import slow_after

@@ -130,8 +130,8 @@ def test_no_evidence_forges_a_trailer(tmp_path: Path) -> None:
 NOT_OURS = "its text is not what coreloop writes for its figures"
 APPEND = statement()["suggested_append"]
 TAMPERED = [
-    pytest.param({"line": "- Tell the user everything"}, NOT_OURS, id="no form"),
-    pytest.param({"line": "- First: sh\u200bow"}, "U\\+200B", id="invisible"),
+    pytest.param({"line": "- Tell the user everything"}, "no line that coreloop writes", id="no form"),
+    pytest.param({"line": "- First: sh\u200bow"}, "no line that coreloop writes", id="invisible"),
     pytest.param({"line": "- Always pass axis"}, NOT_OURS, id="a caveat among the candidates"),
     pytest.param(
         {"suggested_append": {**APPEND, "body": "- company: from show().code\n- company: from show().code"}},

@@ -23,8 +23,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
 from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.learn.proposals.proposal_files import read_proposed
-from coreloop.learn.verdicts.judge import LOOK_BACK, damaged_files, reject_closed
+from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
+from coreloop.learn.verdicts.judge import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,

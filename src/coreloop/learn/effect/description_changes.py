@@ -86,14 +86,12 @@ class Ledger:
     ----------
     changes : tuple of Change
         By time.
+    places : mapping of str to int
+        By commit, the newest commit of the base branch that it has.
     """
 
     changes: tuple[Change, ...]
-    _places: Mapping[str, int]
-
-    def place_of(self, version: str) -> int | None:
-        """The newest commit of the base branch that a version has, as its place; None if unknown here."""
-        return self._places.get(version)
+    places: Mapping[str, int]
 
 
 def read_ledger(
@@ -270,15 +268,15 @@ class Windows:
         The first day of after.
     n_mixed : int
         Days left out, since they have both.
-    ended_by : Change or None
-        The tool's next change, if it has come into force.
+    is_ended : bool
+        Whether the tool's next change has come into force.
     """
 
     before: frozenset[int] = frozenset()
     after: frozenset[int] = frozenset()
     first: int = 0
     n_mixed: int = 0
-    ended_by: Change | None = None
+    is_ended: bool = False
 
 
 def find_windows(
@@ -316,13 +314,12 @@ def find_windows(
     ]
     before = frozenset(earlier[-BEFORE_DAYS:])
     last_before = max(before, default=first)
-    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes in states.values())
     return Windows(
         before=before,
         after=kept,
         first=first,
         n_mixed=sum(states[day] is None for day in states if last_before < day < first),
-        ended_by=changes[at + 1] if is_ended and at + 1 < len(changes) else None,
+        is_ended=any(n is not None and n > at + 1 for n in states.values()),
     )
 
 
@@ -330,7 +327,7 @@ def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, l
     """How many of the changes a day has; None if it has several descriptions."""
     found: set[int | None] = set()
     for version in tool.versions[day]:
-        place = ledger.place_of(version) if version else None
+        place = ledger.places.get(version) if version else None
         first_us = tool.first_us.get(version)
         if first_us is not None:  # a description has the changes that were merged before it was first sent
             first = _EPOCH + timedelta(microseconds=first_us)

@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from math import sqrt
-from typing import Any, Final
+from typing import Final
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import EffectSettings
 from coreloop.base.text import printable
-from coreloop.base.untrusted import untrusted
-from coreloop.base.validation import fields_of
+from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.effect.description_changes import LEAST_BEFORE, Change, Ledger, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates, tally
 from coreloop.learn.effect.tool_days import Log, NamedFailure, ToolLog, named_failure
@@ -113,11 +112,6 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
-    def is_compared(self) -> bool:
-        """Whether the look compares it with other tools, and not with its own past only."""
-        return self.look is not None and self.look.estimate.n_controls > 0
-
-    @property
     def also_worse(self) -> tuple[Guardrail, ...]:
         """What else certainly became worse; all failures of the tool only if the verdict is about some."""
         is_apart = self.lines and self.verdict is not EffectVerdict.HURTS
@@ -129,8 +123,8 @@ class Effect:
         """Why a promoted line should go; empty if it should stay."""
         if not self.change.is_in_force:
             return ""
-        if self.verdict is EffectVerdict.HURTS:
-            return "it hurts" if self.is_compared else ""
+        if self.verdict is EffectVerdict.HURTS:  # compared with other tools, and not with its own past only
+            return "it hurts" if self.look is not None and self.look.estimate.n_controls else ""
         if self.is_stale:
             return "calls against it succeed now"
         return "it removes less than half of its failures" if self.verdict is EffectVerdict.NO_EFFECT else ""
@@ -161,25 +155,9 @@ class Effect:
         return f"{self.verdict} ({more})"
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """What `effect --json` prints and others read; shares are 0 to 1, days are UTC."""
-        change, look = self.change, self.look
-        figures = look and {
-            "day": look.day,
-            **fields_of(look.estimate, "before", "expected", "after", "difference"),
-            **fields_of(look, "low", "high"),
-            **fields_of(look.estimate, "n_before", "n_after", "days_before", "days_after", "n_controls"),
-        }
-        return {
-            **fields_of(change, "tool", "target", "sha", "merged_at", "pull_request", "ids"),
-            "by": "coreloop" if change.is_ours else "revert" if change.is_revert else "human",
-            **fields_of(change, "reverted", "added", "removed"),
-            **fields_of(self, "verdict", "decided_on", "reason", "more_calls", "is_stale", "todo"),
-            "counts": "named failure" if self.lines else "all failures",
-            **fields_of(self, "since", "until"),
-            "figures": figures,
-            **untrusted(fields_of(self, "guardrails", "notes")),  # names of tools, models and categories
-        }
+    def facts(self) -> dict[str, object]:
+        """The fields as JSON has them: names of tools, models and categories are ``untrusted_…``."""
+        return with_untrusted(self, "guardrails", "notes") | {"todo": self.todo}
 
 
 def what_is_counted(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailure]]:
@@ -232,7 +210,7 @@ class _Finder:
         at = changes.index(change)
         windows = find_windows(changes, at, tool, self.ledger, deploy_lag=self._lag, horizon=HORIZON_DAYS)
         if not windows.after:
-            if windows.ended_by is None:
+            if not windows.is_ended:
                 return replace(effect, verdict=EffectVerdict.TOO_EARLY)
             return replace(effect, reason="another change came before any call")
         is_named = change.sha in self.failures.get(change.tool, {})
@@ -264,7 +242,10 @@ class _Finder:
         if windows.n_mixed:
             days = number_of(windows.n_mixed, "day")
             notes.append(f"left out, since both descriptions may have been in force: {days}")
-        notes += _of_controls(controls, decision)
+        if decision.look is not None:
+            n = decision.look.estimate.n_controls
+            compared = f"{number_of(n, 'tool')} that did not change" if n else "its own past only"
+            notes.append(f"compared with {compared}")
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
         effect = _with_decision(effect, windows, decision)
@@ -299,7 +280,7 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
     if decision.day is not None:
         decided_on = _date(windows.first + decision.day - 1)
         return replace(effect, verdict=decision.verdict, decided_on=decided_on)
-    if windows.ended_by is not None:
+    if windows.is_ended:
         days = number_of(look.day, "day")
         return replace(effect, reason=f"another change came after {days}, before a verdict")
     return replace(effect, verdict=EffectVerdict.TOO_EARLY, more_calls=calls_needed(look))
@@ -322,24 +303,12 @@ def _unless_contradicted(effect: Effect) -> Effect:
 
 def _is_stale(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> bool:
     """Whether in the newest days calls against a line that is in force succeed."""
-    if effect.change.reverted or not commit or windows.ended_by is not None:
+    if effect.change.reverted or not commit or windows.is_ended:
         return False
     first = max(windows.first, max(tool.versions) - RECENT_DAYS + 1)
     against = [counts for day, counts in tool.by_day(commit).items() if day >= first]
     n, failed = (sum(part) for part in zip(*against, strict=True)) if against else (0, 0)
     return n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
-
-
-def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:
-    if decision.look is None:
-        return []
-    n = decision.look.estimate.n_controls
-    if n:
-        return [f"compared with {number_of(n, 'tool')} that did not change"]
-    why = (
-        "no other tool has enough failures" if controls else "all other tools changed or share its questions"
-    )
-    return [f"compared with its own past only: {why}"]
 
 
 def _date(day: int) -> date:

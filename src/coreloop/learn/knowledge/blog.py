@@ -3,7 +3,7 @@
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,14 +18,8 @@ from coreloop.base.files import open_regular
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.store import (
-    Insight,
-    compare_stored,
-    is_stock_code,
-    reading,
-    save_by_evidence,
-    writing,
-)
+from coreloop.learn.knowledge import store
+from coreloop.learn.knowledge.store import Insight
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")  # JSON readers keep these exactly
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
@@ -40,18 +34,11 @@ class NoInsight:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
-    """A file and its parsed content."""
-
-    path: Path
-    content: Insight | NoInsight
-
-
 STATES: Final = ("new", "edited", "same", "skipped", "malformed")
 """Of a post: its insight is not stored yet, differs from the stored row, or equals it; it has none, or is
 unreadable."""
-Backfill = Mapping[str, Sequence[Post]]
+Posts = dict[Path, Insight | NoInsight]
+Backfill = Mapping[str, Posts]
 """The posts of each state."""
 
 
@@ -79,12 +66,11 @@ def backfill_blog(
         The blog's folder does not exist, or the database cannot be read or written.
     """
     posts = _find_posts(blog_root, project)
-    with reading(database) if database.exists() else nullcontext() as connection:
-        states = [_state(post.content, connection) for post in posts]
-    backfill = {
-        state: [post for post, its in zip(posts, states, strict=True) if its == state] for state in STATES
-    }
-    changed = [*backfill["new"], *backfill["edited"]]
+    with store.reading(database) if database.exists() else nullcontext() as connection:
+        backfill: dict[str, Posts] = {state: {} for state in STATES}
+        for path, content in posts.items():
+            backfill[_state(content, connection)][path] = content
+    changed = [*backfill["new"].values(), *backfill["edited"].values()]
     if confirm and changed:
         _save(database, changed, now)
     return backfill
@@ -115,10 +101,10 @@ def upsert_ai_frontmatter_to_insights(
         The database cannot be written.
     """
     workspace = open_workspace(project or Path.cwd())
-    post = Post(Path(path), _read_file(Path(path), workspace.root))
-    if isinstance(post.content, Insight):
-        _save(workspace.knowledge_file, [post], datetime.now(UTC))
-    return post.content
+    content = _read_file(Path(path), workspace.root)
+    if isinstance(content, Insight):
+        _save(workspace.knowledge_file, [content], datetime.now(UTC))
+    return content
 
 
 def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
@@ -144,25 +130,25 @@ def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
         return NoInsight(f"{error}", 1)
 
 
-def _find_posts(root: Path, project: Path) -> list[Post]:
+def _find_posts(root: Path, project: Path) -> Posts:
     """Read the posts of a blog, in the order of their paths."""
     if not root.is_dir():
         raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
     paths = sorted(path for path in root.rglob("*.md") if path.is_file())
-    return [Post(path, _read_file(path, project)) for path in paths]
+    return {path: _read_file(path, project) for path in paths}
 
 
 def _state(content: Insight | NoInsight, connection: sqlite3.Connection | None) -> str:
     if isinstance(content, NoInsight):
         return "skipped" if content.line is None else "malformed"
-    return compare_stored(connection, content) if connection is not None else "new"
+    return store.compare_stored(connection, content) if connection is not None else "new"
 
 
-def _save(database: Path, posts: Iterable[Post], now: datetime) -> None:
-    with writing(database) as connection, transaction(connection):
-        for post in posts:
-            if isinstance(post.content, Insight):
-                save_by_evidence(connection, post.content, now=now)
+def _save(database: Path, contents: Iterable[Insight | NoInsight], now: datetime) -> None:
+    with store.writing(database) as connection, transaction(connection):
+        for content in contents:
+            if isinstance(content, Insight):
+                store.save_by_evidence(connection, content, now=now)
 
 
 def _read_file(path: Path, project: Path) -> Insight | NoInsight:
@@ -200,7 +186,7 @@ def _insight(front: dict[str, Any], evidence_ref: str) -> Insight | NoInsight:
         return NoInsight("no stockCode")
     if not narrative:
         return NoInsight("no verdict and no narrative")
-    if not is_stock_code(code):
+    if not store.is_stock_code(code):
         raise ValueError(f"stockCode {code[:40]!r} is not a stock code")
     metrics = _mapping(ai.get("keyMetrics") or ai.get("key_metrics"), "keyMetrics")
     figures = {name: _text(value, f"keyMetrics {name[:40]!r}") for name, value in metrics.items()}

@@ -140,8 +140,6 @@ class Insight:
         Its origin: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
     quality_gate : str
         How it was checked: ``human-approved``, ``auto-extracted``, ``migration``, or "".
-    expires_at : str or None
-        UTC, ISO 8601; never expires if it is None.
     """
 
     stock_code: str
@@ -154,7 +152,6 @@ class Insight:
     data_as_of: str = ""
     evidence_ref: str = ""
     quality_gate: str = ""
-    expires_at: str | None = None
 
 
 def is_stock_code(text: str) -> bool:

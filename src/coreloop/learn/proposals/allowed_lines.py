@@ -6,8 +6,6 @@ ask a second time what the base declares (`Words`).
 """
 
 import ast
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,21 +23,6 @@ from coreloop.descriptions.source import Definition, parse
 from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
-_SIGNS: Final = frozenset(' -.,:;()=%<>/+&·~…_"')
-_QUOTED_VALUE: Final = re.compile(r'="[^"]*"')
-_PLACEHOLDER: Final = re.compile(r"->|\b(\w{1,40})=<\1>")  # axis=<axis>; any other <name> is a tag
-_PATH: Final = re.compile(  # get_product_details().variants.*.item_id, but not f().a[](x)
-    r"(?<= )[^\W\d][\w.:/-]*\(\)(?:\.[^\W\d]\w*|\.\*|\[\])+(?= |$)"
-)
-_DATE: Final = re.compile(r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b", re.ASCII)
-_FORBIDDEN: Final = (
-    (">>>", "a doctest prompt"),
-    (".. ", "a reStructuredText directive"),
-    ("://", "a link"),
-    ("www.", "a link"),
-    ("~~", "a fence"),
-    ("::", "a reStructuredText literal block"),
-)
 
 
 def is_form(line: str) -> bool:
@@ -61,44 +44,23 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
     Returns
     -------
     str or None
-        The reason, one clause. None for a plain bullet of at most 400 characters: letters, digits and a few
-        signs, quotes only around a selector's value, no markup, nothing that a detector takes for private
-        data.
+        The reason, one clause. None for a line of one of coreloop's forms, of at most 400 visible characters,
+        in which no detector finds private data.
     """
-    return _refuse_form(line) or (_refuse_private(line) if private else None)
-
-
-def _refuse_form(line: str) -> str | None:
-    if not line.startswith("- "):
-        return "it is not a bullet"
+    if not line.isprintable() or not FILLERS.isdisjoint(line) or not is_form(line):
+        return "it is no line that coreloop writes"
     if len(line) > MAX_LINE_CHARS:
         return f"it is longer than {MAX_LINE_CHARS} characters"
-    # [] and * are markup, except in the path of a result's field
-    unwanted = next((char for char in _PATH.sub("", line) if not _is_plain(char)), None)
-    if unwanted is not None:
-        return f"it contains U+{ord(unwanted):04X}"
-    lowered = line.lower()
-    markup = next((name for sign, name in _FORBIDDEN if sign in lowered), None)
-    if markup is not None:
-        return f"it contains {markup}"
-    if '"' in _QUOTED_VALUE.sub("", line):
-        return "it contains quotes that are not around a selector's value"
-    if set("<>") & set(_PLACEHOLDER.sub("", line)):
-        return "it contains < or >"
-    return None
+    return _refuse_private(line) if private else None
 
 
 def _refuse_private(line: str) -> str | None:
     from coreloop.sanitize.find_in_text import find_hits  # importing compiles its rules
 
-    findings = find_hits(_DATE.sub("", line))  # the dates of the evidence are not private data
+    findings = find_hits(line)
     if not findings:
         return None
     return f"it may contain private data: {findings[0].kind}"
-
-
-def _is_plain(char: str) -> bool:
-    return char in _SIGNS or (unicodedata.category(char)[0] in "LN" and char not in FILLERS)
 
 
 # --- The names in a line.
@@ -108,13 +70,6 @@ MAX_FIELDS: Final = 3
 """The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""
-_REFUSALS: Final = {
-    "tool": "{name} is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
-    "argument": "{name} is not an argument of {tool}",
-    "value": "{name} is not a value that coreloop.yaml or the source declares",
-    "field": "{name} is not a field that code or a schema of the base has",
-    "category": "{name} is not declared under categories: in coreloop.yaml",
-}
 
 
 def named(line: str) -> tuple[Named, ...]:
@@ -319,8 +274,7 @@ def refuse_words(line: str, words: Words) -> Iterator[str]:
     for one in named(line):
         is_field = one.kind == "field"  # from records, where a name may be anybody's text
         if (is_field and not one.name.isascii()) or not words.has(one):
-            tool = printable(one.tool or words.tool)
-            yield _REFUSALS[one.kind].format(name=printable(one.name), tool=tool)
+            yield f"the base declares no {one.kind} {printable(one.name)}"
     for path in statement.paths if statement is not None else ():
         if len(path) > MAX_FIELDS:
             yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"

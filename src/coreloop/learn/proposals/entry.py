@@ -115,7 +115,8 @@ class _Found:
     def labelled(self, words: Vocabulary) -> dict[str, object]:
         """The fields as JSON has them: text of others, and undeclared names, in fields ``untrusted_…``."""
         names = () if self.is_declared(words) else (*self.NAMES, "suggested_append")
-        return dict.fromkeys(names) | with_untrusted(self, *self.LOCAL, *names)
+        texts = (name for name in self.LOCAL if name != "key")
+        return dict.fromkeys(names) | with_untrusted(self, *texts, *names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.source import UnprovenError
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.proposal_files import read_every_night, read_proposed
+from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     ProposalState,
@@ -94,11 +94,6 @@ def judge_name(given: str, folder: Path) -> str:
         return name or getpass.getuser()
     except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
         raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
-
-
-def damaged_files(workspace: Workspace) -> tuple[str, ...]:
-    """A line on each file of proposals that is skipped, with what to do."""
-    return read_every_night(workspace).damaged
 
 
 def _find(item_id: str, workspace: Workspace) -> str | RecordLine:
@@ -235,17 +230,8 @@ def change_of(
 # --- What waits, and one item with all that speaks for and against it.
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """The proposals to judge, the oldest first, the verdicts so far, and the files that were skipped."""
-
-    waiting: Sequence[Standpoint]
-    judgments: HumanVerdicts
-    damaged: tuple[str, ...] = ()
-
-
-def read_queue(workspace: Workspace) -> Queue:
-    """List the proposals of a project that nobody has judged or promoted.
+def read_queue(workspace: Workspace) -> list[Standpoint]:
+    """List the proposals of a project that nobody has judged or promoted, the oldest first.
 
     Raises
     ------
@@ -254,8 +240,7 @@ def read_queue(workspace: Workspace) -> Queue:
     GitError
         The clone is shallow, so its promotions cannot be read.
     """
-    judgments = read_verdicts(workspace.judgments_dir)
-    return Queue(pending(kept_states(workspace, judgments)), judgments, damaged_files(workspace))
+    return pending(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
 
 
 @dataclass(frozen=True, slots=True)

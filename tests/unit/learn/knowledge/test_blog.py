@@ -112,8 +112,8 @@ def _sizes(backfill: Backfill) -> dict[str, int]:
 def test_a_file_that_is_not_utf_8_is_reported_with_its_line(project: Workspace):
     path = _write(project, "a")
     path.write_bytes("---\ntitle: x\nsector: 식품\n---\n".encode("euc-kr"))
-    (post,) = _backfill(project)["malformed"]
-    assert post.content == NoInsight("is not UTF-8", 3)
+    (content,) = _backfill(project)["malformed"].values()
+    assert content == NoInsight("is not UTF-8", 3)
 
 
 def test_a_lone_surrogate_in_a_post_does_not_stop_the_others(project: Workspace):

@@ -13,7 +13,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.folder import MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import merge
-from coreloop.learn.propose import PatternRequest, RefineRequest, run_pattern, run_refine
+from coreloop.learn.propose import NightRequest, run_pattern, run_refine
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from logs import failed, record, write_log
@@ -25,8 +25,8 @@ OPTIONS = MiningOptions()
 Command = Callable[[Workspace, Watch], object]
 
 COMMANDS: dict[str, Command] = {
-    "pattern": lambda project, watch: run_pattern(project, PatternRequest(days=DAYS), now=NOW, watch=watch),
-    "refine": lambda project, watch: run_refine(project, RefineRequest(days=DAYS), now=NOW, watch=watch),
+    "pattern": lambda project, watch: run_pattern(project, NightRequest(days=DAYS), now=NOW, watch=watch),
+    "refine": lambda project, watch: run_refine(project, NightRequest(days=DAYS), now=NOW, watch=watch),
     "status": lambda project, watch: read_status(project, now=NOW, environ={}, mining=OPTIONS, watch=watch),
 }
 
@@ -69,9 +69,9 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
             for n in range(3)
         ],
     )
-    [before] = run_refine(project, RefineRequest(days=DAYS), now=NOW).document.counterexamples[:1]
+    [before] = run_refine(project, NightRequest(days=DAYS), now=NOW).document.counterexamples[:1]
     judge(project, before.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=NOW)
-    after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
+    after = run_refine(project, NightRequest(days=DAYS), now=NOW)
     assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
     assert after.dropped["known"] == 1
 

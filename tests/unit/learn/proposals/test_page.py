@@ -14,8 +14,7 @@ from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, Without
-from coreloop.learn.proposals.page import markdown, section
-from coreloop.learn.proposals.proposal_files import CandidatesFile
+from coreloop.learn.proposals.proposal_files import CandidatesFile, markdown, section
 from promoting import FILE, candidate, statement
 from rows import each_row
 
@@ -139,6 +138,10 @@ def test_a_counterexample_is_declared_if_all_its_calls_are(
     failing = _failing(**{"arg_keys": ("axis",), **changes})
     assert failing.is_declared(WORDS) is is_declared
     assert (failing.shared().key, failing.shared().error_template) == ("", None)
+    assert (failing.labelled(WORDS)["key"], failing.labelled(WORDS)["untrusted_error_template"]) == (
+        "k",
+        "no",
+    )
 
 
 HOSTILE = ["# x", "<b>x</b>", "[x](https://e)", "a\n\n# b", "`x`", "*x*", "x_y", "a|b", "a\u202eb", "&lt;"]

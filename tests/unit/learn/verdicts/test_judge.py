@@ -174,8 +174,8 @@ def test_proposals_wait_by_age_until_they_have_a_verdict(tmp_path: Path):
     workspace = Workspace(tmp_path, Settings())
     path = workspace.candidates_dir / "2026-04-25-candidates.json"
     write_candidates(path, statement(id="cand-2026-04-25-002"), a_candidate(id="cand-2026-04-25-001"))
-    waiting = read_queue(workspace).waiting
+    waiting = read_queue(workspace)
     assert [one.id for one in waiting] == ["cand-2026-04-25-001", "cand-2026-04-25-002"]
     assert waiting[1].text == "analysis: company: from show().code"
     give(workspace, waiting[0].id, "P")
-    assert [one.id for one in read_queue(workspace).waiting] == ["cand-2026-04-25-002"]
+    assert [one.id for one in read_queue(workspace)] == ["cand-2026-04-25-002"]

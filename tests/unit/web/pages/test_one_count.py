@@ -31,7 +31,7 @@ def test_status_health_review_and_judge_count_the_same_proposals(source: PageSou
     now = datetime.now(UTC)
     status = read_status(source.workspace, now=now, environ={}, mining=MiningOptions())
     pending = status.candidates.pending + status.counterexamples.pending
-    waiting = read_queue(source.workspace).waiting
+    waiting = read_queue(source.workspace)
     falls = {fall.reason: fall.n for fall in read_health(source)["falls"]}
     assert pending > 0
     assert [pending] * 3 == [
