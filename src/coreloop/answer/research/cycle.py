@@ -21,7 +21,6 @@ from coreloop.answer.models.contracts import (
     SynthesisResponse,
 )
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import plan_offline
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Context, Reason, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import asks_again, repair
@@ -36,6 +35,7 @@ from coreloop.answer.research.next_queries import (
     next_queries,
     plan_parts,
 )
+from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.research_state import (
     AGAINST,

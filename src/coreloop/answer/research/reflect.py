@@ -9,7 +9,6 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import reflect_offline
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research import findings as tags
 from coreloop.answer.research.asking import ask_or_do_without
@@ -25,6 +24,7 @@ from coreloop.answer.research.findings import (
 )
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
 from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
+from coreloop.answer.research.offline import reflect_offline
 from coreloop.answer.research.research_state import (
     AGAINST,
     CONTRADICTED,
