@@ -145,13 +145,18 @@ def is_stuck(state: State, knowledge: Knowledge) -> bool:
 def reword(query: str) -> Iterator[tuple[str, str]]:
     """Yield other forms of a query and how they were made: ``synonyms``, ``broader``, ``other angle``."""
     words = query.split()
-    others = [_OTHER.get(word.casefold(), word) for word in words]
+    others = with_synonyms(words)
     if others != words:
         yield " ".join(others), "synonyms"
     kept = [word for word in words if read_query(word).words]
     if len(kept) > 1:
         yield " ".join(kept[: (len(kept) + 1) // 2]), "broader"
     yield angled(query, ("first principles",)), "other angle"
+
+
+def with_synonyms(words: Iterable[str]) -> list[str]:
+    """Replace each word by its synonym, if it has one."""
+    return [_OTHER.get(word.casefold(), word) for word in words]
 
 
 def _distinct(queries: Iterable[PlanQuery]) -> list[PlanQuery]:

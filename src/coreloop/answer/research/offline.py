@@ -15,6 +15,7 @@ from coreloop.answer.models.contracts import (
     Tier,
 )
 from coreloop.answer.models.ladder import OFFLINE
+from coreloop.answer.research.next_queries import with_synonyms
 from coreloop.answer.text.rank import rank, verdict
 from coreloop.answer.text.terms import search_words
 
@@ -65,10 +66,15 @@ def _quotes(part: str, material: Material) -> Iterator[ReportedFinding]:
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
-    """Yield, for each gap, the first query that was not executed: its words, then fewer of them."""
+    """Yield, for each gap, the first query that was not executed: its words, synonyms, fewer words."""
     for gap in gaps:
         words = search_words(gap)
-        queries = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+        others = " ".join(with_synonyms(words))
+        queries = [
+            " ".join(words),
+            others,
+            *(" ".join(words[:count]) for count in range(len(words) - 1, 0, -1)),
+        ]
         if query := next((query for query in queries if query not in searched), None):
             yield PlannedQuery(query=query, intent="gap")
 
