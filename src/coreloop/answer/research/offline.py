@@ -69,12 +69,8 @@ def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[Plann
     """Yield, for each gap, the first query that was not executed: its words, synonyms, fewer words."""
     for gap in gaps:
         words = search_words(gap)
-        others = " ".join(with_synonyms(words))
-        queries = [
-            " ".join(words),
-            others,
-            *(" ".join(words[:count]) for count in range(len(words) - 1, 0, -1)),
-        ]
+        fewer = [words[:count] for count in range(len(words), 0, -1)]
+        queries = map(" ".join, [words, with_synonyms(words), *fewer])
         if query := next((query for query in queries if query not in searched), None):
             yield PlannedQuery(query=query, intent="gap")
 
