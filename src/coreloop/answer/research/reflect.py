@@ -38,6 +38,7 @@ from coreloop.answer.research.research_state import (
     Dropped,
     Knowledge,
     PlanQuery,
+    ReadSource,
     knowledge_of,
     put_finding,
 )
