@@ -1,8 +1,7 @@
 """The sources of a question: passages, symbols, declared schemas, and injected evidence."""
 
-import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final, Literal
@@ -18,7 +17,6 @@ from coreloop.runs.events import Outcome
 _TEXTS: Final = 8  # chosen, as the next two: texts answer most questions, names and fields fewer
 _SYMBOLS: Final = 4  # see above
 _FIELDS: Final = 4  # see above
-_CODE: Final = frozenset({"symbol", "python"})
 Origin = Literal["injected", "symbol", "text", "schema"]
 
 
@@ -39,8 +37,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
         Why the search was blocked or failed.
     failures : tuple of str
         Why each attempt failed that did.
-    elapsed_ms : int
-        Of all searches.
     """
 
     query: str = ""
@@ -50,7 +46,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[Origin, ...] = ()
     reason: str = ""
     failures: tuple[str, ...] = ()
-    elapsed_ms: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
@@ -64,12 +59,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_sources(
-    deps: Deps,
-    query: str,
-    limits: SearchLimits,
-    *,
-    question: str = "",
-    words: str = "",
+    deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
 ) -> SearchResult:
     """Search everywhere at once; the same passage counts once.
 
@@ -86,7 +76,6 @@ def find_sources(
     words : str
         What texts are searched for; "" for the query as it is.
     """
-    started = time.monotonic()
     is_local = deps.searches_index and deps.workspace.index_file.exists()
     with ThreadPoolExecutor(max_workers=1) as threads:
         text = threads.submit(deps.provider.search, words or query, limits)
@@ -102,7 +91,10 @@ def find_sources(
         *(("symbol", source) for source in called),
         *(("schema", source) for source in [*fields, *_linked(deps, called)]),
     ]
-    best = _unique(found)
+    unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
+    for origin, source in found:
+        unique.setdefault((source.location, source.text), (origin, source))
+    best = unique.values()
     outcome = outcome_of(answer)
     return SearchResult(
         query=query,
@@ -112,7 +104,6 @@ def find_sources(
         origins=tuple(origin for origin, _ in best),
         reason=getattr(answer, "reason", ""),
         failures=answer.failures,
-        elapsed_ms=round((time.monotonic() - started) * 1000),
     )
 
 
@@ -127,19 +118,6 @@ def _declared(deps: Deps, query: str, limits: SearchLimits) -> tuple[list[Source
     index = deps.workspace.index_file
     symbols = find_declared(index, query, replace(limits, max_results=_SYMBOLS))
     return symbols, find_declared(index, query, replace(limits, max_results=_FIELDS), is_schema=True)
-
-
-def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, Source]]:
-    """Return each passage once: as the index has it, and of a symbol what its docstring says in sentences."""
-    symbols = {(one.location, one.title): one for origin, one in found if origin == "symbol"}
-    indexed = {(one.location, one.text): one for origin, one in found if origin == "text"}
-    unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
-    for origin, source in found:
-        is_repeated = source.type in _CODE and origin != "text"  # a text has the symbol's body
-        symbol = symbols.get((source.location, source.title)) if is_repeated else None
-        best = symbol or indexed.get((source.location, source.text), source)
-        unique.setdefault((best.location, best.text), (origin, best))
-    return unique.values()
 
 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:

@@ -231,7 +231,7 @@ _PHASES: Final[dict[type, str]] = {
 def _step(event: events.StepCommitted) -> _Sent | None:
     if event.name == SEARCH:
         found = event.result
-        facts = {name: found.get(name) for name in ("query", "provider", "outcome", "elapsed_ms")}
+        facts = {name: found.get(name) for name in ("query", "provider", "outcome")}
         return "query", facts | {"results": len(found.get("sources", ()))}
     if event.tokens or event.microusd:
         return "usage", {"step": event.name, "tokens": event.tokens, "usd": event.microusd / 1_000_000}

@@ -50,12 +50,11 @@ def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, researc
     [
         ((" ",), "the question is empty"),
         (("?!...,,",), "the question has no words"),
-        ((QUESTION, "--session", ""), "--session is empty"),
         (("why " * 5_000,), "at most 10,000"),
         ((QUESTION, "--session", "nope"), "no run nope"),
         (("--tier", "huge", QUESTION), "'huge' is not one of"),
     ],
-    ids=["empty", "signs", "no session", "long", "session", "tier"],
+    ids=["empty", "signs", "long", "session", "tier"],
 )
 def test_what_cannot_be_asked_is_one_line(
     tmp_path: Path, research: Research, words: tuple[str, ...], mention: str

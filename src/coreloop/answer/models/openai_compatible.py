@@ -74,6 +74,7 @@ _REFUSED_FIELD: Final = frozenset({400, 422})
 _SAID_CHARS: Final = 300
 _READ_BYTES: Final = 100_000
 """Of an error answer."""
+_RETRYABLE: Final = frozenset({"malformed", "rate_limited", "unavailable"})
 _REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
 
 
@@ -166,7 +167,7 @@ class OpenAICompatible:
         try:
             return Reply(read_reply(message.content or "", schema), usage)
         except MalformedReplyError as error:
-            raise self._error(str(error), "malformed", usage=usage, is_retryable=True) from error
+            raise self._error(str(error), "malformed", usage=usage) from error
 
     def call_tool(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], limits: CallLimits
@@ -189,12 +190,12 @@ class OpenAICompatible:
         message, usage = self._ask(messages, limits, form)
         call = message.tool_calls[0].function if message.tool_calls else _Function()
         if not call.name:
-            raise self._error("the reply calls no tool", "malformed", usage=usage)
+            raise self._error("the reply calls no tool", "malformed", usage=usage, is_retryable=False)
         try:
             arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
             what = "the call's arguments are not JSON"
-            raise self._error(what, "malformed", usage=usage, is_retryable=True) from error
+            raise self._error(what, "malformed", usage=usage) from error
         return Reply(CallReply(tool=call.name, arguments=arguments), usage)
 
     def _ask(
@@ -217,9 +218,8 @@ class OpenAICompatible:
                 answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
         except ExchangeError as error:
             # The endpoint may have worked, and charged, all the same.
-            is_flood = error.failure == "too_long"
-            kind = "cut" if is_flood else "unavailable"
-            raise self._error(str(error), kind, usage=most, is_retryable=not is_flood) from error
+            kind = "cut" if error.failure == "too_long" else "unavailable"
+            raise self._error(str(error), kind, usage=most) from error
         if answer.status != 200:
             raise self._refused_request(answer)
         completion = _Completion()
@@ -227,20 +227,16 @@ class OpenAICompatible:
             completion = msgspec.json.decode(answer.content, type=_Completion)
         if completion.error is not None:
             said = f"the endpoint broke off with an error{self._said(answer.content)}"
-            raise self._error(said, "unavailable", usage=most, is_retryable=True)
+            raise self._error(said, "unavailable", usage=most)
         if not completion.choices:
             said = "the endpoint answered with what is not a chat completion; check its address"
             raise self._error(said, "rejected")
-        return self._whole(completion, messages)
+        return self._whole(completion, most)
 
-    def _whole(self, completion: _Completion, messages: Sequence[Message]) -> tuple[_Message, Usage]:
-        choice, counts = completion.choices[0], completion.usage
-        if counts is None:
-            sent = sum(len(message.content) for message in messages)
-            usage = Usage(completion.model, sent, len(choice.message.content or ""))
-        else:
-            usage = Usage(completion.model, counts.prompt_tokens, counts.completion_tokens)
-        usage = self._priced(replace(usage, model=completion.model or self.name))
+    def _whole(self, completion: _Completion, most: Usage) -> tuple[_Message, Usage]:
+        choice, counts, name = completion.choices[0], completion.usage, completion.model or self.name
+        usage = Usage(name, counts.prompt_tokens, counts.completion_tokens) if counts else most
+        usage = self._priced(usage)
         finish = (choice.finish_reason or "").partition(":")[0]  # "content_filter: SAFETY" of Google
         if choice.message.refusal or finish in _REFUSALS:
             raise self._error("the model refused to answer", "refused", usage=usage)
@@ -256,28 +252,23 @@ class OpenAICompatible:
 
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
         said = self._said(answer.content)
-        # not the whole answer: some repeat the request in it
-        reason = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
         sent = [name for name, value in asdict(self.sampling).items() if value is not None]
-        named = [name for name in sent if name in reason.lower()]
+        named = [name for name in sent if name in said.lower()]
         if named and answer.status in _REFUSED_FIELD:
             self.sampling = replace(self.sampling, **{named[0]: None})  # as a whole: other threads read it
             return self._error(
                 f"the endpoint refuses the {named[0]}; it is asked without it{said}", "setting"
             )
         kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
-        return self._error(
-            f"the endpoint answered {answer.status}{said}",
-            kind,
-            is_retryable=kind in {"rate_limited", "unavailable"},
-            retry_after_s=retry_after_s(answer),
-        )
+        text = f"the endpoint answered {answer.status}{said}"
+        return self._error(text, kind, retry_after_s=retry_after_s(answer))
 
     def _said(self, content: bytes) -> str:
         said = self._without_key(_message(content))[:_SAID_CHARS]
         return said and f": {said}"
 
     def _error(self, message: str, kind: str, **about: Any) -> ModelError:
+        about = {"is_retryable": kind in _RETRYABLE, **about}
         return ModelError(printable(self._without_key(f"{self.name}: {message}")), kind=kind, **about)
 
     def _without_key(self, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from typing import Any, Final, Literal
 
 import msgspec
@@ -58,8 +59,8 @@ class AnswerSource:
         As it was retrieved.
     line : int or None
         Where the passage begins in a file.
-    published : str or None
-        ISO date, if known.
+    published : date or None
+        None if unknown.
     """
 
     id: str
@@ -67,7 +68,7 @@ class AnswerSource:
     location: str
     type: str
     line: int | None = None
-    published: str | None = None
+    published: date | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +198,7 @@ def ending(state: State) -> str:
 def build_response(state: State, attempt: Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
     knowledge, tell = knowledge_of(state), in_language_of(state.question)
-    (end, why), text = _end(attempt), "\n".join(_lines(knowledge, attempt))
+    (end, why), text = _end(attempt), "\n".join(_lines(attempt))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
         summary=_summary(attempt),
@@ -254,7 +255,7 @@ def _summary(attempt: Attempt) -> str:
     return contradiction_line(pair) if pair else shown[0]
 
 
-def _lines(knowledge: Knowledge, attempt: Attempt) -> Iterator[str]:
+def _lines(attempt: Attempt) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
     if shown:
         yield from shown
@@ -266,9 +267,6 @@ def _lines(knowledge: Knowledge, attempt: Attempt) -> Iterator[str]:
     if attempt.problem:
         yield DEGRADED
         yield from (f"({reason})" for reason in attempt.problem.splitlines())
-    yield from (
-        f"The model's {what} could not be used; it was made without it." for what in knowledge.unusable
-    )
     if attempt.failure and shown:
         yield UNUSABLE
 
@@ -310,9 +308,8 @@ def _side(side: SourcedText) -> str:
 
 def answer_source(read: ReadSource) -> AnswerSource:
     """Return a source as callers get it."""
-    published = read.source.published.isoformat() if read.source.published else None
-    place: dict[str, Any] = fields_of(read.source, "title", "location", "type", "line")
-    return AnswerSource(id=f"[{read.number}]", published=published, **place)
+    place: dict[str, Any] = fields_of(read.source, "title", "location", "type", "line", "published")
+    return AnswerSource(id=f"[{read.number}]", **place)
 
 
 def shown_passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:

@@ -13,20 +13,16 @@ import msgspec
 from coreloop.answer.models.contracts import Contract, Material
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
-from coreloop.answer.research.research_state import UNUSED
 from coreloop.base.errors import ModelError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import seconds_left
-from coreloop.runs.events import Noted
 
 T = TypeVar("T", bound=Contract)
 UNUSABLE: Final = frozenset({"malformed", "cut", "refused"})
 """Kinds of model errors after which another prompt or model, or none, can help."""
 _WAITS_S: Final = (1.0, 4.0, inf)
 """Before the next attempt, unless the endpoint says how long."""
-_MADE: Final = {"plan": "plan", "reflect": "reflection", "challenge": "second reflection"}
-"""What a prompt asks for."""
 _OF_ANSWERS: Final = {"synthesize", "check"}
 """Prompts whose calls may use the reserve for the answer."""
 
@@ -106,7 +102,7 @@ def ask_or_do_without(
     schema: type[T],
     without: Callable[[Material], T],
 ) -> T:
-    """Ask once in an iteration; if there is no model, or no reply can be used, do without, and note that.
+    """Ask once in an iteration; if there is no model, or no reply can be used, do without.
 
     Raises
     ------
@@ -121,7 +117,6 @@ def ask_or_do_without(
         except ModelError as error:
             if not (ladder.is_optional or error.kind in UNUSABLE):
                 raise
-            run.record(Noted, name=UNUSED, data=_MADE[prompt])
     return without(material)
 
 
@@ -135,12 +130,7 @@ def time_left(run: Run, at_most: float, *, is_answer: bool = False) -> float:
 
 
 def _make_in_run(
-    run: Run,
-    prompt: str,
-    model: Model,
-    messages: Sequence[Message],
-    schema: type[Any],
-    limits: CallLimits,
+    run: Run, prompt: str, model: Model, messages: Sequence[Message], schema: type[Any], limits: CallLimits
 ) -> Reply[Any]:
     most = model.most(messages, limits)
     if most.microusd is None and run.state.limits.tokens is None:

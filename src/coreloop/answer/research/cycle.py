@@ -21,7 +21,6 @@ from coreloop.answer.models.contracts import (
     SynthesisResponse,
 )
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import plan_offline
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Context, Reason, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import asks_again, repair
@@ -36,6 +35,7 @@ from coreloop.answer.research.next_queries import (
     next_queries,
     plan_parts,
 )
+from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.research_state import (
     AGAINST,
@@ -114,9 +114,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
         found = search_step(run, RETRIEVE, str(number), find)
     with phase(run, "synthesize"):
-        attempt = Attempt(
-            number=number, model=_ladder(run, deps).name, found=found.counts, problem=found.reason
-        )
+        attempt = Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
         run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
     if reason is None:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.answer.models.offline import question_parts
+from coreloop.answer.research.offline import question_parts
 from coreloop.answer.research.research_state import KIND
 from coreloop.answer.text.claims import is_denied
-from coreloop.base.errors import RunNotFoundError, UsageError
+from coreloop.base.errors import RunNotFoundError
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import read_query
 from coreloop.runs.load import load_run
@@ -40,12 +40,10 @@ def like_sessions(question: str, store: Store, *, kind: str = KIND) -> tuple[Lik
     words, likes = read_query(question), list[Like]()
     for row in store.runs(kind=kind, limit=_LATEST):
         other = read_query(row.question)
-        if row.status in TERMINAL:
-            continue
-        if similarity(words, other) >= DUPLICATE_AT and _asks_for(question) == _asks_for(row.question):
-            likes.append(Like("exact", row, 1.0))
-        elif (score := word_similarity(words, other)) >= _SIMILAR_FROM:
-            likes.append(Like("similar", row, score))
+        is_same = similarity(words, other) >= DUPLICATE_AT and _asks_for(question) == _asks_for(row.question)
+        score = 1.0 if is_same else word_similarity(words, other)
+        if row.status not in TERMINAL and score >= _SIMILAR_FROM:
+            likes.append(Like("exact" if is_same else "similar", row, score))
     return tuple(sorted(likes, key=lambda like: -like.score)[:MAX_LIKE])
 
 
@@ -60,11 +58,7 @@ def named_session(store: Store, name: str | None) -> str:
     ------
     RunNotFoundError
         There is no research.
-    UsageError
-        The name is empty.
     """
-    if name is not None and not name.strip():
-        raise UsageError("--session is empty; give new, last or the id of a research")
     if name not in {None, "last"}:
         return str(name)
     rows = store.runs(kind=KIND, limit=1)

@@ -160,20 +160,16 @@ def with_evidence(hypothesis: Hypothesis, evidence: Weight, stance: Stance) -> H
     return replace(changed, contradicting_evidence=(*changed.contradicting_evidence, evidence))
 
 
-def density(hypothesis: Hypothesis) -> float:
-    """Return how much evidence there is, 0–1: (for − 0.5 against) / 10."""
-    supporting, against = len(hypothesis.supporting_evidence), len(hypothesis.contradicting_evidence)
-    return _clamped((supporting - 0.5 * against) / _MANY)
-
-
 def priority(hypothesis: Hypothesis, *, iteration: int) -> float:
     """Return 0.5 confidence + 0.3 density + 0.2 recency.
 
-    The recency is 1.0 if the last evidence is at most two iterations old, else 0.5.
+    The density is (for − 0.5 against) / 10 within 0–1; the recency is 1.0 if the last evidence is at most two
+    iterations old, else 0.5.
     """
-    is_recent = iteration - hypothesis.last_updated_iteration <= _RECENT_ITERATIONS
-    recency = 1.0 if is_recent else 0.5
-    return round(0.5 * hypothesis.confidence + 0.3 * density(hypothesis) + 0.2 * recency, 4)
+    supporting, against = len(hypothesis.supporting_evidence), len(hypothesis.contradicting_evidence)
+    density = _clamped((supporting - 0.5 * against) / _MANY)
+    recency = 1.0 if iteration - hypothesis.last_updated_iteration <= _RECENT_ITERATIONS else 0.5
+    return round(0.5 * hypothesis.confidence + 0.3 * density + 0.2 * recency, 4)
 
 
 def ranked(hypotheses: Iterable[Hypothesis], *, iteration: int) -> list[Hypothesis]:

@@ -24,7 +24,7 @@ ASK: Final = "ask"
 """Of the runs; what `ask` begins is a research of one iteration, which a repair repeats."""
 PLANNED, FOUND, DROPPED, TESTED, REFLECTED = "queries", "finding", "dropped", "hypotheses", "reflection"
 READ, FAILED, REWORDED, COMPACTED = "sources", "failed_queries", "rewordings", "compactions"
-UNUSED, THOUGHT, ATTEMPTED, REPAIRED = "unusable", "thoughts", "attempts", "repairs"
+THOUGHT, ATTEMPTED, REPAIRED = "thoughts", "attempts", "repairs"
 REQUESTED, CONTRADICTED, ANSWERED, NOTE = "request", "contradictions_found", "answer", "note"
 """Names of the events; most are those of the fields that they add to or set."""
 
@@ -256,7 +256,6 @@ class Knowledge(KindState):
     thoughts: list[dict[str, Any]] = field(default_factory=list)
     sources: list[ReadSource] = field(default_factory=list)
     compactions: list[dict[str, Any]] = field(default_factory=list)
-    unusable: list[str] = field(default_factory=list)
     answer: dict[str, Any] | None = None
     note: str = ""
     attempts: list[Attempt] = field(default_factory=list)
@@ -293,7 +292,7 @@ def knowledge_of(state: State) -> Knowledge:
 
 
 _TYPES: Final = get_type_hints(Knowledge)
-_ADDED: Final = {READ, FAILED, REWORDED, COMPACTED, UNUSED, THOUGHT, ATTEMPTED, REPAIRED}
+_ADDED: Final = {READ, FAILED, REWORDED, COMPACTED, THOUGHT, ATTEMPTED, REPAIRED}
 _SET: Final = {REQUESTED, CONTRADICTED, ANSWERED, NOTE}
 
 

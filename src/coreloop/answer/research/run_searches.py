@@ -1,6 +1,5 @@
 """The searches of an iteration: executed at once, each as a step, and the sources that they bring."""
 
-import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -204,16 +203,13 @@ def _identity(source: Source) -> str:
 
 
 def _read_page(reader: PageReader, snippet: Source, query: str, limits: SearchLimits) -> SearchResult:
-    started = time.monotonic()
     answer = reader.read(snippet.location, limits)
-    page = answer.sources[0] if isinstance(answer, Found) else None
+    pages = answer.sources[:1] if isinstance(answer, Found) else ()
     return SearchResult(
         query=snippet.location,
-        provider=PAGE,
         outcome=outcome_of(answer),
-        sources=(_passage(page, snippet, query),) if page else (),
+        sources=tuple(_passage(page, snippet, query) for page in pages),
         reason=getattr(answer, "reason", ""),
-        elapsed_ms=round((time.monotonic() - started) * 1000),
     )
 
 

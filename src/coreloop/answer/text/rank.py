@@ -16,7 +16,7 @@ from typing import Final, Literal
 from coreloop.answer.models.contracts import NumberedSource
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import numbers
-from coreloop.answer.text.sentences import gives_orders, split, with_example
+from coreloop.answer.text.sentences import gives_orders, split
 from coreloop.answer.text.terms import is_korean, optional, terms, words_of
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
@@ -282,7 +282,7 @@ def _hit(
     return Hit(
         number=number,
         start=start,
-        end=with_example(source.text, end) if end else 0,
+        end=end,
         score=of_kind * (weight + asked.cover(whole) + titled) + best,
         near=near_best,
         value=6.64 * near_best - 1.01 * min(missing, 2) - 4.86,

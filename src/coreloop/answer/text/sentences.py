@@ -15,7 +15,6 @@ _NO_END: Final = re.compile(
 _HEADING: Final = re.compile(r"(?:\#{1,6}\s|[^\n]*\n([=\-~^\"'*+.])\1{2,}\s*(?:\n|$))")
 _HEAD_OF_TABLE: Final = re.compile(r"\s*\|[\s:-]+[-|]")
 _UNDERLINED: Final = re.compile(r"\s*\n([=~^\"'*+-])\1{2,}\s*(?:\n|$)")
-_EXAMPLE: Final = re.compile(r"\s*(?:```.*?(?:```|\Z)|.+?(?=\n\n\S|\Z))", re.DOTALL)
 _ORDERS: Final = re.compile(
     r"""(?i:
         \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|question|above|previous|other)
@@ -31,8 +30,6 @@ _ORDERS: Final = re.compile(
 )
 """Sentences that tell who reads them what to answer: ``Ignore all instructions``; not: ``Run the tests``."""
 _FOOTNOTE: Final = re.compile(r"\s?\[\d{1,3}\]")
-_MAX_CHARS: Final = 600
-"""Of a sentence; longer ones are cut at a line."""
 
 
 def gives_orders(text: str) -> bool:
@@ -59,14 +56,6 @@ def split_sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in split(text)]
 
 
-def with_example(text: str, end: int) -> int:
-    """Return where a sentence ends that ends in a colon: behind what it announces."""
-    if not text[:end].rstrip("`* ").endswith(":"):
-        return end
-    example = _EXAMPLE.match(text, end)
-    return example.end() if example else end
-
-
 def without_footnotes(sentence: str) -> str:
     """Return a sentence on one line without the marks of footnotes, which would look like citations."""
     return " ".join(_FOOTNOTE.sub("", sentence).split())
@@ -89,14 +78,4 @@ def _stripped(text: str, start: int, stop: int) -> list[tuple[int, int]]:
         return []
     first = start + len(part) - len(part.lstrip())
     last = first + len(part.strip())
-    return _cut(text, first, last)
-
-
-def _cut(text: str, first: int, last: int) -> list[tuple[int, int]]:
-    places = []
-    while last - first > _MAX_CHARS:
-        end = max(text.rfind(mark, first + 1, first + _MAX_CHARS) for mark in ("\n", " "))
-        end = end if end > first else first + _MAX_CHARS
-        places.append((first, end))
-        first = end + len(text[end:last]) - len(text[end:last].lstrip())
-    return [*places, (first, last)] if last > first else places
+    return [(first, last)]

@@ -121,15 +121,6 @@ def test_a_constant_of_a_program_is_marked():
     assert marks == ["RETRIES = 7  # attempts of a payment"]
 
 
-def test_what_announces_the_steps_is_marked_if_a_question_asks_how():
-    steps = "To route HTTP and HTTPS requests to two different proxies, pass a dict of URLs:"
-    other = "This is different to `proxies` of HTTP and HTTPS in other libraries."
-    _, marks = ask(
-        "How do I use different proxies for HTTP and HTTPS?", source(f"{steps}\n\n    x\n\n{other}")
-    )
-    assert marks == [f"{steps}\n\n    x"]
-
-
 @each_row("line", ["", "=================================\n"], ids=["Markdown", "underlined"])
 def test_a_heading_is_never_marked(line: str):
     heading = f"{'' if line else '# '}How tea from Boseong is harvested\n{line}"
