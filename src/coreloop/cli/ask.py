@@ -9,7 +9,7 @@ import click
 
 from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, read_notice
 from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.repair.store import Feedback
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
@@ -89,8 +89,7 @@ def index(paths: tuple[Path, ...]) -> Output:
     report = index_paths(workspace, starts, now=datetime.now(UTC))
     counts = {kind: report.counts[kind] for kind in _KINDS}
     skipped = [
-        {"reason": reason, "files": count, "first": report.first_skipped[reason]}
-        for reason, count in report.skipped.most_common()
+        {"reason": reason, "files": len(places), "first": places[0]} for reason, places in _by_number(report)
     ]
     return Output({**counts, "skipped": skipped}, _index_lines(report, counts))
 
@@ -177,9 +176,12 @@ def _source_facts(source: Source, query: str) -> dict[str, object]:
 
 def _index_lines(report: IndexReport, counts: dict[str, int]) -> Iterator[str]:
     yield ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    for reason, count in report.skipped.most_common():
-        first = printable(report.first_skipped[reason])
-        yield f"  {number_of(count, 'file')} skipped: {reason}, first {first}"
+    for reason, places in _by_number(report):
+        yield f"  {number_of(len(places), 'file')} skipped: {reason}, first {printable(places[0])}"
+
+
+def _by_number(report: IndexReport) -> list[tuple[str, list[str]]]:
+    return sorted(report.skipped.items(), key=lambda one: -len(one[1]))
 
 
 def _feedback_lines(given: Feedback, notice: Notice | None, question: str) -> Iterator[str]:

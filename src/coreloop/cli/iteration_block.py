@@ -6,8 +6,8 @@ from typing import Final
 
 import click
 
-from coreloop.answer.agent.agent_state import AgentKnowledge, disputed, notes_line
-from coreloop.answer.agent.plan import PlannedIteration, to_complete
+from coreloop.answer.agent.agent_state import AgentKnowledge, disputed, notes_line, to_complete
+from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.findings import Hypothesis
 from coreloop.answer.research.research_state import Dropped, Knowledge, knowledge_of
 from coreloop.base.messages import in_language_of

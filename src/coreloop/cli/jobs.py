@@ -14,7 +14,7 @@ import click
 import orjson
 
 from coreloop.answer.repair.jobs import GateReading, all_handlers, read_gates
-from coreloop.answer.repair.tables import Gap, Suggestion
+from coreloop.answer.repair.store import Gap, Suggestion
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from coreloop import __version__
 from coreloop.answer.repair.feedback import Notice, give_feedback, read_notice
 from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day
-from coreloop.answer.repair.tables import Feedback, Gate
+from coreloop.answer.repair.store import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import ASK as ANSWER

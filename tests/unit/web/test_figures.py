@@ -35,7 +35,6 @@ def test_evidence_feedback_and_retries_are_counted(tmp_path: Path):
         (day,) = client.get("/api/metrics/cbo/series").json()["days"]
         assert began <= date.fromisoformat(day["day"]) <= datetime.now(UTC).date()
         assert (day["evidence"]["text"] >= 1, day["feedback"]) == (True, {"down": 1})
-        assert day["answered"] >= 1
 
 
 def phases(service: Served, run_id: str) -> list[tuple[str, str]]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from coreloop.answer.research.kind import committed, views
-from coreloop.answer.research.research_state import PLANNED, Knowledge, ReadSource
+from coreloop.answer.research.research_state import PLANNED, READ, Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
@@ -21,12 +21,13 @@ from coreloop.runs.manage import begin_run
 from coreloop.runs.state import AGENT, State
 from coreloop.runs.stores.store import Store
 
-BEGAN, TEXT = "began", "text"
-"""Names of the events beside those of a research."""
+BEGAN: Final = "began"
+"""Name of the event beside those of a research."""
+_EXCERPT_CHARS: Final = 300
+"""Of a source's text that stays in the state; the whole text is in the run's events."""
 LEAST_PARTS: Final = 3
 """Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows."""
-Trust = Literal["fetched", "local", "given"]
-_TRUST: Final[dict[str, Trust]] = {"page": "fetched", "file": "local"}
+_TRUST: Final = {"page": "fetched", "file": "local"}
 """Providers of sources that coreloop read itself; any other text came from the agent."""
 
 
@@ -64,6 +65,9 @@ def fold(known: AgentKnowledge, name: str, data: Any) -> None:
     if name == BEGAN:
         known.head = data["head"]
         return
+    if name == READ:
+        source = data["source"]
+        data = {**data, "source": {**source, "text": source["text"][:_EXCERPT_CHARS]}}
     fold_research(known, name, data)
     if name == PLANNED:
         known.planned += [text for text in data["sub_questions"] if text not in known.planned]
@@ -115,7 +119,14 @@ def notes_line(state: State) -> str:
     )
 
 
-def trust_in(read: ReadSource) -> Trust:
+def to_complete(state: State) -> list[str]:
+    """Return what keeps the run from being completed; nothing else ends it but a limit or a person."""
+    tell = in_language_of(state.question)
+    is_open = [tell("answer {part}", part=part.id) for part in state.counted if not part.is_settled]
+    return [*is_open, *left_to_do(state), *filter(None, [notes_line(state)])]
+
+
+def trust_in(read: ReadSource) -> str:
     """Return where the text of a source comes from: fetched, local, or given by the agent."""
     return _TRUST.get(read.source.provider, "given")
 

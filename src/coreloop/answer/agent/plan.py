@@ -6,14 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import (
-    LEAST_PARTS,
-    agent_knowledge,
-    disputed,
-    left_to_do,
-    notes_line,
-    trust_in,
-)
+from coreloop.answer.agent.agent_state import LEAST_PARTS, agent_knowledge, disputed, to_complete, trust_in
 from coreloop.answer.research.findings import Hypothesis
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
@@ -292,13 +285,6 @@ def layer_due(state: State) -> dict[str, Any]:
         "fields": ["situation", *fields],
         "tool": tell(tool),
     }
-
-
-def to_complete(state: State) -> list[str]:
-    """Return what keeps the run from being completed; nothing else ends it but a limit or a person."""
-    tell = in_language_of(state.question)
-    is_open = [tell("answer {part}", part=part.id) for part in state.counted if not part.is_settled]
-    return [*is_open, *left_to_do(state), *filter(None, [notes_line(state)])]
 
 
 def _known(state: State) -> dict[str, Any]:

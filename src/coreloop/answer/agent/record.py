@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import TEXT, Trust, agent_knowledge, trust_in
+from coreloop.answer.agent.agent_state import agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
-from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.research_state import (
@@ -25,12 +25,10 @@ from coreloop.answer.research.research_state import (
     Dropped,
     Knowledge,
     ReadSource,
-    knowledge_of,
 )
 from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
-from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable
+from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.split_passages import Passage
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
@@ -60,8 +58,6 @@ if TYPE_CHECKING:
 
 SHOWN_CHARS: Final = 6_000
 """Of a source at once; about 1,500 tokens, so that five sources fit an iteration."""
-_EXCERPT_CHARS: Final = 300
-"""Of a source's text that stays in the state; the whole text is in the run's events."""
 _WEB: Final = ("http://", "https://")
 
 
@@ -87,7 +83,7 @@ class Shown:
     following: int | None
 
     @property
-    def trust(self) -> Trust:
+    def trust(self) -> str:
         return trust_in(self.read)
 
 
@@ -198,11 +194,9 @@ def _keep(store: Store, run_id: str, source: Source, now: datetime) -> ReadSourc
             return []
         number = len(earlier) + 1
         new = ReadSource(number, source, origin_of(source, earlier), "", state.iteration + 1)
-        excerpt = replace(new, source=replace(source, text=source.text[:_EXCERPT_CHARS]))
         events = (
             happened.SourceRead(at=now, source=source.location),
-            happened.Noted(at=now, name=READ, data=msgspec.to_builtins(excerpt)),
-            happened.Noted(at=now, name=TEXT, data={"number": number, "text": source.text}),
+            happened.Noted(at=now, name=READ, data=msgspec.to_builtins(new)),
         )
         return [happened.Recorded(at=now, events=events)]
 
@@ -218,11 +212,7 @@ def stored_sources(store: Store, state: State) -> list[ReadSource]:
     """Return the sources of a run with their whole texts."""
     recorded = (event for _, event in store.read(state.run_id) if isinstance(event, happened.Recorded))
     notes = (part for event in recorded for part in event.events if isinstance(part, happened.Noted))
-    texts = {note.data["number"]: str(note.data["text"]) for note in notes if note.name == TEXT}
-    return [
-        replace(read, source=replace(read.source, text=texts.get(read.number, read.source.text)))
-        for read in knowledge_of(state).sources
-    ]
+    return [msgspec.convert(note.data, ReadSource) for note in notes if note.name == READ]
 
 
 def _stored(store: Store, state: State, number: int) -> ReadSource:

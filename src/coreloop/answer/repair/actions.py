@@ -1,17 +1,19 @@
-"""What follows from a failed answer: signals, and the actions that answer them."""
+"""What follows from a failed answer: signals, the actions that answer them, and what persons rejected."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from secrets import token_bytes
 from typing import Any, Final, Literal
 
 import msgspec
 
 from coreloop.answer.models.contracts import Envelope
+from coreloop.runs.events import Noted
 from coreloop.runs.ulid import new_ulid
 
 TYPE: Final = "feedback.signal"
+Source = Literal["chat", "critic", "gate"]
 Reason = Literal[
     "insufficient_evidence",
     "citation_missing",
@@ -44,28 +46,28 @@ class Signal:
         Of the conversation; "" for a gate.
     """
 
-    source: Literal["chat", "critic", "gate"]
+    source: Source
     reason: Reason
     session_id: str = ""
     context: Context = Context()
 
 
-def envelope(signal: Signal, *, trace_id: str, now: datetime) -> dict[str, Any]:
-    """Wrap a signal for the event store and other programs, as plain values of an `Envelope`.
+def signalled(
+    source: Source, reason: Reason, *, trace_id: str, now: datetime, session_id: str = "", **context: str
+) -> Noted:
+    """Return the event of a signal, whose data are an `Envelope`; the context is a `Context`.
 
     Parameters
     ----------
-    signal : Signal
-        The payload.
     trace_id : str
         Of the run that the signal is about.
     now : datetime
         With a time zone.
     """
+    signal = Signal(source=source, reason=reason, session_id=session_id, context=Context(**context))
     key, payload = new_ulid(now, token_bytes(10)), msgspec.to_builtins(signal)
     message = Envelope(id=key, type=TYPE, timestamp=now, trace_id=trace_id, payload=payload)
-    whole: dict[str, Any] = msgspec.to_builtins(message)
-    return whole
+    return Noted(at=now, name=TYPE, data=msgspec.to_builtins(message))
 
 
 def signal_of(data: Any) -> Signal:
@@ -102,3 +104,31 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "io_gate_drop": (("index.module",), ()),
 }
 """The actions of the first and of the second round, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """All that persons rejected as answers to some questions.
+
+    Attributes
+    ----------
+    sentences : frozenset of str
+        See `coreloop.answer.research.verify.sentence_key`.
+    passages : frozenset of str
+        Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
+    locations : frozenset of str
+        Files that are the wrong ones.
+    until : date or None
+        Sources of this day or before are out of date.
+    """
+
+    sentences: frozenset[str] = frozenset()
+    passages: frozenset[str] = frozenset()
+    locations: frozenset[str] = frozenset()
+    until: date | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.sentences or self.locations or self.until)
+
+
+NOTHING: Final = Rejected()

@@ -1,7 +1,6 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
@@ -9,20 +8,15 @@ from typing import Final, Literal
 
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
-from coreloop.answer.repair.actions import ANSWER_AGAIN, Signal, envelope
-from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.repair.store import judgment_of
-from coreloop.answer.repair.tables import NOTHING, Feedback, Rejected
+from coreloop.answer.repair.actions import ANSWER_AGAIN, NOTHING, Rejected, signalled
+from coreloop.answer.repair.store import Feedback, judgment_of
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import sentence_key, without_citations
-from coreloop.base.errors import RunNotFoundError, UsageError
+from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
-from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
-from coreloop.observe.reading.decode import find_record
-from coreloop.runs.events import Noted
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
@@ -52,7 +46,7 @@ class Notice:
     ----------
     kind : str
         ``answer``: the search for another one has ended; ``progress``: it is being worked on; ``none``:
-        nobody rejected it, or its run was removed since.
+        nobody rejected it.
     text : str
         One line for the person.
     answer : AgentResponse or None
@@ -70,7 +64,7 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Parameters
     ----------
     id : str
-        Of an answer (`coreloop.answer.research.run.answer`), or of another request that has a record.
+        Of an answer, see `coreloop.answer.research.run.answer`.
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str or None
@@ -84,9 +78,9 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Raises
     ------
     UsageError
-        The value is none of these.
+        The value is none of these, or the id is that of another run.
     RunNotFoundError
-        The id is neither of an answer nor of a request that has a record.
+        Nothing has this id.
     RunStoreError
         A database cannot be used.
 
@@ -105,7 +99,7 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     Parameters
     ----------
     message_id : str
-        Id of an answer, or of another request that has a record.
+        Id of an answer.
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str
@@ -121,18 +115,20 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     Raises
     ------
     UsageError
-        The value is none of these.
+        The value is none of these, or the id is that of another run.
     RunNotFoundError
-        The id is neither of an answer nor of a request that has a record.
+        Nothing has this id.
     WorkspaceError
         The verdict cannot be written; nothing is stored then.
     """
     kind = kind_of(value)
     now = datetime.now(UTC)
-    answered = _answered(deps, message_id)
+    answered = load_run(deps.store, message_id)[0].state
+    if answered.kind != ASK:
+        raise UsageError(f"run {answered.run_id} is no answer, but {answered.kind}")
     feedback = Feedback(
         id=new_ulid(now, token_bytes(10)),
-        chat_id=knowledge_of(answered).request.session_id if answered else "",
+        chat_id=knowledge_of(answered).request.session_id,
         message_id=message_id,
         kind=kind,
         reason=encodable(reason)[:MAX_REASON_CHARS],
@@ -141,9 +137,9 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     )
     # first: if it fails, nothing is stored
     append_verdict(deps.workspace.judgments_dir, judgment_of(feedback))
-    if answered and kind == "up":
+    if kind == "up":
         deps.tables.accept(answered.question)
-    if answered and kind == "down":
+    else:
         _reject(deps, answered, reason, now)
         feedback = replace(feedback, mended_by=_mending_run(deps, answered, reason, now))
     deps.tables.add_feedback(feedback)
@@ -194,34 +190,13 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
-    try:
-        state = load_run(deps.store, run_id)[0].state
-    except RunNotFoundError:
-        return Notice(kind="none", text="the search for another answer was removed")
+    state = load_run(deps.store, run_id)[0].state
     if not state.is_terminal:
         return Notice(kind="progress", text="the repair waits for a worker: dartlab-coreloop jobs work")
     answer = respond(state)
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")
     return Notice(kind="answer", text="there is another answer", answer=answer)
-
-
-def _answered(deps: Deps, message_id: str) -> State | None:
-    """Return the run of an answer; None for another request's id.
-
-    Raises
-    ------
-    RunNotFoundError
-        Nothing has this id.
-    """
-    with suppress(RunNotFoundError):
-        state = load_run(deps.store, message_id)[0].state
-        if state.kind == ASK:
-            return state
-    logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
-    if not any(find_record(message_id, log) for log in logs):
-        raise RunNotFoundError(f"no answer {printable(message_id[:100])}; copy the id that `ask` prints")
-    return None
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
@@ -250,10 +225,10 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     wants_more = _TOO_SHORT.search(reason) is not None
     asked = Request(session_id=session, mends=answered.run_id, wants_more=wants_more)
     run_id = begin_research(answered.question, asked, deps, kind=ASK, trace_id=answered.trace_id)
-    signal = Signal(source="chat", reason="thumbs_down", session_id=session)
     folding, newest = load_run(deps.store, run_id)
-    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    deps.store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
+    trace_id = folding.state.trace_id
+    noted = signalled("chat", "thumbs_down", trace_id=trace_id, now=now, session_id=session)
+    deps.store.append(run_id, [noted], after=newest)
     job = mending_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 

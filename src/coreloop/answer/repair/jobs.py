@@ -1,19 +1,18 @@
 """Runs and repairs as jobs of workers; gates, which measure what is described; figures of answers."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Event
 from typing import Final
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.actions import ACTIONS, ANSWER_AGAIN, Context, Reason, Signal, envelope
-from coreloop.answer.repair.actions import TYPE as SIGNALLED
+from coreloop.answer.repair.actions import ACTIONS, ANSWER_AGAIN, Reason, signalled
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
-from coreloop.answer.repair.tables import AnswerRow, Feedback, Gate, Snapshot
+from coreloop.answer.repair.store import Gate, Snapshot
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
@@ -22,7 +21,7 @@ from coreloop.answer.search.index.search_index import public_functions
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
-from coreloop.runs.events import Ended, Noted
+from coreloop.runs.events import Ended
 from coreloop.runs.jobs.queue import Job, JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
@@ -129,10 +128,8 @@ def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     return readings
 
 
-def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
+def has_fallen(now: Snapshot, before: Snapshot) -> bool:
     """Return whether a gate fell by at least one point and three items."""
-    if before is None:
-        return False
     lost = (now.total - now.good) - (before.total - before.good)
     return before.share - now.share >= _LEAST_POINTS and lost >= _LEAST_ITEMS
 
@@ -141,7 +138,7 @@ def _compare(deps: Deps, snapshot: Snapshot, lacking: Sequence[str]) -> GateRead
     kept = deps.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
     deps.tables.put_snapshot(snapshot)
-    reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
+    reason = _DROPS[snapshot.gate] if before and has_fallen(snapshot, before) else None
     return GateReading(
         now=snapshot, before=before, worst=tuple(Counter(lacking).most_common(_WORST)), signal=reason
     )
@@ -151,9 +148,7 @@ def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: d
     """Store a signal in the event store, and put its jobs into the queue."""
     run_id = begin_run(deps.workspace, deps.store, f"{reason} {now.date()}", kind=KIND, now=now)
     folding, newest = load_run(deps.store, run_id)
-    signal = Signal(source="gate", reason=reason, context=Context(file=worst))
-    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    noted = Noted(at=now, name=SIGNALLED, data=message)
+    noted = signalled("gate", reason, trace_id=folding.state.trace_id, now=now, file=worst)
     deps.store.append(run_id, [noted, Ended(at=now, status="completed")], after=newest)
     put_jobs(deps, folding.state, ACTIONS[reason][0], files)
 
@@ -196,8 +191,6 @@ class DayMetrics:
     ----------
     day : str
         ISO date (UTC); of the last 24 hours the one that they end on.
-    answered, unanswered : int
-        Questions with a supported answer, and those without.
     evidence : dict of str to int
         Sources that the last attempts were given, by where they come from.
     feedback : dict of str to int
@@ -205,39 +198,29 @@ class DayMetrics:
     """
 
     day: str
-    answered: int
-    unanswered: int
-    evidence: dict[str, int]
-    feedback: dict[str, int]
+    evidence: dict[str, int] = field(default_factory=dict)
+    feedback: dict[str, int] = field(default_factory=dict)
+
+
+def read_days(
+    deps: Deps, *, now: datetime, days: int = 30, day_of: Callable[[datetime], str] = utc_day
+) -> list[DayMetrics]:
+    """Count by day what happened in so many days, the newest first; days without anything are left out."""
+    since, counted = now - timedelta(days=days), dict[str, DayMetrics]()
+
+    def of(moment: datetime) -> DayMetrics:
+        return counted.setdefault(day_of(moment), DayMetrics(day=day_of(moment)))
+
+    for row in deps.tables.answers(since=since):
+        evidence = of(row.ended_at).evidence
+        evidence.update(Counter(evidence) + Counter(row.found))
+    for rating in deps.tables.feedback_since(since):
+        feedback = of(rating.created_at).feedback
+        feedback[rating.kind] = feedback.get(rating.kind, 0) + 1
+    return sorted(counted.values(), key=lambda one: one.day, reverse=True)
 
 
 def read_last_day(deps: Deps, *, now: datetime) -> DayMetrics:
     """Count the answers and feedback of the last 24 hours."""
-    since = now - timedelta(days=1)
-    return _metrics(utc_day(now), deps.tables.answers(since=since), deps.tables.feedback_since(since))
-
-
-def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:
-    """Count by day what happened in so many days, the newest first; days without anything are left out."""
-    since = now - timedelta(days=days)
-    answers, feedback = defaultdict[str, list[AnswerRow]](list), defaultdict[str, list[Feedback]](list)
-    for row in deps.tables.answers(since=since):
-        answers[utc_day(row.ended_at)].append(row)
-    for rating in deps.tables.feedback_since(since):
-        feedback[utc_day(rating.created_at)].append(rating)
-    seen = sorted(answers.keys() | feedback.keys(), reverse=True)
-    return [_metrics(day, answers[day], feedback[day]) for day in seen]
-
-
-def _metrics(day: str, ended: Sequence[AnswerRow], ratings: Sequence[Feedback]) -> DayMetrics:
-    evidence = Counter[str]()
-    for row in ended:
-        evidence.update(row.found)
-    answered = sum(row.is_supported for row in ended)
-    return DayMetrics(
-        day=day,
-        answered=answered,
-        unanswered=len(ended) - answered,
-        evidence=dict(evidence),
-        feedback=dict(Counter(rating.kind for rating in ratings)),
-    )
+    today = DayMetrics(day=utc_day(now))
+    return next(iter(read_days(deps, now=now, days=1, day_of=lambda _: today.day)), today)

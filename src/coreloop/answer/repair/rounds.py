@@ -15,12 +15,10 @@ import msgspec
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.actions import ACTIONS, MAX_REPAIRS, OTHER_MODEL, STRICT, Reason
-from coreloop.answer.repair.store import question_key
-from coreloop.answer.repair.tables import Evidence
+from coreloop.answer.repair.store import Evidence, question_key
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
-from coreloop.answer.search.extract.decode import decode_text
-from coreloop.answer.search.extract.document import Unreadable
+from coreloop.answer.search.extract.document import Unreadable, decode_text
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.extract.split_passages import split_passages

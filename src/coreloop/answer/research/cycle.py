@@ -21,10 +21,8 @@ from coreloop.answer.models.contracts import (
     SynthesisResponse,
 )
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Context, Reason, Signal, envelope
-from coreloop.answer.repair.actions import TYPE as SIGNALLED
+from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, Rejected, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
-from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.asking import UNUSABLE, ask, ask_or_do_without
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
@@ -138,11 +136,16 @@ def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
     """Record what went wrong, with the best file and the best symbol: where people would look first."""
     file = next(found.of("injected", "text"), None)
     symbol = next(found.of("symbol"), None)
-    context = Context(file.location if file else "", symbol.title if symbol else "")
-    session_id = knowledge_of(run.state).request.session_id
-    signal = Signal(source="critic", reason=reason, session_id=session_id, context=context)
-    message = envelope(signal, trace_id=run.state.trace_id, now=run.now())
-    run.record(events.Noted, name=SIGNALLED, data=message)
+    noted = signalled(
+        "critic",
+        reason,
+        trace_id=run.state.trace_id,
+        now=run.now(),
+        session_id=knowledge_of(run.state).request.session_id,
+        file=file.location if file else "",
+        symbol=symbol.title if symbol else "",
+    )
+    run.record(events.Noted, name=noted.name, data=noted.data)
 
 
 def _explore(run: Run, deps: Deps) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research import findings as tags
 from coreloop.answer.research.asking import ask_or_do_without
 from coreloop.answer.research.contradictions import contradictions

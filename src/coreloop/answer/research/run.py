@@ -14,7 +14,7 @@ import msgspec
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.repair.tables import AnswerRow
+from coreloop.answer.repair.store import AnswerRow
 from coreloop.answer.research.answer import AgentResponse, AnswerCall, respond
 from coreloop.answer.research.cycle import conclude, iterate
 from coreloop.answer.research.research_state import (
@@ -312,7 +312,6 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     row = AnswerRow(
         run_id=state.run_id,
         ended_at=now,
-        is_supported=answer.supported,
         found=knowledge.attempts[-1].found if knowledge.attempts else {},
     )
     deps.tables.keep_answer(row)  # last: with the row, all of it is there

@@ -223,7 +223,7 @@ def _passage(page: Source, snippet: Source, query: str) -> Source:
 
 def passages_of(text: str) -> list[Passage]:
     """Return the passages of a text without headings."""
-    whole = Document(type="", text=text, sections=(Section(start=0, end=len(text), line=1),))
+    whole = Document(type="", text=text, sections=(Section(start=0, end=len(text)),))
     return list(split_passages(whole))
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.repair.tables import NOTHING, Rejected
+from coreloop.answer.repair.actions import NOTHING, Rejected
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
 from coreloop.answer.research.offline import question_parts

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Final
 
 from coreloop.answer.search import services
@@ -98,7 +97,6 @@ class Failover:
         self._providers = tuple(providers)
         self._pace = pace or Pace()
         self._breakers = {provider.name: Breaker() for provider in providers}
-        self._lock = Lock()
 
     @property
     def name(self) -> str:
@@ -150,12 +148,11 @@ class Failover:
             if pause_s is None or number == ATTEMPTS or pause_s >= ends_at - self._pace.monotonic():
                 break
             self._pace.sleep(pause_s)
-        with self._lock:
-            now_s = self._pace.monotonic()
-            if isinstance(answer, Blocked) and answer.until is not None:
-                breaker.close_for(self._seconds_until(answer.until), now_s)
-            else:
-                breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
+        now_s = self._pace.monotonic()
+        if isinstance(answer, Blocked) and answer.until is not None:
+            breaker.close_for(self._seconds_until(answer.until), now_s)
+        else:
+            breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
         return answer
 
     def _pause_s(self, answer: SearchAnswer, number: int) -> float | None:

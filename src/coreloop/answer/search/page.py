@@ -7,7 +7,7 @@ import codecs
 import re
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,8 +17,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from coreloop.answer.search.extract.decode import clean_text, decode_text
-from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable
+from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable, clean_text, decode_text
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.text import plain_document
@@ -223,7 +222,7 @@ def _exchange(parts: SplitResult, network: Network, limits: SearchLimits, ends_a
 _MAX_ROBOTS_BYTES: Final = 500 << 10
 _PRODUCT: Final = USER_AGENT.partition("/")[0]
 _GROUP: Final = re.compile(
-    r"\s*user[-\s]*agent[\s:]+(?P<name>[\w*-]*)", re.IGNORECASE
+    r"^[^\S\n]*user(?:-|[^\S\n])*agent(?::|[^\S\n])+(?P<name>[\w*-]*)[^\n]*", re.IGNORECASE | re.MULTILINE
 )  # User-agent: ours/1.0
 _GONE: Final = frozenset({404, 410})
 _HTML: Final = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -312,23 +311,21 @@ class PageReader:
         if not isinstance(page, tuple):
             return page
         text = page[1].content.decode("utf-8-sig", "replace") if page[1].status < 400 else ""
-        return Protego.parse("\n".join(_with_few_groups(clean_text(text).splitlines())))
+        return Protego.parse(_with_few_groups(clean_text(text)))
 
 
-def _with_few_groups(lines: Iterable[str]) -> Iterator[str]:
+def _with_few_groups(rules: str) -> str:
     """Give all groups that are not for us one name.
 
     The parser keeps every rule once for each agent of its group: 20,000 agents with 20,000 rules, which a
     site can say in 500 kB, would be 400 million.
     """
-    for line in lines:
-        group = _GROUP.match(line)
-        if group is None:
-            yield line
-        elif group["name"].lower() == _PRODUCT or group["name"].startswith("*"):
-            yield f"User-agent: {group['name']}"
-        else:
-            yield "User-agent: other"
+
+    def named(group: re.Match[str]) -> str:
+        is_meant = group["name"].lower() == _PRODUCT or group["name"].startswith("*")
+        return f"User-agent: {group['name'] if is_meant else 'other'}"
+
+    return _GROUP.sub(named, rules)
 
 
 def page_text(content: bytes, content_type: str, timeout_s: float) -> Document | Unreadable:

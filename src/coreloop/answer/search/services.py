@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -12,13 +12,12 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 
-Row = tuple[str, str, str, str]
 USER_AGENT: Final = "dartlab-coreloop"
 _LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
 _QUOTA: Final = frozenset({402, 432, 433})
@@ -66,7 +65,7 @@ def asked_to_wait(answer: HttpAnswer, now: datetime) -> Blocked | None:
     return None
 
 
-def found(rows: Iterable[Row], provider: str, limits: SearchLimits) -> Found | Empty:
+def found(rows: Iterable[Sequence[str]], provider: str, limits: SearchLimits) -> Found | Empty:
     """Return results as sources, each address once; those without text or ``http(s)`` address are left out.
 
     Parameters
@@ -76,11 +75,11 @@ def found(rows: Iterable[Row], provider: str, limits: SearchLimits) -> Found | E
     """
     by_location: dict[str, Source] = {}
     for row in rows:
-        location, title, passage, published = (clean_text(text).strip() for text in row)
-        is_address = location.startswith(("http://", "https://")) and not any(map(str.isspace, location))
+        location, title, passage, published = (" ".join(clean_text(text).split()) for text in row)
+        is_address = location.startswith(("http://", "https://")) and " " not in location
         if passage and is_address and len(location) <= _MAX_URL:
             source = Source(
-                title=" ".join(title.split())[:_MAX_TITLE] or location,
+                title=title[:_MAX_TITLE] or location,
                 location=location,
                 type="paper" if provider == "arxiv" else "web",
                 text=passage,
@@ -186,6 +185,7 @@ _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _WORD: Final = re.compile(r"\w+")
 
 
+@dataclass(slots=True)
 class ArxivProvider:
     """Searches abstracts of preprints (info.arxiv.org/help/api); threads share it, and wait for their turn.
 
@@ -197,17 +197,11 @@ class ArxivProvider:
         Waits some seconds.
     """
 
-    name = "arxiv"
-
-    def __init__(
-        self,
-        *,
-        url: str = "https://export.arxiv.org/api/query",
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._url, self._sleep = url, sleep
-        self._turn = Lock()
-        self._next_s = 0.0
+    url: str = "https://export.arxiv.org/api/query"
+    sleep: Callable[[float], None] = time.sleep
+    name: str = "arxiv"
+    _turn: Lock = field(default_factory=Lock, init=False)
+    _next_s: float = field(default=0.0, init=False)
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once, for all words of the query."""
@@ -216,19 +210,16 @@ class ArxivProvider:
             return Failed("the query has no words", is_retryable=False)
         asked = " AND ".join(f"all:{word}" for word in words)
         parameters = urlencode({"search_query": asked, "max_results": limits.max_results})
-        content = self._in_turn(HttpRequest(url=f"{self._url}?{parameters}"), limits)
+        content = self._in_turn(HttpRequest(url=f"{self.url}?{parameters}"), limits)
         if not isinstance(content, bytes):
             return content
         feed = _feed(content)
         if feed is None:
             return Failed("the answer is not the feed that was expected")
         names = ("id", "title", "summary", "published")
-        rows = (
-            tuple(" ".join((entry.findtext(f"{_ATOM}{name}") or "").split()) for name in names)
-            for entry in feed.iter(f"{_ATOM}entry")
-        )
-        # an error is an entry of its own
-        papers = ((url, title, text, day) for url, title, text, day in rows if "/api/errors" not in url)
+        entries = feed.iter(f"{_ATOM}entry")
+        rows = ([entry.findtext(f"{_ATOM}{name}") or "" for name in names] for entry in entries)
+        papers = (row for row in rows if "/api/errors" not in row[0])  # an error is an entry of its own
         return found(papers, self.name, limits)
 
     def _in_turn(self, request: HttpRequest, limits: SearchLimits) -> bytes | Blocked | Failed:
@@ -241,7 +232,7 @@ class ArxivProvider:
             begins_at = max(self._next_s, time.monotonic())
             if begins_at >= ends_at:
                 return busy
-            self._sleep(max(0.0, begins_at - time.monotonic()))
+            self.sleep(max(0.0, begins_at - time.monotonic()))
             content = ask_service(request, replace(limits, timeout_s=ends_at - begins_at))
             self._next_s = time.monotonic() + _PAUSE_S
             return content

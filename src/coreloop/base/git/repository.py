@@ -8,7 +8,6 @@ import re
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 from typing import Final, Self
 
@@ -183,25 +182,6 @@ class Repository:
         words = ("log", *_RAW, "--first-parent", "-m", "--no-show-signature", "--no-renames", "--format=%H")
         places = [f":(top,literal){path}" for path in paths]
         return list(_changes(self._git(*words, "--end-of-options", revision, "--", *places)))
-
-    def commit_days(self, *, most: int) -> dict[str, date]:
-        """The day of each file's last commit, of the newest commits; none of a file that changed since.
-
-        A shallow clone knows no days: its first commit has every file.
-        """
-        if self.resolve("HEAD") is None or self.is_shallow():
-            return {}
-        words = ("log", "-z", "--no-show-signature", "--no-renames", "--name-only", "--format=%x01%cs")
-        days: dict[str, date] = {}
-        day = date.min
-        for part in self._git(*words, f"-{most}", "HEAD").split("\0"):
-            name = part.strip("\n")
-            if name.startswith("\x01"):
-                day = date.fromisoformat(name[1:])
-            elif name:
-                days.setdefault(name, day)
-        changed = self._git("diff", "--no-ext-diff", "-z", "--name-only", "--no-renames", "HEAD").split("\0")
-        return {name: day for name, day in days.items() if name not in changed}
 
     def renamed(self, sha: str, path: str) -> FileChange | None:
         """A file that a commit renamed to a path, under the name that it had; None if it did not."""

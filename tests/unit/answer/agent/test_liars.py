@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.agent.plan import next_for_agent, to_complete
+from coreloop.answer.agent.agent_state import to_complete
+from coreloop.answer.agent.plan import next_for_agent
 from coreloop.base.errors import UsageError
 from coreloop.cli.iteration_block import Iteration, iteration_lines
 from coreloop.runs.agent.agent_runs import agree

@@ -3,7 +3,7 @@
 from datetime import date
 
 from coreloop.answer.repair.jobs import has_fallen
-from coreloop.answer.repair.tables import Snapshot
+from coreloop.answer.repair.store import Snapshot
 from rows import each_row
 
 TODAY = date(2026, 11, 23)

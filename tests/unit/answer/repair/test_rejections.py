@@ -7,10 +7,10 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.repair.feedback import give_feedback, mending_job, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.store import open_repair_store
-from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer, run_research

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.store import RepairStore, open_repair_store
-from coreloop.answer.repair.tables import Evidence, Feedback
+from coreloop.answer.repair.store import Evidence, Feedback, RepairStore, open_repair_store
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace

@@ -1,5 +1,8 @@
-"""What an extractor returns: the text of a file and the sections that search can find."""
+"""Bytes as text, without control and invisible characters; a text and its sections, which search can find."""
 
+import codecs
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -16,13 +19,13 @@ class Section:
 
     Attributes
     ----------
-    line : int
-        Where it begins in the file, from 1; of a PDF the page; 0 if unknown.
+    line : int or None
+        Of a PDF the page, 0 if unknown; None where the lines of the text are those of the file.
     """
 
     start: int
     end: int
-    line: int
+    line: int | None = None
     heading: str = ""
 
 
@@ -62,9 +65,7 @@ class Document:
     title : str
         Empty if the file states none.
     published : date or None
-        When the page says that it was published.
-    has_own_lines : bool
-        Whether the lines of the text are the lines of the file.
+        When it says that it was written, changed or published.
     sections : tuple of Section
         In the order of the text; they may leave parts out.
     entries : tuple of Entry
@@ -76,7 +77,6 @@ class Document:
     sections: tuple[Section, ...]
     title: str = ""
     published: date | None = None
-    has_own_lines: bool = True
     entries: tuple[Entry, ...] = ()
 
 
@@ -85,3 +85,42 @@ class Unreadable:
     """A file without text that can be indexed; the reason is for counting: ``binary``, ``damaged PDF``, …"""
 
     reason: str
+
+
+BINARY: Final = Unreadable("binary")
+UNKNOWN_ENCODING: Final = Unreadable("neither UTF-8 nor CP949")
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NEWLINE: Final = re.compile("\r\n?|[\u2028\u2029]")
+_INVISIBLE: Final = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad"  # control characters and the soft hyphen
+    "\u034f\u115f\u1160\u3164\uffa0"  # the grapheme joiner and the Hangul fillers
+    "\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff"  # lone surrogates
+    "\ufe00-\ufe0f\ufeff\ufff9-\ufffb"  # variation selectors, byte order mark, annotations
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"  # tags, in which text for models can hide
+    "]+"
+)
+
+
+def decode_text(data: bytes) -> str | Unreadable:
+    """Decode a file: by its byte order mark, else as UTF-8, else as CP949 (which contains EUC-KR)."""
+    mark, stated = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), (b"", ""))
+    if b"\0" in data and not stated:
+        return BINARY
+    for codec in (stated,) if stated else ("utf-8", "cp949"):
+        with suppress(UnicodeDecodeError):
+            return clean_text(data[len(mark) :].decode(codec))
+    return UNKNOWN_ENCODING
+
+
+def clean_text(text: str) -> str:
+    r"""Remove control and invisible characters; every line break becomes ``\n``."""
+    if "\r" in text or not text.isascii():
+        text = _NEWLINE.sub("\n", text)
+    return _INVISIBLE.sub("", text)

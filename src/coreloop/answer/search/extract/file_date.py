@@ -7,9 +7,6 @@ from typing import Final
 
 from coreloop.answer.search.extract.document import Document
 
-_FRONT_MATTER: Final = re.compile(r"\A---\n(?P<fields>(?:[^\n]*\n){0,50}?)---\s*\n")
-_FIELDS: Final = ("updated", "last_updated", "lastmod", "modified", "date", "published", "created")
-"""Names in front matter, the one that says most of the text as it is first."""
 _DAY: Final = re.compile(
     r"(?<!\d)(20\d\d|19\d\d)[-._/년]\s?(1[0-2]|0?[1-9])[-._/월]\s?(3[01]|[12]\d|0?[1-9])(?!\d)"
 )
@@ -37,8 +34,8 @@ def document_date(document: Document, location: str) -> date | None:
         Its path, whose last part may begin with a date: ``notes/2026-04-25-release.md``.
     """
     first = document.sections[0].heading if document.sections else ""
-    candidates = (_front_date(document.text), date_in_name(f"{document.title}\n{first}"))
-    return next((day for day in candidates if day), None) or date_in_name(location.rpartition("/")[2])
+    in_heading = date_in_name(f"{document.title}\n{first}")
+    return document.published or in_heading or date_in_name(location.rpartition("/")[2])
 
 
 def date_in_name(name: str) -> date | None:
@@ -54,12 +51,3 @@ def date_in_name(name: str) -> date | None:
     if match := _MONTH.search(name):
         return date(int(match[1]), int(match[2]), 1)
     return None
-
-
-def _front_date(text: str) -> date | None:
-    front = _FRONT_MATTER.match(text)
-    if front is None:
-        return None
-    fields = dict(line.partition(":")[::2] for line in front["fields"].splitlines() if ":" in line)
-    dated = (date_in_name(fields.get(name, "")) for name in _FIELDS)
-    return next((day for day in dated if day), None)

@@ -8,8 +8,7 @@ import re
 from datetime import date
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
+from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
 
 _UNSEEN: Final = re.compile(
@@ -33,9 +32,7 @@ _PART: Final = re.compile(
 )
 _TITLE: Final = re.compile(r"<title\b[^<>]*+>([^<]*+)", re.IGNORECASE)
 # <meta property="article:published_time" content="2026-10-30T09:00:00+09:00">
-_META: Final = re.compile(r"<meta\b[^<>]{0,500}+>", re.IGNORECASE)
-_DATED: Final = re.compile(r"published|modified|date", re.IGNORECASE)
-_CONTENT: Final = re.compile(r"\bcontent\s*+=\s*+[\"']?([^\"'<>]{4,40})", re.IGNORECASE)
+_META: Final = re.compile(r"<meta\b(?=[^<>]{0,500}(?:published|modified|date))[^<>]{0,500}+>", re.IGNORECASE)
 _LONG_NUMBER: Final = re.compile(r"&#[0-9]{8,}")  # beyond Unicode, and int() refuses thousands of digits
 _BEGIN, _END = "\0", "\x01"
 """Around the text of a heading, until it is found again: control characters, which no clean text has."""
@@ -57,7 +54,6 @@ def extract_html(page: str) -> Document:
         title=_on_one_line(_plain(title[1])) if title else first,
         published=_published(page),
         sections=tuple(sections),
-        has_own_lines=False,
     )
 
 
@@ -70,9 +66,7 @@ def _pieces(page: str) -> list[tuple[str, str]]:
 
 
 def _published(page: str) -> date | None:
-    tags = (match[0] for match in _META.finditer(page))
-    dates = (_CONTENT.search(tag) for tag in tags if _DATED.search(tag))
-    return next((day for found in dates if found and (day := date_in_name(found[1]))), None)
+    return next(filter(None, (date_in_name(tag[0]) for tag in _META.finditer(page))), None)
 
 
 def _shown(part: re.Match[str]) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.answer.search.extract.decode import decode_text
-from coreloop.answer.search.extract.document import Document, Unreadable
+from coreloop.answer.search.extract.document import Document, Unreadable, decode_text
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.python import extract_python

@@ -1,7 +1,7 @@
 """PDF: a section per page. pypdf reads it in a process of its own, whose time and memory are limited.
 
 A small PDF can ask for gigabytes or hours; a process can be ended, a call cannot. It has the bytes on stdin,
-and writes title and pages to stdout, each ended by a form feed.
+and writes the pages to stdout, each ended by a form feed.
 """
 
 import importlib.util
@@ -12,8 +12,7 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import Document, Section, Unreadable
+from coreloop.answer.search.extract.document import Document, Section, Unreadable, clean_text
 from coreloop.base.extras import needs
 
 TIMEOUT_S: Final = 30.0  # chosen: who asks does not wait longer for one file
@@ -33,20 +32,16 @@ def extract_pdf(data: bytes, *, timeout_s: float = TIMEOUT_S) -> Document | Unre
         return Unreadable(f"PDF takes longer than {timeout_s:g} s")
     if done.returncode:
         return Unreadable("PDF is damaged, encrypted or too large")
-    title, *pages = (clean_text(part) for part in done.stdout.decode("utf-8", "replace").split("\f"))
-    return _document(" ".join(title.split())[:200], [page.strip() for page in pages])
-
-
-def _document(title: str, pages: list[str]) -> Document | Unreadable:
+    pages = [clean_text(page).strip() for page in done.stdout.decode("utf-8", "replace").split("\f")]
     if not any(pages):
         return Unreadable("PDF without text")
     starts = accumulate((len(page) + 2 for page in pages), initial=0)
     sections = tuple(
-        Section(start, start + len(page), number, title)
+        Section(start, start + len(page), number)
         for number, (start, page) in enumerate(zip(starts, pages, strict=False), start=1)
         if page
     )
-    return Document(type="pdf", text="\n\n".join(pages), title=title, sections=sections, has_own_lines=False)
+    return Document(type="pdf", text="\n\n".join(pages), sections=sections)
 
 
 def _main() -> None:
@@ -61,9 +56,8 @@ def _main() -> None:
     data = sys.stdin.buffer.read()
     sys.stdin.close()
     try:
-        reader = PdfReader(io.BytesIO(data))
-        parts, size = [(reader.metadata and reader.metadata.title) or ""], 0
-        for page in reader.pages:
+        parts, size = list[str](), 0
+        for page in PdfReader(io.BytesIO(data)).pages:
             parts.append(page.extract_text())
             size += len(parts[-1])
             if size > _MAX_TEXT_CHARS:

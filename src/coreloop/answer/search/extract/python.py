@@ -4,46 +4,32 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.answer.search.extract.document import Document, Entry, Section
 from coreloop.answer.search.extract.text import plain_document
 from coreloop.base.files import open_regular
 from coreloop.descriptions.sections import DocstringSection, Layout, name_key, scan
 
-Kind = Literal["parameter", "returns", "field"]
 MAX_DOCSTRING_CHARS: Final = 20_000
-_SECTIONS: Final[dict[str, Kind]] = {
+_SECTIONS: Final = {
     **dict.fromkeys(map(name_key, ("Parameters", "Args", "Arguments", "Other Parameters")), "parameter"),
     **dict.fromkeys(map(name_key, ("Returns", "Yields")), "returns"),
     **dict.fromkeys(map(name_key, ("Attributes", "Fields")), "field"),
 }
-# amount (float): In KRW; a, b : int; **extra
-_HEAD: Final = re.compile(
-    r"(?P<names>\*{0,2}\w+(?:\s*+,\s*\*{0,2}\w+)*)\s*+(?:\((?P<type>[^)]*)\)\s*+)?(?::(?P<rest>.*))?"
-)
 # :param int name: text
 _FIELD: Final = re.compile(
     r"[:@](?P<word>param|parameter|arg|returns?)\b(?P<name>[^:]{0,200}):\s*(?P<text>.*)"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A parameter, a return value or a field, and what is said of it; "" if nothing is."""
-
-    kind: Kind
-    name: str
-    type: str
-    text: str
-
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Symbol = ast.ClassDef | Function
+Item = tuple[str, str, str]
+"""``parameter``, ``field`` or ``returns``, the names that are described, and what is said."""
 MAX_ENTRY_CHARS: Final = 4_000
 _MAX_PARSED_CHARS: Final = 2_000_000
 """A syntax tree takes a hundred times the memory of its text."""
@@ -110,13 +96,13 @@ def _sections(text: str, symbols: list[tuple[str, Symbol]]) -> Iterator[Section]
             first -= 1
         last = node.end_lineno or node.lineno
         owners[first:last] = [name] * (last - first)
-    start = number = 0
+    start = 0
     for heading, group in groupby(zip(owners, lines, strict=True), key=itemgetter(0)):
         part = [line for _, line in group]
         size = sum(map(len, part))
         if any(line.strip() for line in part):
-            yield Section(start, start + size, number + 1, heading)
-        start, number = start + size, number + len(part)
+            yield Section(start, start + size, None, heading)
+        start += size
 
 
 def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:
@@ -142,14 +128,14 @@ def _entry(name: str, node: Symbol) -> Entry:
     first, *others = [" ".join(part.split()) for part in preface if part.strip()] or [""]
     items = list(_items(layout))
     if isinstance(node, ast.ClassDef):
-        kind, signature = "class", f"class {name}({', '.join(map(ast.unparse, node.bases))})"
+        signature = f"class {name}({', '.join(map(ast.unparse, node.bases))})"
     else:
         returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-        kind, signature = "function", f"def {name}({ast.unparse(node.args)}){returns}"
+        signature = f"def {name}({ast.unparse(node.args)}){returns}"
     about = f"{name}: {first}" if first else ""
-    paragraphs = (signature, about, *others, *(_line(name, item) for item in items))
+    paragraphs = (signature, about, *others, *(f"{name} {kind} {text}" for kind, _, text in items))
     return Entry(
-        kind=kind,
+        kind="class" if isinstance(node, ast.ClassDef) else "function",
         name=name,
         line=node.lineno,
         text="\n\n".join(filter(None, paragraphs))[:MAX_ENTRY_CHARS],
@@ -157,32 +143,39 @@ def _entry(name: str, node: Symbol) -> Entry:
     )
 
 
-def _line(name: str, item: Item) -> str:
-    what = f"{name} {item.kind} {item.name}".strip()
-    return f"{what}{f' ({item.type})' if item.type else ''}{f': {item.text}' if item.text else ''}"
-
-
 def _is_documented(node: Function, items: Sequence[Item]) -> bool:
     """Whether each parameter and what is returned have a description."""
-    described = {"self", "cls", *(item.name for item in items if item.kind == "parameter" and item.text)}
+    names = (re.findall(r"\w+", names) for kind, names, _ in items if kind == "parameter")
+    described = {"self", "cls", *chain.from_iterable(names)}
     own = node.args
     arguments = [*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg]
     has_value = node.returns is not None and ast.unparse(node.returns) not in _NO_VALUE
-    says_value = any(item.kind == "returns" for item in items)
+    says_value = any(kind == "returns" for kind, _, _ in items)
     is_named = all(one is None or one.arg in described for one in arguments)
     return is_named and (says_value or not has_value)
 
 
 def _items(layout: Layout) -> Iterator[Item]:
     for section in layout.sections:
-        if kind := _SECTIONS.get(section.key):
-            for head, more in _heads(layout, section):
-                yield from _named(kind, head, more, is_google=section.style == "google")
+        kind = _SECTIONS.get(section.key, "")
+        for head, more in _heads(layout, section) if kind else ():
+            if section.style == "google":
+                name, colon, _ = head.partition(":")
+                yield kind, name.partition("(")[0] if colon else "", f"{head} {more}".strip()
+            elif kind == "returns":
+                yield kind, "", f"({head}): {more}".removesuffix(": ")
+            else:
+                name, _, type_ = head.strip("* ").partition(" : ")
+                yield kind, name if more else "", f"{_typed(name, type_)}: {more}".removesuffix(": ")
     for line in layout.lines:
         if match := _FIELD.fullmatch(line.text.strip()):
             *types, name = match["name"].split() or [""]
             kind = "returns" if match["word"].startswith("return") else "parameter"
-            yield Item(kind, name, " ".join(types), match["text"])
+            yield kind, name, f"{_typed(name, ' '.join(types))}: {match['text']}".removeprefix(": ")
+
+
+def _typed(name: str, type_: str) -> str:
+    return f"{name} ({type_})" if type_ else name
 
 
 def _heads(layout: Layout, section: DocstringSection) -> Iterator[tuple[str, str]]:
@@ -192,13 +185,3 @@ def _heads(layout: Layout, section: DocstringSection) -> Iterator[tuple[str, str
     starts = [place for place, line in enumerate(lines) if line.indent == base]
     for start, end in pairwise([*starts, len(lines)]):
         yield lines[start].text.strip(), " ".join(line.text.strip() for line in lines[start + 1 : end])
-
-
-def _named(kind: Kind, head: str, more: str, *, is_google: bool) -> Iterator[Item]:
-    if kind == "returns":
-        yield Item(kind, "", "", f"{head} {more}".strip()) if is_google else Item(kind, "", head, more)
-    elif match := _HEAD.fullmatch(head):
-        rest = (match["rest"] or "").strip()
-        type_, text = (match["type"] or "", f"{rest} {more}".strip()) if is_google else (rest, more)
-        for name in match["names"].split(","):
-            yield Item(kind, name.strip(" *"), type_, text)

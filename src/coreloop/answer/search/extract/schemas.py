@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from coreloop.answer.search.extract.document import Document, Entry, Section, Unreadable
+from coreloop.answer.search.extract.document import Document, Entry, Unreadable
 
 MAX_SCHEMA_CHARS: Final = 5_000_000
 MAX_ENTRIES: Final = 20_000
@@ -34,7 +34,7 @@ def extract_schema(text: str) -> Document | Unreadable:
     entries = tuple(islice(found, MAX_ENTRIES))
     if not entries:
         return Unreadable("not a schema")
-    return Document(type="schema", text=text, sections=(Section(0, 0, 1),), entries=entries)
+    return Document(type="schema", text=text, sections=(), entries=entries)
 
 
 def _parsed(text: str) -> Any:
@@ -75,9 +75,7 @@ def _fields(schema: Any, text: str) -> Iterator[Entry]:
 def _entry(names: list[str], line: int, node: dict[str, Any]) -> Entry:
     kind = node.get("type") or node.get("$ref") or ""
     said = " ".join(str(node.get("description", "")).split())
-    values = node["enum"][:20] if isinstance(node.get("enum"), list) else []
-    one_of = f" One of {', '.join(map(str, values))}." if values else ""
-    text = f"{' '.join(names)}{f' ({kind})' if kind else ''}{f': {said}' if said else ''}{one_of}"
+    text = f"{' '.join(names)}{f' ({kind})' if kind else ''}{f': {said}' if said else ''}"
     return Entry(kind="schema", name=f"#{'.'.join(names)}", line=line, text=text[:_MAX_CHARS])
 
 

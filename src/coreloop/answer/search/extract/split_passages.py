@@ -27,13 +27,13 @@ class Passage:
 
 def split_passages(document: Document) -> Iterator[Passage]:
     """Yield the passages of a document in order, without the white space between them."""
+    line, counted_to = 1, 0
     for section in document.sections:
-        line, counted_to = section.line, section.start
         for start, end in _cuts(document.text, section):
-            if document.has_own_lines:
-                line += document.text.count("\n", counted_to, start)
-                counted_to = start
-            yield Passage(start, end, line, section.heading, document.text[start:end])
+            line += document.text.count("\n", counted_to, start)
+            counted_to = start
+            place = line if section.line is None else section.line
+            yield Passage(start, end, place, section.heading, document.text[start:end])
 
 
 def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:

@@ -6,10 +6,12 @@ Lines decide, not a parser: offsets stay those of the file.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
+from coreloop.answer.search.extract.file_date import date_in_name
 
 SEPARATOR: Final = " › "
 FENCED: Final = re.compile(
@@ -22,23 +24,27 @@ _UNDERLINED: Final = re.compile(
 )  # Title, and below it as many ====
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _MAX_HEADING: Final = 200
-_FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*+([^\n]++)\n")
+_FRONT: Final = re.compile(r"\A---\n(?P<fields>(?:[^\n]*\n){0,50}?)---\s*\n")
+_DATED: Final = ("updated", "last_updated", "lastmod", "modified", "date", "published", "created")
+"""Names in front matter, the one that says most of the text as it is first."""
 Heading = tuple[int, int, str]
 """Offset, level and text."""
 
 
 def plain_document(text: str) -> Document:
     """Return a text as a document of one section."""
-    return Document(type="text", text=text, sections=(Section(0, len(text), 1),))
+    return Document(type="text", text=text, sections=(Section(0, len(text)),))
 
 
 def extract_markdown(text: str) -> Document:
     """Read a Markdown file; the title is of its front matter or its first heading."""
     end = text.rfind("-->") + 3  # a comment without an end is none; white space keeps offsets and lines
     text = _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]), text[:end]) + text[end:]
-    front = _FRONT_TITLE.match(text)
-    title = front[1].strip(" \t\"'") if front else ""
-    return _document("markdown", text, _markdown_headings(text), title)
+    front = _FRONT.match(text)
+    fields = dict(line.partition(":")[::2] for line in front["fields"].splitlines()) if front else {}
+    dates = (date_in_name(fields.get(name, "")) for name in _DATED)
+    document = _document("markdown", text, _markdown_headings(text), fields.get("title", "").strip(" \t\"'"))
+    return replace(document, published=next(filter(None, dates), None))
 
 
 def extract_rst(text: str) -> Document:
@@ -53,14 +59,13 @@ def _document(kind: str, text: str, headings: Iterable[Heading], title: str = ""
 
 
 def _sections(text: str, headings: Iterable[Heading]) -> Iterator[Section]:
-    start, line, path = 0, 1, list[tuple[int, str]]()
+    start, path = 0, list[tuple[int, str]]()
     for offset, level, title in islice(headings, MAX_SECTIONS):
         if offset > start:
-            yield Section(start, offset, line, SEPARATOR.join(name for _, name in path))
-        line += text.count("\n", start, offset)
+            yield Section(start, offset, None, SEPARATOR.join(name for _, name in path))
         start, path = offset, [*(above for above in path if above[0] < level), (level, title[:_MAX_HEADING])]
     if start < len(text):
-        yield Section(start, len(text), line, SEPARATOR.join(name for _, name in path))
+        yield Section(start, len(text), None, SEPARATOR.join(name for _, name in path))
 
 
 def _markdown_headings(text: str) -> Iterator[Heading]:

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import stat
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,13 +13,12 @@ from typing import Any, Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
-from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, extractor_of, read_document
+from coreloop.answer.search.extract.kinds import extractor_of, read_document
 from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.text.terms import terms
 from coreloop.base import sqlite
-from coreloop.base.errors import GitError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
-from coreloop.base.git.repository import Repository
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 
@@ -29,8 +28,6 @@ _IGNORED: Final = frozenset(
 """Besides these, folders and files whose names begin with a dot, and the project's data folder."""
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 """Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir)."""
-_OWN_FOLDERS: Final = ("ai", "audit", "index", "runs")
-"""Of the data folder: records, runs and the index itself are never read, even if they are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +72,15 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
     Parameters
     ----------
     start : Path
-        Absolute and resolved; an absent path yields nothing. Read even if a walk from above would ignore it,
-        but for what coreloop keeps in the project's data folder.
+        Absolute and resolved; an absent path yields nothing. Read even if a walk from above would ignore it.
     workspace : Workspace
         The project.
     """
     root, schemas = workspace.root.resolve(), workspace.schemas
     data_dir = (root / workspace.settings.data_dir).resolve()
-    own = {data_dir / name for name in _OWN_FOLDERS}
-    if not own.isdisjoint((start, *start.parents)):
-        yield File(location_of(start, root), reason="coreloop's own data")
-        return
     if not start.is_dir():
         if start.exists():
-            yield _file(location_of(start, root), start.stat(), schemas)
+            yield _seen(location_of(start, root), start.stat(), schemas)
         return
     errors = list[OSError]()
     for folder, folders, names in os.walk(start, onerror=errors.append):
@@ -99,8 +91,8 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         links = [name for name in folders if Path(folder, name).is_symlink()]
         for name in sorted(name for name in (*names, *links) if name[0] != "."):
             with suppress(FileNotFoundError):  # removed in between; a Path would cost 30 µs a file
-                yield _file(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
-        ignored = {name for name in folders if name[0] == "." or Path(folder, name) in {data_dir, *own}}
+                yield _seen(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
+        ignored = {name for name in folders if name[0] == "." or Path(folder, name) == data_dir}
         folders[:] = sorted({*folders} - ignored - _IGNORED)
     for error in errors:
         yield File(
@@ -108,20 +100,16 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         )
 
 
-def _file(location: str, status: os.stat_result, schemas: Collection[str] | None = None) -> File:
-    reason = "" if schemas is None else _reason(location, status, schemas)
+def _file(location: str, status: os.stat_result, reason: str = "") -> File:
     shown = location.encode("utf-8", "replace").decode()
     return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
 
 
-def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> str:
-    if stat.S_ISLNK(status.st_mode):
-        return "link"
+def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> File:
+    """Return a file as it is now, and by its kind why it is not read."""
     if not stat.S_ISREG(status.st_mode):
-        return "not a regular file"
-    if extractor_of(location, schemas) is None:
-        return "other kind of file"
-    return f"larger than {MAX_FILE_BYTES // 1_000_000} MB" if status.st_size > MAX_FILE_BYTES else ""
+        return _file(location, status, "link" if stat.S_ISLNK(status.st_mode) else "not a regular file")
+    return _file(location, status, "" if extractor_of(location, schemas) else "other kind of file")
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
@@ -162,7 +150,7 @@ CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
 """Files, and their passages with the words of `coreloop.answer.text.terms`.
 
 Of a file, size and times decide whether it is read again; ``reason`` says why it has no text, or is "";
-``published`` is an ISO date by its front matter, first heading, name or git, or "". A passage is of the
+``published`` is an ISO date by its front matter, first heading or name, or "". A passage is of the
 ``kind`` text, or what the file declares: class, function (whose ``heading`` is the qualified name) or schema
 (``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
 invisible ones.
@@ -237,10 +225,6 @@ def _iso(day: date | None) -> str:
     return day.isoformat() if day else ""
 
 
-_MOST_COMMITS: Final = 1_000
-"""Commits that are looked through for files without a date of their own: 20 to 60 ms."""
-
-
 @dataclass(frozen=True, slots=True)
 class IndexReport:
     """What an update did.
@@ -249,20 +233,12 @@ class IndexReport:
     ----------
     counts : Counter of str
         Files that were ``added``, ``changed``, ``removed`` and ``unchanged``.
-    skipped : Counter of str
-        Files that were not indexed, by reason.
-    first_skipped : dict of str
-        The first location of each reason.
+    skipped : dict of list of str
+        The locations of files that were not indexed, by reason.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[str] = field(default_factory=Counter)
-    first_skipped: dict[str, str] = field(default_factory=dict)
-
-    def skip(self, location: str, reason: str) -> None:
-        """Count a file that is not indexed."""
-        self.skipped[reason] += 1
-        self.first_skipped.setdefault(reason, location)
+    skipped: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,11 +319,9 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
             if named & _above(location) and not os.path.lexists(root / location):
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
-        if report.counts["added"] or report.counts["changed"]:
-            _date_by_git(connection, root)
     for schema in sorted(workspace.schemas):
         if not (root / schema).exists():
-            report.skip(schema, "declared schema does not exist")
+            report.skipped["declared schema does not exist"].append(schema)
     return report
 
 
@@ -409,22 +383,7 @@ def _update(
     elif not reason:
         report.counts["unchanged"] += 1
     if reason:
-        report.skip(file.location, reason)
-
-
-def _date_by_git(connection: sqlite3.Connection, root: Path) -> None:
-    """Date documents that say no date themselves by the newest commit that changed them."""
-    undated = [path for (path,) in connection.execute("SELECT path FROM documents WHERE published = ''")]
-    try:
-        with Repository(root) as repository:
-            days = repository.commit_days(most=_MOST_COMMITS) if undated else {}
-            prefix = root.relative_to(repository.root.resolve())
-    except (GitError, ValueError):  # no repository
-        return
-    known = [(days.get((prefix / path).as_posix()), path) for path in undated]
-    with sqlite.transaction(connection):
-        dated = [(day.isoformat(), path) for day, path in known if day]
-        connection.executemany("UPDATE documents SET published = ? WHERE path = ?", dated)
+        report.skipped[reason].append(file.location)
 
 
 def _above(location: str) -> set[str]:

@@ -8,12 +8,13 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.index.run import reading, refresh_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank
-from coreloop.answer.text.terms import is_cjk, search_words, terms
+from coreloop.answer.text.sentences import split
+from coreloop.answer.text.terms import is_cjk, term_set, terms
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 
@@ -38,7 +39,6 @@ _BEST: Final = """
 _TEXTS: Final = _COLUMNS + _BEST.format(words="passage_words", of_heading="2.0")
 _DECLARED: Final = _COLUMNS + _BEST.format(words="entry_words", of_heading="4.0")
 SNIPPET_CHARS: Final = 160
-_LEAD_CHARS: Final = 40
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 
 
@@ -181,20 +181,7 @@ class IndexProvider:
 
 
 def cut_snippet(source: Source, query: str) -> str:
-    """Return the part of a source's text with the most different words of a query, or its beginning."""
-    words = sorted(map(_pattern, search_words(query)[:MAX_WORDS]), key=len, reverse=True)
-    pattern = re.compile("|".join(words) or "(?!)", re.IGNORECASE)
-    text = source.text
-
-    def variety(first: re.Match[str]) -> int:
-        end = first.start() + SNIPPET_CHARS - _LEAD_CHARS
-        return len({word.casefold() for word in pattern.findall(text, first.start(), end)})
-
-    best = max(pattern.finditer(text), key=variety, default=None)
-    lead = max(0, best.start() - _LEAD_CHARS) if best else 0
-    start = (text.find(" ", lead, lead + _LEAD_CHARS) + 1 or lead) if lead else 0
-    return text[start : start + SNIPPET_CHARS]
-
-
-def _pattern(word: str) -> str:
-    return re.escape(word) if is_cjk(word) else rf"\b{re.escape(terms(word)[0])}[^\W_]{{0,4}}\b"
+    """Return a source's text from the sentence with the most words of a query on."""
+    asked, text = term_set(query), source.text
+    best = max(split(text), key=lambda span: len(asked & term_set(text[span[0] : span[1]])), default=(0, 0))
+    return text[best[0] : best[0] + SNIPPET_CHARS]

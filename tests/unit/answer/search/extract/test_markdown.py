@@ -1,5 +1,6 @@
 from bounded import bounded
 from coreloop.answer.search.extract.document import Document
+from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.extract.text import extract_markdown
 from rows import each_row
 
@@ -12,7 +13,7 @@ def read(text: str) -> Document:
 
 def test_each_heading_begins_a_section_with_its_path():
     document = read("intro\n# Guide\ntext\n## Install ##\nmore\n# Other\nend\n")
-    assert [(section.heading, section.line) for section in document.sections] == [
+    assert [(part.heading, part.line) for part in split_passages(document)] == [
         ("", 1),
         ("Guide", 2),
         ("Guide › Install", 4),

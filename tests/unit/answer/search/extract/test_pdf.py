@@ -11,7 +11,7 @@ from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.base.extras import install_line
 
 
-def make_pdf(pages: list[str], title: str = "") -> bytes:
+def make_pdf(pages: list[str]) -> bytes:
     """A PDF with one line of text per page."""
     from pypdf import PdfWriter
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
@@ -26,17 +26,14 @@ def make_pdf(pages: list[str], title: str = "") -> bytes:
         page[NameObject("/Contents")] = writer._add_object(stream.flate_encode())
         resources = DictionaryObject({NameObject("/F1"): fonts})
         page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): resources})
-    if title:
-        writer.add_metadata({"/Title": title})
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()
 
 
 def test_each_page_is_a_section():
-    document = extract_pdf(make_pdf(["Revenue rose", "Costs fell"], title="Annual report"))
+    document = extract_pdf(make_pdf(["Revenue rose", "Costs fell"]))
     assert isinstance(document, Document)
-    assert (document.title, document.has_own_lines) == ("Annual report", False)
     pages = {part.line: document.text[part.start : part.end] for part in document.sections}
     assert pages == {1: "Revenue rose", 2: "Costs fell"}
 

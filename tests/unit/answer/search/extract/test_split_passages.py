@@ -28,7 +28,5 @@ def test_a_passage_ends_at_a_paragraph_if_it_can():
 
 
 def test_passages_of_a_page_have_the_line_of_their_section():
-    document = Document(
-        type="pdf", text="a\n" * 2_000, sections=(Section(0, 4_000, 7, "Report"),), has_own_lines=False
-    )
+    document = Document(type="pdf", text="a\n" * 2_000, sections=(Section(0, 4_000, 7, "Report"),))
     assert {(part.line, part.heading) for part in split_passages(document)} == {(7, "Report")}

@@ -1,7 +1,5 @@
 """A walk leaves out what programs made: reports of coreloop and caches."""
 
-import pytest
-
 from indexing import Indexed
 
 MADE = {
@@ -23,10 +21,3 @@ def test_what_programs_made_is_not_indexed(project: Indexed):
 def test_a_folder_that_is_named_is_read_all_the_same(project: Indexed):
     project.write(MADE)
     assert project.update("cache").counts == {"added": 1}
-
-
-@pytest.mark.parametrize("name", ["data", "data/audit", "data/audit/own/draft.md", "data/runs"])
-def test_what_coreloop_keeps_is_not_read_even_if_it_is_named(project: Indexed, name: str):
-    project.write({"data/audit/own/draft.md": "# aardvark\n", "data/runs/notes.md": "# aardvark\n"})
-    project.update(name)
-    assert project.locations("aardvark") == []

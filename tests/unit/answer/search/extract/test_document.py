@@ -4,7 +4,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.answer.search.extract.decode import BINARY, UNKNOWN_ENCODING, clean_text, decode_text
+from coreloop.answer.search.extract.document import BINARY, UNKNOWN_ENCODING, clean_text, decode_text
 from rows import each_row
 
 KOREAN = "반도체 시장은 회복한다"
