@@ -91,9 +91,11 @@ def find_sources(
         *(("symbol", source) for source in called),
         *(("schema", source) for source in [*fields, *_linked(deps, called)]),
     ]
+    indexed = {(one.location, one.text): one for one in passages}  # these have their line
     unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
     for origin, source in found:
-        unique.setdefault((source.location, source.text), (origin, source))
+        place = (source.location, source.text)
+        unique.setdefault(place, (origin, indexed.get(place, source)))
     best = unique.values()
     outcome = outcome_of(answer)
     return SearchResult(
