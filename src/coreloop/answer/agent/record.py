@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import agent_knowledge, trust_in
+from coreloop.answer.agent.agent_state import AgentKnowledge, agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
 from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
-from coreloop.answer.research.research_state import (
-    DROPPED,
-    READ,
-    REFLECTED,
-    THOUGHT,
-    Dropped,
-    Knowledge,
-    ReadSource,
-)
+from coreloop.answer.research.research_state import DROPPED, READ, REFLECTED, THOUGHT, Dropped, ReadSource
 from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
@@ -319,7 +311,7 @@ class _Checking:
     ----------
     state : State
         Of the run before the report.
-    known : Knowledge
+    known : AgentKnowledge
         With the whole texts of its sources.
     texts : mapping of str to str
         Of the sub-questions, by their ids.
@@ -328,7 +320,7 @@ class _Checking:
     """
 
     state: State
-    known: Knowledge
+    known: AgentKnowledge
     texts: Mapping[str, str]
     rejected: Rejected
 

@@ -155,16 +155,13 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     # what the settings name was read before the question; a repair looks in the rest of the project
     pending = read_coverage(deps.workspace, starts=[root]).pending
     likely = likely_files(question, pending, root)
-    symbols = tuple(found.of("symbol"))
-    spoken_of = (
-        field
-        for symbol in symbols
-        for field in find_declared(index, symbol.text, SearchLimits(), is_schema=True)
-    )
+    symbols, fields = list(found.of("symbol")), list(found.of("schema"))
+    for symbol in symbols:
+        fields += find_declared(index, symbol.text, SearchLimits(), is_schema=True)
     # imports of what the round before has injected are followed
     injected = [file_at(root / source.location, source.location) for source in found.of("injected")]
     files = [*dict.fromkeys([*likely, *injected])][:MAX_FILES]
-    return files, list(suggested_links(symbols, [*found.of("schema"), *spoken_of]))
+    return files, list(suggested_links(symbols, fields))
 
 
 def _work(
@@ -228,6 +225,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
         question=question_key(question),
         location=location,
         symbol=best.heading,
+        line=best.line,
         content=best.text,
         version=file.version,
         created_at=now,

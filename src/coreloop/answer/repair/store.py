@@ -117,6 +117,7 @@ class Evidence:
     question: str
     location: str
     symbol: str
+    line: int
     content: str
     version: str
     created_at: datetime
@@ -317,6 +318,7 @@ class RepairStore:
                 location=evidence.location,
                 type="python" if evidence.location.endswith((".py", ".pyi")) else "text",
                 text=evidence.content,
+                line=evidence.line or None,
                 retrieved_at=evidence.created_at,
                 provider="repair",
             )

@@ -17,16 +17,7 @@ from typing import Final
 
 from coreloop.answer.search import services
 from coreloop.answer.search.index.search_index import IndexProvider
-from coreloop.answer.search.provider import (
-    Blocked,
-    Empty,
-    Failed,
-    Found,
-    Now,
-    Provider,
-    SearchAnswer,
-    SearchLimits,
-)
+from coreloop.answer.search.provider import Blocked, Failed, Found, Now, Provider, SearchAnswer, SearchLimits
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import SearchProvider
 from coreloop.base.project.workspace import Workspace
@@ -115,12 +106,12 @@ class Failover:
         ends_at = self._pace.monotonic() + limits.deadline_s
         problems: list[Blocked | Failed] = []
         failures: list[str] = []
-        answer: SearchAnswer = Empty()
+        answer: SearchAnswer = Failed("no provider is named")
         for provider in self._providers:
             answer = self._ask(provider, query, limits, ends_at, failures)
             if isinstance(answer, Found):
                 break
-            if not isinstance(answer, Empty):
+            if isinstance(answer, Blocked | Failed):
                 problems.append(replace(answer, reason=f"{provider.name}: {answer.reason}"))
         if problems and not isinstance(answer, Found):
             reason = "; ".join(problem.reason for problem in problems)
@@ -152,7 +143,7 @@ class Failover:
         if isinstance(answer, Blocked) and answer.until is not None:
             breaker.close_for(self._seconds_until(answer.until), now_s)
         else:
-            breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
+            breaker.count(now_s, has_worked=not isinstance(answer, Blocked | Failed))
         return answer
 
     def _pause_s(self, answer: SearchAnswer, number: int) -> float | None:

@@ -53,6 +53,7 @@ def evidence(content: str) -> Evidence:
         question="q",
         location="docs/a.md",
         symbol="",
+        line=1,
         content=content,
         version="1-1",
         created_at=MOMENT,

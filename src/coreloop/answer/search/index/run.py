@@ -313,7 +313,16 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
                 raise WorkspaceError("does not exist", path=start)
         found = _found(workspace, starts)
         for file in found.values():
-            _update(workspace, connection, file, known.get(file.location), report, now)
+            before = known.get(file.location)
+            had_text, is_new = before is not None and not before.reason, _differs(file, before)
+            reason = file.reason or (before.reason if before else "")
+            reason = _store(workspace, connection, file, now) if is_new else reason
+            if is_new and (had_text or not reason):
+                report.counts["removed" if reason else "changed" if had_text else "added"] += 1
+            elif not reason:
+                report.counts["unchanged"] += 1
+            if reason:
+                report.skipped[reason].append(file.location)
         named = {location_of(start, root) for start in starts}
         for location in sorted(known.keys() - found.keys()):
             if named & _above(location) and not os.path.lexists(root / location):
@@ -360,30 +369,14 @@ def _differs(file: File, before: File | None) -> bool:
     return file.version != before.version
 
 
-def _update(
-    workspace: Workspace,
-    connection: sqlite3.Connection,
-    file: File,
-    before: File | None,
-    report: IndexReport,
-    now: datetime,
-) -> None:
-    """Let the index have a file as it is, and count what that did."""
-    had_text = before is not None and not before.reason
-    reason = file.reason or (before.reason if before else "")
-    if _differs(file, before):
-        if file.reason:
-            remove_document(connection, file.location)
-        else:
-            document = read_document(workspace.root / file.location, file.location, workspace.schemas)
-            put_document(connection, file, document, now=now)
-            reason = document.reason if isinstance(document, Unreadable) else ""
-        if had_text or not reason:
-            report.counts["removed" if reason else "changed" if had_text else "added"] += 1
-    elif not reason:
-        report.counts["unchanged"] += 1
-    if reason:
-        report.skipped[reason].append(file.location)
+def _store(workspace: Workspace, connection: sqlite3.Connection, file: File, now: datetime) -> str:
+    """Let the index have a file as it is; returns why it has no text."""
+    if file.reason:
+        remove_document(connection, file.location)
+        return file.reason
+    document = read_document(workspace.root / file.location, file.location, workspace.schemas)
+    put_document(connection, file, document, now=now)
+    return document.reason if isinstance(document, Unreadable) else ""
 
 
 def _above(location: str) -> set[str]:
