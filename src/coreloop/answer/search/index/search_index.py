@@ -3,8 +3,10 @@
 import json
 import re
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime
+from math import fsum
 from pathlib import Path
 from typing import Final
 
@@ -181,7 +183,11 @@ class IndexProvider:
 
 
 def cut_snippet(source: Source, query: str) -> str:
-    """Return a source's text from the sentence with the most words of a query on."""
+    """Return a source's text from the sentence on that has most of a query's words, the rarer for more."""
     asked, text = term_set(query), source.text
-    best = max(split(text), key=lambda span: len(asked & term_set(text[span[0] : span[1]])), default=(0, 0))
-    return text[best[0] : best[0] + SNIPPET_CHARS]
+    times = Counter(terms(text))
+    worth = {
+        span: fsum(1 / times[word] for word in asked & term_set(text[slice(*span)])) for span in split(text)
+    }
+    start = max(worth, key=worth.__getitem__, default=(0, 0))[0]
+    return text[start : start + SNIPPET_CHARS]
