@@ -13,12 +13,13 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from coreloop.descriptions.edit import Edited, Refused, put_lines, remove_bullets
-from coreloop.descriptions.source import DocstringPlace, definitions, parse, read_source
+from coreloop.descriptions.edit import Edited, put_lines, remove_bullets
+from coreloop.descriptions.source import UnprovenError, definitions, parse, read_source
 
 PACKAGES = ("polars", "numpy", "click")
 SECTION = "Guide"
@@ -46,16 +47,18 @@ def package_files(name: str) -> list[Path]:
     return sorted(Path(spec.submodule_search_locations[0]).rglob("*.py"))
 
 
-def documented(source: bytes) -> Iterator[tuple[str, int]]:
+def documented(source: bytes) -> Iterator[str]:
     for definition in definitions(parse(source)):
         if ast.get_docstring(definition.node, clean=False) is not None:
-            yield definition.qualname, definition.line
+            yield definition.qualname
 
 
 def is_broken(source: bytes, edited: Edited) -> bool:
     """Check an edit with the parser alone: a single insertion that changes no other docstring."""
     old, new = source, edited.source
-    if not edited.removed and new != old[: edited.offset] + edited.inserted + old[edited.offset :]:
+    pairs = enumerate(zip(old, new, strict=False))
+    at = next((number for number, (left, right) in pairs if left != right), len(old))
+    if not edited.removed and new[at + len(new) - len(old) :] != old[at:]:
         return True
     docstrings = [dict.fromkeys(_docstrings(text)) for text in (old, new)]
     gone = [text for text in docstrings[0] if text not in docstrings[1]]
@@ -67,58 +70,51 @@ def _docstrings(source: bytes) -> list[str]:
     return [text for node in nodes if (text := ast.get_docstring(node, clean=False)) is not None]
 
 
-def in_section(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
-    """Add two lines to a section; None if the file breaks."""
-    outcome = put_lines(source, qualname, LINES, section=SECTION, line=line)
-    if isinstance(outcome, Refused):
-        return outcome
-    return outcome if isinstance(outcome, Edited) and not is_broken(source, outcome) else None
+def in_section(source: bytes, qualname: str) -> bool:
+    """Whether two lines can be added to a section and the file stays whole."""
+    return not is_broken(source, put_lines(source, qualname, LINES, section=SECTION))
 
 
-def in_first_block(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
-    """Add, replace and remove lines; None if the file breaks or is not restored."""
-    choices = {"width": 88, "is_ours": {*FIRST, BETTER}.__contains__, "line": line}
-    added = put_lines(source, qualname, FIRST, **choices)
-    if isinstance(added, Refused):
-        return added
-    if not isinstance(added, Edited) or is_broken(source, added):
-        return None
-    replaced = put_lines(added.source, qualname, [BETTER], replaced=FIRST[1:], **choices)
-    if not isinstance(replaced, Edited) or is_broken(added.source, replaced):
-        return None
-    place, lines = DocstringPlace(qualname, line), [FIRST[0], BETTER]
-    original = remove_bullets(read_source(replaced.source), place, lines, section=None)
-    restored = [" ".join(text.split()) for text in _docstrings(original.raw)]
-    return added if restored == [" ".join(text.split()) for text in _docstrings(source)] else None
+def in_first_block(source: bytes, qualname: str) -> bool:
+    """Whether lines can be added, replaced and removed, and the file is whole and restored."""
+    is_ours = {*FIRST, BETTER}.__contains__
+    added = put_lines(source, qualname, FIRST, is_ours=is_ours)
+    replaced = put_lines(added.source, qualname, [BETTER], replaced=FIRST[1:], is_ours=is_ours)
+    if is_broken(source, added) or is_broken(added.source, replaced):
+        return False
+    original = remove_bullets(read_source(replaced.source), qualname, [FIRST[0], BETTER], section=None)
+    restored, texts = ([text.split() for text in _docstrings(raw)] for raw in (original.raw, source))
+    return restored == texts
 
 
-def tally(name: str, every: int, edit: Callable[[bytes, str, int | None], Edited | Refused | None]) -> Tally:
+def tally(name: str, every: int, edit: Callable[[bytes, str], bool]) -> Tally:
     result, number = Tally(), 0
     for path in package_files(name):
         source = path.read_bytes()
-        for qualname, line in documented(source):
+        for qualname in documented(source):
             number += 1
             if number % every:
                 continue
-            outcome = edit(source, qualname, line if qualname else None)
-            if isinstance(outcome, Refused):
-                result.refused[outcome.reason] += 1
-            elif outcome is None:
-                result.broken += 1
-                print("    broken:", path, qualname, line)
-            else:
-                result.edited += 1
+            try:
+                is_whole = edit(source, qualname)
+            except UnprovenError as reason:
+                result.refused[str(reason).replace(qualname or " ", "NAME").partition(", at lines")[0]] += 1
+                continue
+            result.edited += is_whole
+            result.broken += not is_whole
+            if not is_whole:
+                print("    broken:", path, qualname)
     return result
 
 
 def edit_ms(path: Path) -> tuple[int, float]:
     """Return the lines of a file and the median processor time of an edit in milliseconds."""
     source = path.read_bytes()
-    targets = list(documented(source))[-20:]
     times = []
-    for qualname, line in targets * 3:
+    for qualname in list(documented(source))[-20:] * 3:
         start = time.process_time()
-        put_lines(source, qualname, LINES, section=SECTION, line=line if qualname else None)
+        with suppress(UnprovenError):
+            put_lines(source, qualname, LINES, section=SECTION)
         times.append((time.process_time() - start) * 1e3)
     return len(source.splitlines()), statistics.median(times)
 

@@ -23,8 +23,8 @@ from desks.agents import Agent, travel, warehouse, words
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.propose import RefineRequest, run_refine
-from coreloop.observe.importers.append_requests import ImportRequest, run_import
+from coreloop.learn.propose import NightRequest, run_refine
+from coreloop.observe.importers.append_requests import run_import
 
 REQUESTS: Final = 450
 FOLDER: Final = Path(__file__).parent / "desks"
@@ -108,10 +108,9 @@ def refined(folder: Path, source: str, log: Iterable[dict[str, Any]]) -> list[tu
     path = folder / "chats.jsonl"
     path.write_text("".join(f"{json.dumps(chat)}\n" for chat in log), encoding="utf-8")
     workspace = open_workspace(folder)
-    request = ImportRequest(source="openai-chat", paths=(path,), folder=workspace.records_dir, root=folder)
-    run_import(request, workspace.settings, now_s=datetime(2026, 4, 1, tzinfo=UTC).timestamp())
+    run_import("openai-chat", [path], workspace, now_s=datetime(2026, 4, 1, tzinfo=UTC).timestamp())
     days = Days(date(2026, 3, 1), date(2026, 3, 31))
-    result = run_refine(workspace, RefineRequest(days=days), now=datetime(2026, 3, 31, tzinfo=UTC))
+    result = run_refine(workspace, NightRequest(days=days), now=datetime(2026, 3, 31, tzinfo=UTC))
     return [(one.tool, one.line.removeprefix("- ")) for one in result.document.statements]
 
 

@@ -68,7 +68,6 @@ def _run(script: Path, logs: Path) -> tuple[float, int, object]:
         sys.exit(f"{script.name} failed")
     *_, facts = out.splitlines()
     counts = json.loads(facts)
-    counts.pop("read", None)
     return seconds, max(usage.ru_maxrss // 1024, counts.pop("children_mb", 0)), counts
 
 

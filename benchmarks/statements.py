@@ -26,11 +26,11 @@ import planted_causes
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.compare_sides import rank_test
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.statements.cases import rank_test
 from coreloop.learn.statements.findings import to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import ToolSearch, search_tools

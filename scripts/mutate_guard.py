@@ -43,10 +43,10 @@ ROOT = Path(__file__).parents[1]
 NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
 """Mutant -> the test that noticed it; ``--update`` writes it."""
 TESTS = (
-    *("learn/proposals/test_declared_words", "guard/test_edits", "guard/test_approvals", "guard/test_check"),
+    *("learn/proposals/test_allowed_lines", "guard/test_edits", "guard/test_approvals", "guard/test_check"),
     *("guard/test_ordinary_work", "guard/test_queue"),
 )
-MODULES = ("change", "check", "proof", "learn.proposals.declared_words")
+MODULES = ("change", "check", "proof", "learn.proposals.allowed_lines")
 """Modules, those of `guard` by their last name."""
 CONDITIONS = frozenset({"change", "check", "proof"})
 Change = Callable[[Any], None]

@@ -40,9 +40,9 @@ _SETTINGS_HEAD: Final = """\
 # Settings
 
 coreloop.yaml is optional, and so is every key. `dartlab-coreloop init` writes the file with comments. An
-unknown key, a wrong type, a value out of bounds or a missing path is an error that names the file, the line
-and the closest known key. An environment variable overrides any single value: `CORELOOP_DATA_DIR` overrides
-`data_dir`, `CORELOOP_GATES_MIN_REPEAT` overrides `gates.min_repeat`, and so on.
+unknown key, a wrong type or a value out of bounds is an error that names the file, the line and the closest
+known key. The environment variable `CORELOOP_DATA_DIR` overrides `data_dir`, and
+`CORELOOP_MODEL` overrides `model`.
 """
 
 

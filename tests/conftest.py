@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from coreloop.base.github.github_forge import Connection, GithubForge
+from coreloop.base.github.github_forge import GithubForge
 from coreloop.cli.main import run
 from github_stand_in import GithubStandIn, is_for_humans
 from postgres_servers import newest, running_server
@@ -180,13 +180,14 @@ def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
 
 
 @pytest.fixture
-def connection(github: GithubStandIn) -> Connection:
-    return Connection(base_url=github.url, timeout_s=30, seconds_between_requests=0, seconds_between_writes=0)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This GitHub needs no pauses between requests."""
+    monkeypatch.setattr("coreloop.base.github.github_forge.PACE_S", (0, 0))
 
 
 @pytest.fixture
-def forge(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge]:
-    with GithubForge(github.repo, token=github.token, connection=connection) as forge:
+def forge(github: GithubStandIn, at_once: None) -> Iterator[GithubForge]:
+    with GithubForge(github.repo, token=github.token, base_url=github.url, timeout_s=30) as forge:
         yield forge
 
 

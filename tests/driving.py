@@ -7,8 +7,8 @@ from typing import Any
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.driver.console import Console, CtrlC, DriverPace
+from coreloop.runs.driver.driven_run import begin_driven
 from coreloop.runs.driver.driver import drive_run
-from coreloop.runs.driver.new_run import begin_driven
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store

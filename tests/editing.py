@@ -3,7 +3,8 @@
 import ast
 import warnings
 
-from coreloop.descriptions.edit import Edited, Unchanged, put_lines
+from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.source import UnprovenError
 
 LINES = ("- When: margin.", "- Call: show().")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -13,15 +14,29 @@ def edit(source, qualname="f", section="Guide", lines=LINES, **choices):
     """Append, and check the outcome with nothing else of the package."""
     raw = source if isinstance(source, bytes) else source.encode()
     lines = [line.rstrip() for line in lines]
-    outcome = put_lines(raw, qualname, lines, section=section, **choices)
-    if isinstance(outcome, Edited):
+    outcome = attempt(raw, qualname, lines, section=section, **choices)
+    if isinstance(outcome, Edited) and outcome.appended:
         assert_only_one_docstring_grew(raw, outcome)
-        assert isinstance(put_lines(outcome.source, qualname, lines, section=section, **choices), Unchanged)
+        assert put_lines(outcome.source, qualname, lines, section=section, **choices).appended == ()
     return outcome
 
 
+def attempt(raw, qualname, lines, **choices):
+    """The edit, or the reason why there is none."""
+    try:
+        return put_lines(raw, qualname, lines, **choices)
+    except UnprovenError as reason:
+        return str(reason)
+
+
+def is_one_insertion(old, new):
+    pairs = enumerate(zip(old, new, strict=False))
+    at = next((number for number, (left, right) in pairs if left != right), len(old))
+    return len(new) > len(old) and new[at + len(new) - len(old) :] == old[at:]
+
+
 def assert_only_one_docstring_grew(old, edited):
-    assert edited.source == old[: edited.offset] + edited.inserted + old[edited.offset :]
+    assert is_one_insertion(old, edited.source)
     old_rest, old_texts = split_docstrings(old)
     new_rest, new_texts = split_docstrings(edited.source)
     assert new_rest == old_rest

@@ -39,6 +39,7 @@ ODD = "the answer does not match GitHub's API"
 DOWN = "GitHub is unavailable"
 LOST = "the connection failed"
 
+LINE = r"first \u{1b}[31msecond\u{202e} third" + "x" * 300
 NO_ACCESS = "Resource not accessible by integration"
 BASE_INVALID = {"resource": "PullRequest", "field": "base", "code": "invalid"}
 EXISTS = {"code": "custom", "message": "A pull request already exists for octo:x."}
@@ -73,14 +74,13 @@ FAILURES = [
     ("invalid-told-as-text", said(422, "Validation Failed", "The title is too long"),
      ForgeRefusedError, f"GitHub refused (422: Validation Failed; The title is too long); {CORRECT}"),
     ("no-drafts", said(422, NO_DRAFTS),
-     ForgeRefusedError, "this repository does not support drafts, and coreloop opens only drafts "
-                        f"(422: {NO_DRAFTS}); open the pull request from the pushed branch by hand"),
+     ForgeRefusedError, f"GitHub refused (422: {NO_DRAFTS}); {CORRECT}"),
     ("exists", said(422, "Validation Failed", EXISTS),
      PullRequestExistsError, "the branch has an open pull request "
                              f"(422: Validation Failed; {EXISTS['message']}); "
                              "review it on GitHub, and close it if it is not needed"),
     ("many-lines", said(422, "first\n\x1b[31msecond\u202e\tthird" + "x" * 300),
-     ForgeRefusedError, f"GitHub refused (422: {('first [31msecond third' + 'x' * 300)[:199]}…); {CORRECT}"),
+     ForgeRefusedError, f"GitHub refused (422: {LINE[:199]}…); {CORRECT}"),
     ("server-error", said(500, ""), ForgeUnavailableError, f"{DOWN} (500); {LATER}"),
     ("server-error-page", raw(b"<html>502</html>", 502), ForgeUnavailableError, f"{DOWN} (502); {LATER}"),
     ("server-error-list", raw(b"[1]", 503), ForgeUnavailableError, f"{DOWN} (503); {LATER}"),

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.base.git.repository import Commit
+from coreloop.base.git.trailers import write_groups
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.proposal_entry import Proposal, read_proposal
-from coreloop.promote.pull_request_text import branch_name, commit_message, pull_request_title, trailers
+from coreloop.promote.pull_request_text import branch_name, commit_message, groups_of, pull_request_title
 from coreloop.promote.replay import Replay, ReplayVerdict
 from promoting import ID, SOURCE, statement, write_candidates
 
@@ -123,7 +124,7 @@ def pull(*, proposal: Proposal | None = None, **changes: Any) -> Opened:
     proposal = proposal or candidate_proposal()
     words = {
         "title": pull_request_title([proposal]),
-        "body": f"Text.\n\n{trailers([proposal], replay_of(proposal))}\n",
+        "body": f"Text.\n\n{write_groups(groups_of([proposal], replay_of(proposal)))}\n",
         "branch": branch_name(proposal, {}),
     }
     return Opened(**{**words, **changes})

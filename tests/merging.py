@@ -39,7 +39,7 @@ def open_promotion(project: Project, key: str, **environ: str) -> str:
     """A promotion on a branch of its own; gives the branch. The base branch is checked out afterwards."""
     branch = f"skill/docstring-{key}"
     project.git("switch", "--quiet", "--create", branch, "main")
-    source = inserted((project.root / FILE).read_bytes(), f"- Call: {key}.")
+    source = inserted((project.root / FILE).read_bytes(), f"- Call: show_{key}().")
     project.commit({FILE: source}, message(key), **environ)
     project.git("switch", "--quiet", "main")
     return branch

@@ -100,7 +100,6 @@ def candidate(**changes: Any) -> dict[str, Any]:
         "first_seen": "2026-03-26T00:00:00+00:00",
         "last_seen": "2026-04-25T00:00:00+00:00",
         "example_questions": ["첫째 질문?", "둘째 질문?"],
-        "evidence_rank": 1,
         "suggested_append": {**suggested, "body": "\n".join(LINES)},
         "refused": None,
     }

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from coreloop.runs.jobs import queue as queues
-from coreloop.runs.jobs.job import LEASE_S
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.base.postgres import database_at
+from coreloop.runs.jobs.queue import JOBS, LEASE_S, JobQueue
 
 Found = TypeVar("Found")
 SHORT_S = 0.4
@@ -16,10 +15,10 @@ SHORT_S = 0.4
 
 
 @contextmanager
-def queue_at(place: str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
+def queue_at(place: str | Path, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
     """Open the queue at a path or an address of Postgres."""
-    with queues.queue_at(place if place.startswith("postgresql:") else Path(place), lease_s=lease_s) as queue:
-        yield queue
+    with database_at(place if str(place).startswith("postgresql:") else Path(place), JOBS) as database:
+        yield JobQueue(database, lease_s=lease_s)
 
 
 def eventually(look: Callable[[], Found | None], *, within_s: float = 20.0) -> Found:

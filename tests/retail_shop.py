@@ -1,6 +1,7 @@
 """The example shop as a repository of its own, with real requests, and its commands as real processes."""
 
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -74,12 +75,23 @@ def shop_with_requests(folder: Path, trajectories: Path, times: Path) -> Shop:
     git(shop.folder, "commit", "--quiet", "--message=A shop")
     git(shop.folder, "remote", "add", "origin", str(shop.remote))
     git(shop.folder, "push", "--quiet", "--set-upstream", "origin", "main")
-    imported = shop.coreloop("import", "--from", "openai-chat", str(trajectories), "--times", str(times))
+    chats = dated(trajectories, times, folder / "chats.jsonl")
+    imported = shop.coreloop("import", "--from", "openai-chat", str(chats))
     assert imported.returncode == 0, imported.stderr
     _name_the_provider(shop.folder / "data" / "audit" / "ai-ask")
     shop.mine("pattern")
     shop.mine("refine")
     return shop
+
+
+def dated(trajectories: Path, records: Path, path: Path) -> Path:
+    """The message lists, each with the time of its record."""
+    answered = map(json.loads, records.read_text(encoding="utf-8").splitlines())
+    times = {record["request_id"]: record["ts"] for record in answered}
+    with lzma.open(trajectories, "rt", encoding="utf-8") as lists:
+        chats = [{**chat, "ts": times[chat["request_id"]]} for chat in map(json.loads, lists)]
+    path.write_text("".join(f"{json.dumps(chat)}\n" for chat in chats), encoding="utf-8")
+    return path
 
 
 def _name_the_provider(records: Path) -> None:

@@ -10,13 +10,10 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.counting import mine_settings as settings_of
-from coreloop.learn.facts.file import FileFacts, facts_of_lines
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.run import Mined
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
+from coreloop.learn.mine.folder import Mined, read_folder
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from logs import GOOD_ANSWER, line, record, word, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -58,7 +55,7 @@ def mined(folder: Path, records: Iterable[dict[str, Any]], settings: Settings | 
     """A project of which these are the records."""
     settings = settings or Settings()
     write_log(folder / "log" / "a.jsonl", records)
-    return Mined(Workspace(folder, settings), read_folder(folder / "log", settings_of(settings, None)))
+    return Mined(Workspace(folder, settings), read_folder(folder / "log", MineSettings.of(settings)))
 
 
 def words(

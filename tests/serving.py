@@ -23,7 +23,7 @@ QUESTION = "How long is the Han river?"
 _START_S = 120.0
 _LEASED = """
 import sys
-from coreloop.runs.jobs import job
+from coreloop.runs.jobs import queue as job
 job.LEASE_S = float(sys.argv.pop(1))
 import coreloop.__main__
 """

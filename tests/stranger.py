@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import coreloop
+from coreloop.guard.check import CONTEXT
 from github_stand_in import GithubStandIn
 from guarding import Payload, commit, edit
 from promoting import FILE, OTHER_FILE, OTHER_SOURCE, SOURCE, Project, run_git
@@ -88,11 +89,12 @@ def show(github: GithubStandIn, shown: Mapping[str, Any]) -> None:
     live.base_sha = shown["base"]["sha"]
 
 
-def states(github: GithubStandIn, payload: Mapping[str, Any]) -> list[str]:
-    """The states of the required status, in the order in which they were written."""
+def states(github: GithubStandIn, payload: Mapping[str, Any], *, base: str = "main") -> list[str]:
+    """The states of the status that a base may require, in the order in which they were written."""
+    context = CONTEXT if base == "main" else f"{CONTEXT} ({base})"
     group = payload.get("merge_group")
     sha = group["head_sha"] if group else payload["pull_request"]["head"]["sha"]
-    return [status["state"] for status in github.statuses.get(sha, ())]
+    return [status["state"] for status in github.statuses.get(sha, ()) if status["context"] == context]
 
 
 def pull_request(project: Project, made: Any, *, base: str = "main") -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from coreloop.learn.facts.counting import MineSettings, count_requests
-from coreloop.learn.facts.file import facts_of_lines
+from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines
+from coreloop.learn.mine.window import count_requests
 from coreloop.observe.reading.outcome import RequestOutcome
 
 

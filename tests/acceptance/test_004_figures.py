@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from acceptance.asking import indexed
-from acceptance.walk import command, public_name
+from acceptance.walk import command
+from queueing import queue_at
 from serving import served
 
 BARE = "def known(key: str) -> str:\n    return key\n"
@@ -79,7 +80,7 @@ def test_20_the_metrics_have_the_throughput_and_the_longer_of_two_durations(tmp_
 
 def _figures_after(database: Path, seconds: Sequence[int]) -> tuple[int, float]:
     """The last hour's jobs and their 95th percentile in a queue whose jobs took these seconds."""
-    with public_name("queue_at")(database) as queue:
+    with queue_at(database) as queue:
         jobs = [queue.put("index.module", {"number": number}) for number in range(len(seconds))]
         ended = datetime.now(UTC)
         for job, duration in zip(jobs, seconds, strict=True):

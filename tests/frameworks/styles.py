@@ -222,7 +222,7 @@ def with_lines(style: str) -> dict[str, str]:
 
 def promoted(source: str, name: str) -> Edited:
     """The edit that promotion makes."""
-    edited = put_lines(source.encode(), name, LINES, width=88)
+    edited = put_lines(source.encode(), name, LINES)
     assert isinstance(edited, Edited), edited
     return edited
 

@@ -10,7 +10,7 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion

@@ -1,24 +1,16 @@
 """The dashboard issue: one per repository, created and then edited, as the API description has it."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from coreloop.base.errors import ForgeAnswerError, ForgeForbiddenError
 from coreloop.base.github.github_api import GithubApi
-from coreloop.base.github.issues import (
-    DASHBOARD_LABEL,
-    DASHBOARD_TITLE,
-    WrittenIssue,
-    write_dashboard,
-)
+from coreloop.base.github.issues import DASHBOARD_LABEL, DASHBOARD_TITLE, write_dashboard
 from github_stand_in import GithubStandIn
 
 
 @pytest.fixture
-def api(github: GithubStandIn) -> Iterator[GithubApi]:
-    with GithubApi(github.repo, github.token, base_url=github.url, timeout_s=30) as api:
-        yield api
+def api(github: GithubStandIn) -> GithubApi:
+    return GithubApi(github.repo, github.token, base_url=github.url, timeout_s=30)
 
 
 def writes(github: GithubStandIn) -> list[str]:
@@ -27,8 +19,8 @@ def writes(github: GithubStandIn) -> list[str]:
 
 def test_issue_is_created_once_and_then_edited(github: GithubStandIn, api: GithubApi) -> None:
     url = "https://github.example/octo/tools/issues/1001"
-    assert write_dashboard(api, "first night") == WrittenIssue(url, created=True)
-    assert write_dashboard(api, "second night") == WrittenIssue(url, created=False)
+    assert write_dashboard(api, "first night") == f"created {url}"
+    assert write_dashboard(api, "second night") == f"edited {url}"
     [issue] = github.issues
     assert (issue.title, issue.body, issue.labels) == (DASHBOARD_TITLE, "second night", [DASHBOARD_LABEL])
     issues = "/repos/octo/tools/issues"
@@ -38,7 +30,7 @@ def test_issue_is_created_once_and_then_edited(github: GithubStandIn, api: Githu
 def test_issues_and_pull_requests_of_others_are_left_alone(github: GithubStandIn, api: GithubApi) -> None:
     github.add_issue(DASHBOARD_TITLE, "somebody's")
     github.add_pull(branch="other", body="theirs").labels.append(DASHBOARD_LABEL)
-    assert write_dashboard(api, "night").created
+    assert write_dashboard(api, "night").startswith("created ")
     assert [issue.body for issue in github.issues] == ["somebody's", "night"]
     assert github.pulls[0].body == "theirs"
 
@@ -46,7 +38,7 @@ def test_issues_and_pull_requests_of_others_are_left_alone(github: GithubStandIn
 def test_closed_issue_is_edited_and_stays_closed(github: GithubStandIn, api: GithubApi) -> None:
     issue = github.add_issue(DASHBOARD_TITLE, "old", DASHBOARD_LABEL)
     issue.state = "closed"
-    assert not write_dashboard(api, "new").created
+    assert write_dashboard(api, "new").startswith("edited ")
     assert (issue.body, issue.state) == ("new", "closed")
 
 

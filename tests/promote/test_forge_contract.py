@@ -7,7 +7,7 @@ import requests
 
 from coreloop.base.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
 from coreloop.base.github.github_forge import GithubForge
-from coreloop.base.github.protocol import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
+from coreloop.base.github.protocol import PullRequest
 from github_stand_in import Fault, GithubStandIn, Reply, Request
 from github_stand_in.server import FIRST_DAY, sha_of_name
 
@@ -37,8 +37,8 @@ def test_draft_is_opened_with_all_that_was_given(github: GithubStandIn, forge: G
         branch=BRANCH,
         base="main",
         head_sha=sha_of_name(BRANCH) or "",
-        same_repo=True,
-        merged=False,
+        repo="octo/tools",
+        head_repo="octo/tools",
         created_at=FIRST_DAY + timedelta(minutes=1),
         body=BODY,
     )
@@ -103,11 +103,9 @@ def test_search_stops_at_since(github: GithubStandIn, forge: GithubForge) -> Non
 
 
 REQUIRED = [
-    pytest.param({"main": 2}, {}, ReviewRequired(2, "ruleset"), id="ruleset"),
-    pytest.param({}, {"main": 1}, ReviewRequired(1, "branch protection"), id="classic"),
-    pytest.param(
-        {"main": 0}, {"main": 3}, ReviewRequired(3, "branch protection"), id="classic beside a weak ruleset"
-    ),
+    pytest.param({"main": 2}, {}, id="ruleset"),
+    pytest.param({}, {"main": 1}, id="classic"),
+    pytest.param({"main": 0}, {"main": 3}, id="classic beside a weak ruleset"),
 ]
 NOT_REQUIRED = [
     pytest.param({}, {}, "main is not protected", id="nothing"),
@@ -123,16 +121,16 @@ NOT_REQUIRED = [
 ]
 
 
-@pytest.mark.parametrize(("rulesets", "protections", "rule"), REQUIRED)
-def test_review_is_required(github, forge, rulesets, protections, rule) -> None:
+@pytest.mark.parametrize(("rulesets", "protections"), REQUIRED)
+def test_review_is_required(github, forge, rulesets, protections) -> None:
     github.rulesets, github.protections = rulesets, protections
-    assert forge.review_rule("main") == rule
+    assert forge.unreviewed("main") == ""
 
 
 @pytest.mark.parametrize(("rulesets", "protections", "reason"), NOT_REQUIRED)
 def test_review_is_not_required(github, forge, rulesets, protections, reason) -> None:
     github.rulesets, github.protections = rulesets, protections
-    assert forge.review_rule("main") == ReviewNotRequired(reason)
+    assert forge.unreviewed("main") == f"no review is required: {reason}"
 
 
 def test_protection_that_only_administrators_read_is_unknown(
@@ -140,10 +138,10 @@ def test_protection_that_only_administrators_read_is_unknown(
 ) -> None:
     github.rights = "write"
     github.protections = {"main": 1}
-    rule = forge.review_rule("main")
-    assert isinstance(rule, ReviewUnknown)
-    assert "branch protection (404: Not Found)" in rule.reason
-    assert rule.reason.endswith("read access to administration")
+    reason = forge.unreviewed("main")
+    assert reason.startswith("it is unknown whether a review is required: ")
+    assert "branch protection (404: Not Found)" in reason
+    assert reason.endswith("read access to administration")
 
 
 def test_missing_base_branch_is_an_error(github: GithubStandIn, forge: GithubForge) -> None:
@@ -152,7 +150,7 @@ def test_missing_base_branch_is_an_error(github: GithubStandIn, forge: GithubFor
         with pytest.raises(
             ForgeNotFoundError, match=r"cannot read branch main of octo/tools: .*Branch not found"
         ):
-            forge.review_rule("main")
+            forge.unreviewed("main")
     finally:
         github.sha_of = sha_of_name
 
@@ -170,7 +168,7 @@ def test_stand_in_shows_a_pull_request(github: GithubStandIn) -> None:
 
 def test_a_promotion_writes_one_draft_and_one_label(github: GithubStandIn, forge: GithubForge) -> None:
     github.protections = {"main": 1}
-    forge.review_rule("main")
+    forge.unreviewed("main")
     forge.open_pull_requests()
     forge.find_pull_request(KEY)
     forge.add_label(opened(forge).number)

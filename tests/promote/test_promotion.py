@@ -371,10 +371,10 @@ def test_promoted_candidate_is_refused_and_so_is_a_reverted_one(project) -> None
     slow_after(
         1,
         [
-            ({"line": "- password: from show().x"}, "password is not an argument of analysis"),
+            ({"line": "- password: from show().x"}, "the base declares no argument password"),
             (
                 {"line": '- axis="growth" fails', "kind": "value"},
-                "growth is not a value that coreloop.yaml or the source declares",
+                "the base declares no value growth",
             ),
         ],
     ),

@@ -71,7 +71,7 @@ def test_a_new_line_displaces_one_without_effect_and_none_that_helps(shop: Shop,
         with pytest.raises(RefusedError, match="none of them is known to be weaker"):
             plan_promotion(shop.workspace, request)
         return
-    plan = plan_promotion(shop.workspace, request).plan
+    plan, _ = plan_promotion(shop.workspace, request)
     assert plan.edited.removed == ("- Always pass reason",)
     assert LINE in plan.edited.source.decode()
 

@@ -11,7 +11,7 @@ from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.cli.main import main
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.proposal_state import ProposalState
 from effects import FILE, Planted, Shop, at, git, make_shop, proposal_id, write_days
 from promoting import run_git

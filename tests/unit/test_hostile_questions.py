@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ import pytest
 from benchmarks.planted.kind import Value
 from benchmarks.planted.score import Secrets
 
-from coreloop.base.github.github_forge import Connection
 from coreloop.base.records import encodable
 from coreloop.cli.main import run as entry_point
 from coreloop.observe import AuditCollector
@@ -168,14 +166,12 @@ def loop(
     github: GithubStandIn,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    at_once: None,
 ) -> Loop:
     monkeypatch.setattr(github, "sha_of", project.head_of)
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     monkeypatch.setenv("GITHUB_TOKEN", github.token)
     github.protections = {"main": 1}
-    # this GitHub needs no pauses between requests
-    at_once = partial(Connection, seconds_between_requests=0, seconds_between_writes=0)
-    monkeypatch.setattr("coreloop.base.github.github_forge.Connection", at_once)
     project.candidates.unlink()
     project.git("rm", "--quiet", OTHER_FILE)  # its tool is in FILE here
     project.commit({FILE: SOURCE}, "tools")

@@ -22,7 +22,7 @@ from workflow_runner import WorkflowRunner
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
-CHECK, FALLBACK = "Decide", "Without coreloop on the base, stop what claims to be a promotion"
+CHECK, FALLBACK = "Decide", "Without coreloop, stop what claims to be a promotion"
 
 
 # --- the first pull request ------------------------------------------------------------------------
@@ -34,7 +34,7 @@ def test_the_pull_request_that_adds_coreloop_is_green(stranger: Project, guarded
     assert result.green, result.log
     assert FALLBACK in result.ran()
     assert CHECK not in result.ran()
-    assert "::notice::Neither the base nor the default branch has coreloop." in result.log
+    assert "::notice::The default branch has no coreloop." in result.log
 
 
 CLAIMS = [
@@ -58,7 +58,7 @@ def test_what_claims_to_be_a_promotion_before_coreloop_is_there_is_red(
         stranger.git("commit", "--quiet", "--allow-empty", "-m", "fix: a later one")
     result = guarded(pull_request(stranger, ordinary_event("opened", **changes)))
     assert not result.green
-    assert "::error::This claims to be a promotion, but its base has no coreloop" in result.log
+    assert "::error::This claims to be a promotion, but the default branch has no coreloop" in result.log
     assert result.ran()[-1] == FALLBACK  # nothing tries to act without coreloop
 
 
@@ -89,7 +89,8 @@ def test_ordinary_work_is_green_also_on_a_branch_older_than_coreloop(
     payload = pull_request(merged, ordinary_event("opened"), base=base)
     result = guarded(payload)
     assert result.green, result.log
-    assert states(github, payload) == ["pending", "success"]
+    marked = ["pending"] if base == "main" else []
+    assert states(github, payload, base=base) == [*marked, "success"]
     assert FALLBACK not in result.ran()
 
 
@@ -103,11 +104,26 @@ def test_a_promotion_is_decided_by_the_guard_whatever_its_base_has(
     result = guarded(payload)
     assert result.green, result.log
     # without coreloop.yaml, release/1 has no categories that a line could name
-    assert states(github, payload) == ["pending", "pending" if base == "main" else "failure"]
+    found = ["pending", "pending"] if base == "main" else ["failure"]
+    assert states(github, payload, base=base) == found
     promote(merged, start=base, text=edit() + b"x = 1\n")
     payload = pull_request(merged, event("synchronize"), base=base)
     result = guarded(payload)
     assert result.green, result.log  # the job has decided; what is required is the status
+    assert states(github, payload, base=base)[-1] == "failure"
+
+
+def test_another_pull_request_with_the_same_head_leaves_the_required_status_red(
+    merged: Project, guarded: Guarded, github: GithubStandIn
+):
+    promote(merged, text=edit() + b"x = 1\n")
+    merged.git("push", "--quiet", "origin", "HEAD:refs/heads/evil")
+    merged.git("commit", "--quiet", "--allow-empty", "-m", "chore: nothing")
+    payload = pull_request(merged, event("opened"))
+    guarded(payload)
+    other = pull_request(merged, ordinary_event("opened", number=8), base="evil")
+    assert guarded(other).green
+    assert states(github, other, base="evil") == ["success"]
     assert states(github, payload) == ["pending", "failure"]
 
 

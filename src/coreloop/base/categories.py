@@ -22,18 +22,11 @@ class Categories:
     def __init__(self, rules: Iterable[tuple[str, Sequence[str]]] = ()) -> None:
         self.rules = tuple((label, tuple(keywords)) for label, keywords in rules)
         self._rules = [(label, _any_of(keywords)) for label, keywords in self.rules if keywords]
-        unique = dict.fromkeys(keyword for _, keywords in self.rules for keyword in keywords)
-        self._keywords = {keyword: re.compile(_pattern(_fold(keyword))) for keyword in unique}
 
     def label(self, question: str) -> str:
         """Return the label of the first matching rule, or ``UNSPECIFIED``."""
         folded = _fold(question)
         return next((label for label, pattern in self._rules if pattern.search(folded)), UNSPECIFIED)
-
-    def keywords(self, question: str) -> tuple[str, ...]:
-        """Return the keywords of all rules that occur in a question, in rule order."""
-        folded = _fold(question)
-        return tuple(keyword for keyword, pattern in self._keywords.items() if pattern.search(folded))
 
 
 def _any_of(keywords: Sequence[str]) -> re.Pattern[str]:

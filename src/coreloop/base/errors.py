@@ -22,7 +22,7 @@
         ├── ForgeAuthError           the token is absent or not accepted
         ├── ForgeForbiddenError      the token lacks a permission
         ├── ForgeNotFoundError       the repository or branch is absent, or hidden from this token
-        ├── ForgeRateLimitError      too many requests: retry_at
+        ├── ForgeRateLimitError      too many requests
         ├── ForgeRefusedError        GitHub refuses the operation
         │   └── PullRequestExistsError   the branch already has an open pull request
         ├── ForgeUnavailableError    no response, or a server error
@@ -32,7 +32,6 @@ A command prints the message on one line and exits with code 2 (RefusedError: 1)
 happened and what to do next.
 """
 
-from datetime import datetime
 from pathlib import Path
 
 
@@ -188,13 +187,7 @@ class ForgeNotFoundError(ForgeError):
 
 
 class ForgeRateLimitError(ForgeError):
-    """Too many requests; ``retry_at`` is when GitHub accepts requests again, if known."""
-
-    def __init__(
-        self, message: str, *, status: int, detail: str = "", retry_at: datetime | None = None
-    ) -> None:
-        super().__init__(message, status=status, detail=detail)
-        self.retry_at = retry_at
+    """Too many requests."""
 
 
 class ForgeRefusedError(ForgeError):

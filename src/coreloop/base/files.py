@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -135,8 +135,8 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 @contextmanager
-def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
-    """Lock a folder, so that one process at a time reads, decides and writes; ``shared`` locks for reading.
+def locked(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that one process at a time reads, decides and writes.
 
     The operating system releases the lock when the process ends. Without ``fcntl`` (Windows) nothing is
     locked, and the last writer wins.
@@ -155,10 +155,18 @@ def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
+
+
+def close_to_others(path: Path) -> None:
+    """Remove other users' access to a file or folder of this user; nothing if it is absent."""
+    with suppress(OSError):  # absent, or on a file system without modes
+        status = path.stat()
+        if hasattr(os, "geteuid") and status.st_uid == os.geteuid() and status.st_mode & 0o077:
+            path.chmod(status.st_mode & 0o700)
 
 
 def _write(path: Path, data: bytes, *, file_mode: int, folder_mode: int) -> None:

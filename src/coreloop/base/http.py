@@ -3,7 +3,6 @@
 The library limits each read, and a server can send one byte at a time for hours.
 """
 
-import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
@@ -17,7 +16,7 @@ from typing import Any, Final, Literal
 import httpx2
 
 _CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
-_PIECE_BYTES: Final = 1 << 20
+_ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})
 Failure = Literal["too_late", "unreachable", "broken", "too_long"]
 
 
@@ -129,8 +128,7 @@ class HttpClient:
                 built = self._built(request, timeout_s)
                 built.headers.update(request.headers)  # now: no failure above can show them
                 with closing(self._client.send(built, stream=True)) as answer:
-                    parts = _decompressed(answer.iter_raw(), answer.headers.get("content-encoding", ""))
-                    content = _read(parts, max_bytes)
+                    content = _read(answer, max_bytes)
                     headers = {name.lower(): value for name, value in answer.headers.items()}
                     answered.set_result(HttpAnswer(answer.status_code, headers, content))
         except BaseException as error:  # passed to the waiting thread
@@ -165,33 +163,11 @@ class HttpClient:
         self._sockets.clear()
 
 
-def _decompressed(parts: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Decompress piece by piece: the library makes 64 MB of 64 kB before a size can be checked."""
-    name = encoding.strip().lower()
-    if name in {"", "identity"}:
-        yield from parts
-    elif name in {"gzip", "x-gzip", "deflate"}:
-        yield from _inflated(parts)
-    else:
+def _read(answer: httpx2.Response, max_bytes: int) -> bytes:
+    if answer.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
         raise ExchangeError("broken", "the answer is compressed in a way that was not asked for")
-
-
-def _inflated(parts: Iterator[bytes]) -> Iterator[bytes]:
-    inflater = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, as the header says
-    has_begun = False
-    for part in parts:
-        has_begun = has_begun or bool(part)
-        rest = part
-        while rest and not inflater.eof:
-            yield inflater.decompress(rest, _PIECE_BYTES)
-            rest = inflater.unconsumed_tail
-    if has_begun and not inflater.eof:  # a redirect may be called compressed and be empty
-        raise ExchangeError("broken", "the compressed answer ends too early")
-
-
-def _read(parts: Iterator[bytes], max_bytes: int) -> bytes:
     content = bytearray()
-    for part in parts:
+    for part in answer.iter_bytes():  # of 64 kB, at most 64 MB decompressed
         content += part
         if len(content) > max_bytes:
             raise ExchangeError("too_long", f"the answer has more than {max_bytes:,} bytes")
@@ -207,7 +183,7 @@ def _translated() -> Iterator[None]:
         raise ExchangeError("too_late", "no complete answer in time") from error
     except httpx2.ConnectError as error:
         raise ExchangeError("unreachable", "the server cannot be reached") from error
-    except zlib.error as error:
+    except httpx2.DecodingError as error:
         raise ExchangeError("broken", "the compressed answer is damaged") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise ExchangeError("broken", f"the connection failed ({type(error).__name__})") from error

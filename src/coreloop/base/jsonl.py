@@ -14,7 +14,6 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 import orjson
 
-from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import append_private, file_errors, read_file
 
 _TORN: Final = "torn or not JSON"
@@ -76,7 +75,7 @@ def take_back(path: Path, value: Any) -> bool:
     return at >= 0
 
 
-def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = None) -> Lines[_Value]:
+def read(path: Path, kind: type[_Value], *, other: str) -> Lines[_Value]:
     """Read the values of a file.
 
     Parameters
@@ -85,8 +84,6 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
         A dataclass or a `msgspec.Struct`; unknown fields are ignored.
     other : str
         Reason to report for a line of JSON that is not of this type: ``not a judgment``.
-    newest : int, optional
-        The newest ``schema_version`` that this program can read; by default lines have no version.
 
     Returns
     -------
@@ -96,17 +93,15 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
     Raises
     ------
     WorkspaceError
-        The file cannot be read, or a line has a newer version, whose content would silently be lost.
+        The file cannot be read.
     """
     values: list[_Value] = []
     skipped: Counter[str] = Counter()
     decoder = msgspec.json.Decoder(kind)
-    for number, raw in enumerate(read_file(path).splitlines(), start=1):
+    for raw in read_file(path).splitlines():
         if not raw.strip():
             continue
         try:
-            if newest is not None:
-                _refuse_newer(raw, newest, path, number)
             values.append(decoder.decode(raw))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             skipped[_reason(error, other)] += 1
@@ -116,19 +111,6 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
 def with_zone(timestamp: datetime) -> datetime:
     """Return a time with its zone, UTC by default."""
     return timestamp if timestamp.tzinfo is not None else timestamp.replace(tzinfo=UTC)
-
-
-class _Version(msgspec.Struct):
-    schema_version: int
-
-
-_decode_version = msgspec.json.Decoder(_Version).decode
-
-
-def _refuse_newer(raw: bytes, newest: int, path: Path, number: int) -> None:
-    version = _decode_version(raw).schema_version
-    if version > newest:
-        raise WorkspaceError(f"line {number} has schema version {version}; upgrade coreloop", path=path)
 
 
 def _reason(error: Exception, other: str) -> str:

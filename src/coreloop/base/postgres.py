@@ -5,11 +5,11 @@ database. A session holds runs by advisory locks, so a pooler must not share it 
 """
 
 import selectors
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import BoundedSemaphore, Lock, local
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from coreloop.base import sqlite
@@ -18,19 +18,16 @@ from coreloop.base.database import store_errors as file_errors
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.text import printable
-from coreloop.base.waiting import wait_until
 
 if TYPE_CHECKING:
     import psycopg
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
-_FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
+_FILE: Final = sqlite.Schema("coreloop", VERSIONS, {"versions"})
 _CREATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
 _CONNECT_S: Final = 10  # chosen: a distant server needs a second or two, and a wrong address is said soon
-_MOST_SESSIONS: Final = 4
-"""Of a store. A service has four stores, and one session that holds runs: 17 of Postgres' 100 a process."""
 _UNANSWERED_MS: Final = 20_000
 """After which a server whose machine is gone is given up; otherwise the system waits for 15 minutes."""
 _SET_UP: Final = """
@@ -38,11 +35,10 @@ SET search_path TO coreloop; SET tcp_keepalives_idle TO 20; SET tcp_keepalives_i
 SET tcp_keepalives_count TO 3
 """
 """So the server gives up what the session of a machine that is gone holds: in 35 s, not in two hours."""
-_POLL_S: Final = 0.2
 
 
 class PostgresDatabase(Database):
-    """A few sessions, of which each thread uses one at a time; see `database_at`."""
+    """A session, which threads use in turns; see `database_at`."""
 
     lock_row = " FOR UPDATE"
     take_row = " FOR UPDATE SKIP LOCKED"
@@ -50,12 +46,14 @@ class PostgresDatabase(Database):
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._sessions = _Sessions(lambda: connect(address))
-        self._own = local()
+        self._turn = RLock()
+        self._depth = 0
+        self._session: Session | None = None
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run a statement."""
-        return rows(self._own.session, statement, parameters)
+        assert self._session is not None
+        return rows(self._session, statement, parameters)
 
     def now(self) -> datetime:
         """Return the time of the server: the clocks of machines differ."""
@@ -65,22 +63,32 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Use a session, and translate Postgres' errors."""
-        if getattr(self._own, "session", None) is not None:
-            yield
-            return
-        with store_errors(), self._sessions.one() as session:
-            self._own.session = session
+        """Take the turn and a session that works, and translate Postgres' errors."""
+        with self._turn, store_errors():
+            if self._depth == 0:
+                self._session = self._working()
+            self._depth += 1
             try:
                 yield
             finally:
-                self._own.session = None
+                self._depth -= 1
+
+    def _working(self) -> Session:
+        """Return the session; a new one takes the place of one that is lost, or was interrupted."""
+        session = self._session
+        if session is not None:
+            if session.info.transaction_status.name == "IDLE" and is_alive(session):
+                return session
+            session.close()
+        return connect(self.address)
 
     @contextmanager
     def writing(self, *, is_durable: bool = True) -> Iterator[None]:
         """Every commit waits for the disk, unless the database is set otherwise."""
-        with self.reading(), self._own.session.transaction():
-            yield
+        with self.reading():
+            assert self._session is not None
+            with self._session.transaction():
+                yield
 
     def erase(self, *tables: str) -> None:
         """Free the rows' space; Postgres' own logs and backups are its administrator's."""
@@ -97,53 +105,10 @@ class PostgresDatabase(Database):
             super().create(tables)
 
     def close(self) -> None:
-        """Close the sessions."""
-        self._sessions.close()
-
-
-class _Sessions:
-    """Sessions that are kept for their next use, and replaced once they are lost."""
-
-    def __init__(self, connect: Callable[[], Session]) -> None:
-        self._connect = connect
-        self._free = BoundedSemaphore(_MOST_SESSIONS)
-        self._lock = Lock()
-        self._idle: list[Session] = []
-        self._is_closed = False
-
-    @contextmanager
-    def one(self) -> Iterator[Session]:
-        """Use a session that works, alone."""
-        with self._free:
-            session = self._next()
-            try:
-                yield session
-            finally:
-                self._give_back(session)
-
-    def close(self) -> None:
-        """Close all sessions; those in use when their use ends."""
-        with self._lock:
-            self._is_closed = True
-            while self._idle:
-                self._idle.pop().close()
-
-    def _next(self) -> Session:
-        while True:
-            with self._lock:
-                session = self._idle.pop() if self._idle else None
-            if session is None:
-                return self._connect()
-            if is_alive(session):
-                return session
-            session.close()
-
-    def _give_back(self, session: Session) -> None:
-        with self._lock:
-            if self._is_closed or session.closed or session.info.transaction_status.name != "IDLE":
-                session.close()
-            else:
-                self._idle.append(session)
+        """Close the session, once its use ends."""
+        with self._turn:
+            if self._session is not None:
+                self._session.close()
 
 
 def rows(session: Session, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
@@ -205,7 +170,10 @@ def database_at(place: Path | str, tables: Tables) -> Iterator[Database]:
     """
     with ExitStack() as stack:
         if isinstance(place, str):
-            require_extra()
+            try:
+                import psycopg  # noqa: F401
+            except ImportError as error:
+                raise needs_extra("postgres", feature=ADDRESS) from error
             database: Database = stack.enter_context(closing(PostgresDatabase(place)))
         else:
             with file_errors(place):
@@ -228,43 +196,16 @@ def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -
         yield database
 
 
-def require_extra() -> None:
-    """Refuse an address if psycopg is not installed.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not.
-    """
+def is_started(address: str) -> bool:
+    """Whether a server takes connections, or another reason than its start is for `database_at` to say."""
     try:
-        import psycopg  # noqa: F401
-    except ImportError as error:
-        raise needs_extra("postgres", feature=ADDRESS) from error
-
-
-def wait_until_started(address: str, *, wait_s: float) -> bool:
-    """Wait for a server that is starting, or that does not answer yet; whether it takes connections.
-
-    Whether this one may connect, and to which database, is for `database_at` to say.
-
-    Raises
-    ------
-    MissingExtraError
-        psycopg is not installed.
-    RunStoreError
-        It is no address.
-    """
-    require_extra()
-    from psycopg.conninfo import make_conninfo
-    from psycopg.pq import PGconn, Ping
-
+        from psycopg.conninfo import make_conninfo
+        from psycopg.pq import PGconn, Ping
+    except ImportError:
+        return True
     with store_errors():
         asked = make_conninfo(address, connect_timeout=_CONNECT_S).encode()
-
-    def final() -> list[int]:
-        return [ping for ping in [PGconn.ping(asked)] if ping not in {Ping.REJECT, Ping.NO_RESPONSE}]
-
-    return wait_until(final, within_s=wait_s, pause_s=_POLL_S) == [Ping.OK]
+    return PGconn.ping(asked) not in {Ping.REJECT, Ping.NO_RESPONSE}
 
 
 @contextmanager
@@ -274,8 +215,6 @@ def store_errors() -> Iterator[None]:
 
     try:
         yield
-    except psycopg.errors.DiskFull as error:
-        raise RunStoreError("the disk of the Postgres store is full; make room and try again") from error
     except psycopg.OperationalError as error:
         reason = printable(str(error).strip().partition("\n")[0])
         raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {ADDRESS}") from error

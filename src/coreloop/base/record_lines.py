@@ -33,12 +33,9 @@ _BRIEF_CHARS = 32
 # orjson kills the process if a field of a dataclass with slots is not set.
 _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 MaskError = Callable[[str, Mapping[str, Any]], str]
-QUESTION: Final = "question"
-"""Source in ``args_from`` of a value from the user's question."""
 _PREVIEW_CHARS = 120
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
 _SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment", "case"}
-_COUNT_BYTES = len(',"saw_omitted":9999')
 
 
 def canonical_json(value: object) -> bytes:
@@ -200,10 +197,9 @@ def encode_line(
 ) -> bytes:
     r"""Write a record as one line of at most 4,096 bytes, newline included.
 
-    A record that does not fit is reduced in this order: long argument strings, null or empty fields of calls,
-    lists and argument values of more than 32 characters, result sizes and all but two results among an
-    argument's sources, long texts and unknown fields, ``saw`` of the first calls (counted in
-    ``saw_omitted``), ``args_from`` of the first calls, argument values other than selectors, the last
+    A record that does not fit is reduced in this order: long argument strings and null or empty fields of
+    calls, lists and argument values of more than 32 characters and result sizes, long texts and unknown
+    fields, ``saw`` and then ``args_from`` of the first calls, argument values other than selectors, the last
     ``override_calls``, the last ``tool_calls`` (counted in ``tool_calls_omitted``). ``case`` always fits.
     The hashes are those of the full record; ``omitted_failure`` and ``omitted_error`` preserve its outcome.
 
@@ -231,24 +227,22 @@ def _fit(record: Record, selectors: Mapping[str, Iterable[str]], mask_error: Mas
         for call in calls:
             if call["error"] and isinstance(call["args"], dict):
                 call["error"] = mask_error(call["error"], call["args"])
-    shorter = [{**call, "args": shorten(call["args"], limit=80)} for call in calls]
     chosen = [selectors.get(call["name"], DEFAULT_SELECTORS) for call in calls]
+    shorter = [_without_empty({**call, "args": shorten(call["args"], limit=80)}) for call in calls]
     brief = [_brief(call, names) for call, names in zip(calls, chosen, strict=True)]
-    bare = [_without_size(call) for call in brief]
-    for attempt in (shorter, [_without_empty(call) for call in shorter], brief, bare):
+    for attempt in (shorter, brief):
         line = _line(record, attempt)
         if len(line) <= MAX_LINE_BYTES:
             return line
     bounded = _bounded_fields(record)
     outlined = [_outline(call, names) for call, names in zip(calls, chosen, strict=True)]
-    for attempt in (bare, outlined):
-        cut = _omit_field("saw", attempt, len(_line(bounded, attempt)) + _COUNT_BYTES - MAX_LINE_BYTES)
-        counted = _count_saw(bounded, attempt, cut)
-        cut = _omit_field("args_from", cut, len(_line(counted, cut)) - MAX_LINE_BYTES)
-        line = _line(counted, cut)
+    for attempt in (brief, outlined):
+        cut = _omit_field("saw", attempt, len(_line(bounded, attempt)) - MAX_LINE_BYTES)
+        cut = _omit_field("args_from", cut, len(_line(bounded, cut)) - MAX_LINE_BYTES)
+        line = _line(bounded, cut)
         if len(line) <= MAX_LINE_BYTES:
             return line
-    return _omit_tail(counted, cut)
+    return _omit_tail(bounded, cut)
 
 
 def _line(record: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bytes:
@@ -256,11 +250,11 @@ def _line(record: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> byte
 
 
 def _brief(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
-    """The call without empty fields and long argument values; selectors stay."""
+    """The call without empty fields, its result's size and long argument values; selectors stay."""
     args = call["args"] if isinstance(call["args"], dict) else {}
     brief = {key: value if _is_brief(value) else ELIDED for key, value in args.items()}
     brief |= {key: _outline_selector(args[key]) for key in selectors if key in args}
-    return _without_empty({**call, "args": brief})
+    return _without_empty({**call, "args": brief, "result_size_bytes": None})
 
 
 def _is_brief(value: Any) -> bool:
@@ -270,26 +264,6 @@ def _is_brief(value: Any) -> bool:
 def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
     """The call without null and empty fields, which readers treat as absent."""
     return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
-
-
-def _without_size(call: dict[str, Any]) -> dict[str, Any]:
-    """The call without its result's size, and with at most two results among each argument's sources."""
-    smaller = {key: value for key, value in call.items() if key != "result_size_bytes"}
-    if "args_from" in smaller:
-        smaller["args_from"] = {name: _first_results(paths) for name, paths in smaller["args_from"].items()}
-    return smaller
-
-
-def _first_results(paths: Sequence[str]) -> Sequence[str]:
-    results = [path for path in paths if path != QUESTION]
-    return results[:2] or paths
-
-
-def _count_saw(
-    record: dict[str, Any], calls: Sequence[Mapping[str, Any]], cut: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    n_omitted = sum("saw" in call for call in calls) - sum("saw" in call for call in cut)
-    return {**record, "saw_omitted": n_omitted} if n_omitted else record
 
 
 def _omit_field(field: str, calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:

@@ -95,8 +95,6 @@ class Record(TypedDict):
     session_hash: NotRequired[str]
     case: NotRequired[list[str]]
     """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case_keys`."""
-    saw_omitted: NotRequired[int]
-    """If the line was too long: from how many calls ``saw`` was removed."""
     tool_calls_omitted: NotRequired[int]
     omitted_failure: NotRequired[bool]
     """Only if calls or overrides were omitted for size: whether any call's flag was left uncleared, or an

@@ -4,28 +4,22 @@ Independent of what a database stores. Only this module translates sqlite3 error
 """
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import file_errors
+from coreloop.base.files import close_to_others, file_errors
 from coreloop.base.waiting import wait_until
 
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another process that is writing."""
 _PAUSE_S: Final = 0.02
 _USE_WAL: Final = "PRAGMA journal_mode = WAL"
-_NEARLY_FULL_BYTES: Final = 1 << 20
-_UNGROWABLE: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
-"""A full disk or a used quota, for the database and for the files beside it."""
-# Functions registered with SQLite must accept any value, so that only Ctrl-C can raise this error.
-_INTERRUPTED: Final = "user-defined function raised exception"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +33,15 @@ class Schema:
     create : str or callable
         A script, or a function of the connection, that makes the tables in an empty file, inside a
         transaction; of a database without a version that is the schema's own, it makes one with a version.
-    is_own : callable
-        Whether a database that is not empty has this schema.
+    tables : collection of str
+        Tables that every database of this schema has.
     version : int
         The only version that this program reads.
     """
 
     name: str
     create: str | Callable[[sqlite3.Connection], None]
-    is_own: Callable[[sqlite3.Connection], bool]
+    tables: Collection[str]
     version: int = 1
 
 
@@ -84,9 +78,7 @@ def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def writer(
-    path: Path, schema: Schema, *, wal: bool = True, threads: bool = False
-) -> Iterator[sqlite3.Connection]:
+def writer(path: Path, schema: Schema, *, threads: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database for writing; it is created if necessary.
 
     Several processes may write at once: each waits for the others' transactions.
@@ -95,8 +87,6 @@ def writer(
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    wal : bool
-        Let other processes read during a write.
     threads : bool
         Let other threads use the connection; they must take turns.
 
@@ -108,8 +98,7 @@ def writer(
     """
     with sqlite_errors(path), closing(connect(path, make=True, threads=threads)) as connection:
         check_schema(connection, path, schema)
-        if wal:
-            use_wal(connection)
+        use_wal(connection)
         if version(connection) != schema.version:
             with transaction(connection):
                 check_schema(connection, path, schema)
@@ -118,19 +107,10 @@ def writer(
         yield connection
 
 
-def keep_private(path: Path) -> bool:
-    """Remove other users' access to a database and its WAL files; whether they now have none.
-
-    Files of another user are not changed.
-    """
-    if not hasattr(os, "geteuid"):
-        return True
-    for file in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
-        with suppress(OSError):  # absent, or a file system without modes
-            status = file.stat()
-            if status.st_uid == os.geteuid() and status.st_mode & 0o077:
-                file.chmod(status.st_mode & 0o700)
-    return not path.stat().st_mode & 0o077
+def keep_private(path: Path) -> None:
+    """Remove other users' access to a database and its WAL files, as far as they are this user's."""
+    for end in ("", "-wal", "-shm"):
+        close_to_others(path.with_name(f"{path.name}{end}"))
 
 
 @contextmanager
@@ -158,9 +138,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if str(error) == _INTERRUPTED:
-            raise KeyboardInterrupt from error
-        raise WorkspaceError(_message(error, path), path=path) from error
+        raise WorkspaceError(_message(error), path=path) from error
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
@@ -199,19 +177,11 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         version(connection)
     except sqlite3.OperationalError as error:
         connection.close()
-        if not (_is_unwritable(error) or _code(error) in _UNGROWABLE) or _has_wal(path):
+        wal = path.with_name(f"{path.name}-wal")
+        if _is_busy(error) or (wal.exists() and wal.stat().st_size > 0):
             raise
         return connect(path, options="mode=ro&immutable=1")
-    except BaseException:
-        connection.close()
-        raise
     return connection
-
-
-def _has_wal(path: Path) -> bool:
-    with suppress(FileNotFoundError):
-        return path.with_name(f"{path.name}-wal").stat().st_size > 0
-    return False
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
@@ -223,7 +193,7 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
         The database has other tables or another version.
     """
     is_empty = not tables(connection) and version(connection) == 0
-    if not is_empty and not schema.is_own(connection):
+    if not is_empty and not set(tables(connection)).issuperset(schema.tables):
         raise WorkspaceError(f"is not a {schema.name} database; name another file", path=path)
     if version(connection) not in {0, schema.version}:
         raise WorkspaceError(
@@ -271,11 +241,6 @@ def tables(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute(listed)]
 
 
-def with_tables(names: Collection[str]) -> Callable[[sqlite3.Connection], bool]:
-    """Return what says whether a database has some tables at least, as a `Schema` asks it."""
-    return lambda connection: set(tables(connection)) >= set(names)
-
-
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:
     """Return the names of a table's columns; an absent table has none."""
     return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
@@ -318,28 +283,14 @@ def reason(error: sqlite3.OperationalError) -> str:
     return busy() if _is_busy(error) else str(error)
 
 
-def _message(error: sqlite3.OperationalError, path: Path) -> str:
+def _message(error: sqlite3.OperationalError) -> str:
     if _is_busy(error):
         return f"{busy()}; run this again"
-    if _is_full(error, path):
+    if _code(error) == sqlite3.SQLITE_FULL:
         return f"the disk is full ({error}); make room and try again"
-    if _is_unwritable(error):
+    if _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
         return f"cannot be used ({error}); allow writing to it and to its folder"
     return f"cannot be used ({error})"
-
-
-def _is_full(error: sqlite3.OperationalError, path: Path) -> bool:
-    """Whether the disk is full; for a WAL or journal file SQLite only reports an I/O error."""
-    if _code(error) != sqlite3.SQLITE_IOERR:
-        return _code(error) == sqlite3.SQLITE_FULL
-    with suppress(OSError):
-        return shutil.disk_usage(path.absolute().parent).free < _NEARLY_FULL_BYTES
-    return False
-
-
-def _is_unwritable(error: sqlite3.OperationalError) -> bool:
-    """Whether the file or its folder cannot be written, which reading a WAL needs, too."""
-    return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

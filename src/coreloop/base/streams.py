@@ -12,26 +12,16 @@ _UNREAD: Final = frozenset({errno.EPIPE, errno.EBADF})
 
 
 class _Output(io.FileIO):
-    """Standard output; data for a closed pipe is dropped. A full disk is still an error."""
+    """Standard output or error; data for a closed pipe is dropped. A full disk is still an error."""
 
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
         except OSError as error:
-            if not self._is_lost(error):
+            if error.errno not in _UNREAD:
                 raise
         _to_devnull(self.fileno())
         return memoryview(data).nbytes
-
-    def _is_lost(self, error: OSError) -> bool:
-        return error.errno in _UNREAD
-
-
-class _Errors(_Output):
-    """Standard error; all write errors are ignored, because they cannot be reported."""
-
-    def _is_lost(self, error: OSError) -> bool:
-        return not isinstance(error, BlockingIOError | InterruptedError)
 
 
 def outlive_readers() -> None:
@@ -44,11 +34,11 @@ def outlive_readers() -> None:
             os.fstat(descriptor)
         except OSError:  # closed: the next file to be opened would get its number, and the output
             _to_devnull(descriptor)
-    sys.stdout = _outliving(sys.stdout, 1, _Output)
-    sys.stderr = _outliving(sys.stderr, 2, _Errors)
+    sys.stdout = _outliving(sys.stdout, 1)
+    sys.stderr = _outliving(sys.stderr, 2)
 
 
-def _outliving(stream: TextIO | None, descriptor: int, kind: type[_Output]) -> TextIO:
+def _outliving(stream: TextIO | None, descriptor: int) -> TextIO:
     if stream is None:
         return Path(os.devnull).open("w", encoding="utf-8")
     binary = getattr(stream, "buffer", None)
@@ -58,7 +48,7 @@ def _outliving(stream: TextIO | None, descriptor: int, kind: type[_Output]) -> T
     with suppress(OSError):
         stream.flush()
     return io.TextIOWrapper(
-        io.BufferedWriter(kind(descriptor, "w", closefd=False)),
+        io.BufferedWriter(_Output(descriptor, "w", closefd=False)),
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=descriptor == 2 or binary is raw or raw.isatty(),

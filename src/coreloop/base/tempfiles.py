@@ -5,7 +5,6 @@ What a killed process leaves is removed by a later one, once nothing in it was w
 
 import os
 import re
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,16 +12,6 @@ from pathlib import Path
 from typing import Final
 
 _PARTIAL: Final = re.compile(r"\..+\.[0-9a-f]{16}\.partial", re.DOTALL)  # .x.json.0123456789abcdef.partial
-# The pipe closes without a word only if the parent was killed; its workers may write on for a moment.
-_REMOVE_WITHOUT_PARENT: Final = """
-import os, shutil, sys, time
-if not sys.stdin.buffer.read():
-    for _ in range(100):
-        shutil.rmtree(sys.argv[1], ignore_errors=True)
-        if not os.path.lexists(sys.argv[1]):
-            break
-        time.sleep(0.1)
-"""
 _LEFT_FOR_S: Final = 86_400
 
 
@@ -73,33 +62,6 @@ def temporary_folder(prefix: str, *, parent: Path | None = None) -> Iterator[Pat
         yield folder
     finally:
         _remove_tree(folder)
-
-
-@contextmanager
-def removed_if_killed(folder: Path) -> Iterator[None]:
-    """Remove a folder if this process is killed in the block: a second process waits for its end.
-
-    `temporary_folder` alone leaves the folder to the next run, which may never use the same parent.
-
-    Raises
-    ------
-    OSError
-        The second process cannot be started.
-    """
-    import subprocess  # not needed to record
-
-    watcher = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _REMOVE_WITHOUT_PARENT, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # out of reach of Ctrl-C
-    )
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # it was killed
-            watcher.communicate(b"done")
 
 
 def remove_leftovers(folder: Path, names: re.Pattern[str]) -> None:

@@ -69,13 +69,13 @@ def _output(stage: PatternResult | RefineResult | Promoted | SimulatedEffect) ->
             "pattern  what successful requests have in common\n",
             proposal_lines(stage),
         )
-        return Output(None, [head, *lines], written_notes(stage.paths, None))
+        return Output(None, [head, *lines], written_notes(stage.paths))
     if isinstance(stage, RefineResult):
         head, lines = (
             "\nrefine   what failed calls have in common\n",
             refined_lines(stage),
         )
-        return Output(None, [head, *lines], written_notes(stage.paths, None))
+        return Output(None, [head, *lines], written_notes(stage.paths))
     if isinstance(stage, SimulatedEffect):
         return Output(None, _effect_lines(stage))
     outcome = "committed to a branch; in a real project, a draft pull request"

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, verbose_option
+from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, verbose_option
 from coreloop.cli.output import Command, Output, cut, show, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.look import Looked
-    from coreloop.learn.proposals.task import ErrorRow
+    from coreloop.learn.proposals.entry import ErrorRow
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
@@ -37,20 +37,18 @@ _MAX_TOOLS_SHOWN: Final = 15
 )
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
-@click.option("--times", type=FILE, help="JSON lines that give the time of each request_id (openai-chat).")
-def import_(source: str, paths: tuple[Path, ...], out: Path | None, times: Path | None) -> Output:
+def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
 
     Example: import --from claude-code ~/.claude/projects
     """
-    from coreloop.observe.importers.append_requests import ImportRequest, run_import
+    from coreloop.observe.importers.append_requests import run_import
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
-    request = ImportRequest(source=source, paths=paths, folder=folder, times=times, root=workspace.root)
-    report = run_import(request, workspace.settings, now_s=time.time(), watching=reading_bar)
+    report = run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
@@ -78,14 +76,13 @@ def look(paths: tuple[Path, ...], verbose: bool) -> Output:
 
 
 @contextmanager
-def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
-    """Attach a progress bar to the files if there is much to read and stderr is a terminal."""
-    size_bytes = sum(file.size_bytes for file in files)
-    if size_bytes < _LONG_BYTES or not sys.stderr.isatty():
+def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Iterable[TraceFile]]":
+    """Show a progress bar of the files if there is much to read and stderr is a terminal."""
+    if sum(file.size_bytes for file in files) < _LONG_BYTES or not sys.stderr.isatty():
         yield files
         return
-    with click.progressbar(length=size_bytes, label="reading", file=sys.stderr) as bar:
-        yield [replace(file, progress=bar.update) for file in files]
+    with click.progressbar(files, label="reading", file=sys.stderr) as bar:
+        yield bar
 
 
 def _import_lines(report: "ImportReport") -> Iterator[str]:
@@ -176,15 +173,15 @@ def _missing_lines(looked: "Looked") -> Iterator[str]:
 def _look_facts(looked: "Looked") -> dict[str, object]:
     """The facts as JSON; traces belong to no project, so that none of their words is declared."""
     from coreloop.base.project.settings import Settings
-    from coreloop.learn.proposals.vocabulary import Vocabulary, labelled
+    from coreloop.learn.proposals.allowed_lines import Vocabulary
 
     words = Vocabulary({}, Settings())
     return {
         **fields_of(looked, "formats", "n_unknown"),
         "report": import_facts(looked.report),
         **fields_of(looked, "n_requests", "n_failed", "unseen"),
-        "errors": [labelled(row, row.shared(words)) for row in looked.errors],
-        "statements": [labelled(one, one.shared(words)) for one in looked.statements],
+        "errors": [row.labelled(words) for row in looked.errors],
+        "statements": [one.labelled(words) for one in looked.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
         **untrusted({"few_failures": looked.few_failures}),

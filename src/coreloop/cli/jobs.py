@@ -22,9 +22,8 @@ from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.output import Group, Output, table
 from coreloop.cli.runs_output import of, printable_text
-from coreloop.runs.jobs.job import STATUSES, Job, Status
-from coreloop.runs.jobs.queue import JobQueue, forget_expired, open_queue
-from coreloop.runs.jobs.work import work_in_threads
+from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
+from coreloop.runs.jobs.work import work as do_jobs
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -47,7 +46,7 @@ def work(*, once: bool, until_idle: bool, workers: int) -> Output:
     """
     with project_deps() as deps, _stopped_by_signals() as stop:
         forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
-        report = work_in_threads(
+        report = do_jobs(
             deps.queue,
             all_handlers(deps),
             threads=workers,

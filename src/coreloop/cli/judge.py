@@ -14,17 +14,17 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable, wrapped
-from coreloop.base.untrusted import with_untrusted
+from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.effect import effect_text
 from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
-from coreloop.learn.proposals.proposed_change import DocstringChange
+from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts import judge as verdicts
-from coreloop.learn.verdicts.judge import read_proposed
-from coreloop.learn.verdicts.judged_item import JudgedItem, Queue, Waiting, read_item, read_queue
-from coreloop.observe.judgments import HumanVerdict, VerdictLetter
+from coreloop.learn.verdicts.judge import DocstringChange, JudgedItem, read_item, read_queue
+from coreloop.learn.verdicts.proposal_state import Standpoint
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
@@ -59,9 +59,9 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
     if wanted is None:
         if verdict is not None:
             raise UsageError("a verdict needs --id too; without options, the queue is shown")
-        return _queue(read_queue(workspace, now=now), workspace)
+        return _queue(workspace)
     if verdict is None:
-        item, effects = read_item(workspace, wanted), read_kept(workspace).newest
+        item, effects = read_item(workspace, wanted), read_kept(workspace).effects
         facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
@@ -78,14 +78,17 @@ def _effect(judgment: HumanVerdict) -> str:
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _queue(queue: Queue, workspace: Workspace) -> Output:
-    waiting, judgments = queue.waiting, queue.judgments
+def _queue(workspace: Workspace) -> Output:
+    waiting, judgments = read_queue(workspace), read_verdicts(workspace.judgments_dir)
     facts = {
-        "queue": [with_untrusted(one, "text") for one in waiting],
+        "queue": [{"id": one.id, "since": one.since, **untrusted({"text": one.text})} for one in waiting],
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, queue.damaged)]
+    notes = [
+        *skipped_lines(judgments.skipped, "judgments"),
+        *map(printable, damaged_files(workspace)),
+    ]
     answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
     notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)
@@ -102,11 +105,12 @@ def _measured(workspace: Workspace) -> dict[str, str]:
     return {one.id: newest[one.key].dated for one in read_proposed(workspace) if one.key in newest}
 
 
-def _waiting_lines(waiting: Sequence[Waiting], measured: Mapping[str, str]) -> Iterator[str]:
+def _waiting_lines(waiting: Sequence[Standpoint], measured: Mapping[str, str]) -> Iterator[str]:
     yield f"waiting: {len(waiting)}" if waiting else "nothing waits for a verdict"
     for item in waiting[:_MAX_SHOWN]:
         yield cut(f"  {item.id}  {item.text}".rstrip())
-        yield from (cut(f"      {text}") for text in (item.reason, measured.get(item.id)) if text)
+        facts = (f"proposed on {item.since}", measured.get(item.id))
+        yield from (cut(f"      {text}") for text in facts if text)
     if len(waiting) > _MAX_SHOWN:
         yield f"  … and {len(waiting) - _MAX_SHOWN} more; --json lists all"
 
@@ -183,11 +187,10 @@ def _change(change: DocstringChange) -> Iterator[str]:
         yield change.target
     if change.problem:
         yield from _folded([f"no text: {change.problem}"])
-    marks = {"same": " ", "added": "+", "taken": "-"}
-    changed = [number for number, line in enumerate(change.lines) if line.kind != "same"]
+    changed = [number for number, line in enumerate(change.lines) if not line.startswith(" ")]
     for number, line in enumerate(change.lines):
         if any(abs(number - other) <= _CONTEXT for other in changed):
-            yield f"{marks[line.kind]} {line.text}"
+            yield line
     if change.lines and not changed:
         yield "the docstring says it already"
 

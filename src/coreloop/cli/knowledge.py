@@ -1,7 +1,6 @@
 """``dartlab-coreloop knowledge`` and ``backfill-blog``."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.sqlite import keep_private
 from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
@@ -17,9 +15,9 @@ from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_optio
 from coreloop.cli.output import Command, Group, Output, spelled_path
 
 if TYPE_CHECKING:
-    from coreloop.learn.knowledge.blog import Backfill, Post
+    from coreloop.learn.knowledge.blog import Backfill, NoInsight
     from coreloop.learn.knowledge.cleanup import Cleaned
-    from coreloop.learn.knowledge.playbook import Bullet
+    from coreloop.learn.knowledge.store import Bullet, Insight
 
 
 @click.group(cls=Group)
@@ -35,19 +33,18 @@ def prune(db: Path | None, confirm: bool) -> Output:
 
     Example: knowledge prune --confirm
     """
-    from coreloop.learn.knowledge import playbook
-    from coreloop.learn.knowledge.store import project_database, reading, writing
+    from coreloop.learn.knowledge import store
 
-    database = project_database(open_workspace(Path.cwd()), db)
-    with reading(database) as connection:
-        weak = playbook.weak_bullets(connection)
+    database = store.project_database(open_workspace(Path.cwd()), db)
+    with store.reading(database) as connection:
+        weak = store.weak_bullets(connection)
     if confirm and weak:
-        with writing(database) as connection:
-            weak = playbook.prune(connection)
+        with store.writing(database) as connection:
+            store.prune(connection)
     facts = {"confirmed": confirm, "bullets": [with_untrusted(bullet, "bullet") for bullet in weak]}
     if not weak:
         return Output(facts, "no bullet has a quality below 0.5")
-    notes = [f"removed: {len(weak):,}", *_readers(database)] if confirm else [NOT_CONFIRMED]
+    notes = [f"removed: {len(weak):,}"] if confirm else [NOT_CONFIRMED]
     return Output(facts, map(_bullet_line, weak), notes)
 
 
@@ -74,7 +71,7 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
     if confirm:
         workspace.keep_private(workspace.archive_dir)
         outcome = clean(database, notes, workspace.archive_dir, now=now)
-        done = [*_cleaned_notes(outcome), *_readers(database)]
+        done = list(_cleaned_notes(outcome))
     else:
         outcome = plan(database, notes, now=now)
         done = ["nothing to do" if outcome.is_idle else NOT_CONFIRMED]
@@ -89,12 +86,9 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
 
 @click.command(cls=Command)
 @click.option("--blog-root", type=FOLDER, default="blog", show_default=True, help="The blog's folder.")
-@click.option(
-    "--glob", "pattern", default="**/index.md", show_default=True, help="Pattern of the posts' files."
-)
 @confirm_option
 @db_option
-def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool) -> Output:
+def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
     """Import the ai blocks of blog posts as insights.
 
     Without --confirm, lists what would change and why posts are skipped. Exits 1 if the front matter of a
@@ -109,16 +103,15 @@ def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool)
     database = project_database(workspace, db)
     backfill = blog.backfill_blog(
         blog_root,
-        pattern,
         project=workspace.root,
         database=database,
         confirm=confirm,
         now=datetime.now(UTC),
     )
-    notes = [printable(_reason(post)) for post in backfill.malformed]
-    notes += _readers(database) if confirm else [NOT_CONFIRMED]
+    notes = [printable(_reason(*post)) for post in backfill["malformed"].items()]
+    notes += [] if confirm else [NOT_CONFIRMED]
     return Output(
-        _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill.malformed))
+        _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill["malformed"]))
     )
 
 
@@ -148,45 +141,39 @@ def _cleaned_notes(cleaned: "Cleaned") -> Iterator[str]:
         yield f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
 
 
-def _readers(database: Path) -> list[str]:
-    """Warn if the database belongs to another user, so that its mode cannot be restricted."""
-    is_open = database.exists() and not keep_private(database)
-    return [f"{spelled_path(database)} is not yours, and other users may read it"] if is_open else []
-
-
 def _blog_lines(backfill: "Backfill") -> Iterator[str]:
     """Yield a table of posts: new, edited, or skipped with the reason."""
-    for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
-        for post in posts:
-            yield printable(f"{padded(state, 9)}  {_code(post):<8}  {post.path}")
-    for post in backfill.skipped:
-        yield printable(f"{padded('skipped', 9)}  {'':<8}  {post.path}: {_reason(post)}")
+    for state in ("new", "edited"):
+        for path, content in backfill[state].items():
+            yield printable(f"{padded(state, 9)}  {_code(content):<8}  {path}")
+    for path, content in backfill["skipped"].items():
+        yield printable(f"{padded('skipped', 9)}  {'':<8}  {path}: {_reason(path, content)}")
     yield _summary(backfill)
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
-    posts = {field.name: getattr(backfill, field.name) for field in fields(backfill)}
-    return {"confirmed": confirm, **{name: list(map(_post_facts, some)) for name, some in posts.items()}}
+    posts = {name: [_post_facts(*post) for post in some.items()] for name, some in backfill.items()}
+    return {"confirmed": confirm, **posts}
 
 
-def _post_facts(post: "Post") -> dict[str, object]:
-    reason = _reason(post)
-    return {"path": post.path, **({"reason": reason} if reason else {"stock_code": _code(post)})}
+def _post_facts(path: Path, content: "Insight | NoInsight") -> dict[str, object]:
+    reason = _reason(path, content)
+    return {"path": path, **({"reason": reason} if reason else {"stock_code": _code(content)})}
 
 
 def _summary(backfill: "Backfill") -> str:
-    counts = {field.name: len(getattr(backfill, field.name)) for field in fields(backfill)}
+    counts = {name: len(posts) for name, posts in backfill.items()}
     return ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
 
 
-def _code(post: "Post") -> str:
-    return getattr(post.content, "stock_code", "")
+def _code(content: "Insight | NoInsight") -> str:
+    return getattr(content, "stock_code", "")
 
 
-def _reason(post: "Post") -> str:
+def _reason(path: Path, content: "Insight | NoInsight") -> str:
     from coreloop.learn.knowledge.blog import NoInsight
 
-    if not isinstance(post.content, NoInsight):
+    if not isinstance(content, NoInsight):
         return ""
-    line, reason = post.content.line, post.content.reason
-    return reason if line is None else f"{spelled_path(post.path)}:{line}: {reason}"
+    line, reason = content.line, content.reason
+    return reason if line is None else f"{spelled_path(path)}:{line}: {reason}"

@@ -15,7 +15,7 @@ from coreloop.cli.output import ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.oddities import Absent, LogOddities
-    from coreloop.learn.mine.run import Mined, Watch
+    from coreloop.learn.mine.folder import Mined, Watch
     from coreloop.observe.reading.outcome import Unseen
 
 
@@ -30,7 +30,7 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
     @wraps(command)
     def with_mining(*args: Any, in_dir: "Path | None", own: bool, no_cache: bool, **options: Any) -> Any:
-        from coreloop.learn.mine.run import MiningOptions
+        from coreloop.learn.mine.folder import MiningOptions
 
         if own and in_dir is not None:
             raise click.UsageError("--own and --in-dir both name the records; give one of them")
@@ -73,7 +73,7 @@ def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], C
 
 def watched() -> "Watch":
     """Return callbacks that show the progress, and say on stderr if facts could not be kept."""
-    from coreloop.learn.mine.run import Watch
+    from coreloop.learn.mine.folder import Watch
 
     bar = ProgressBar("reading records")
     return Watch(progress=bar.update, opened=partial(_opened, bar))
@@ -88,11 +88,11 @@ def _opened(bar: ProgressBar, mined: "Mined") -> None:
 MAX_SHOWN = 10
 
 
-def written_notes(paths: tuple[Path, ...], kept: Path | None) -> Iterator[str]:
-    """Say which files a run wrote or, since its days have no record, kept."""
+def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:
+    """Say which files a run wrote."""
     yield from (f"wrote {path}" for path in paths)
-    if kept is not None:
-        yield f"kept {kept}: no record in these days, so nothing was written"
+    if not paths:
+        yield "no record in these days, so nothing was written"
 
 
 def more_lines(number: int, noun: str, n_shown: int = MAX_SHOWN) -> Iterator[str]:

@@ -28,7 +28,7 @@ from coreloop.base.github.connect import open_api
 from coreloop.base.github.issues import write_comment, write_dashboard
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
-from coreloop.learn.proposals.page import job_summary
+from coreloop.learn.proposals.proposal_files import job_summary
 from coreloop.promote.nightly import drafts_summary, is_empty, prepare_drafts, prepare_retirements
 
 
@@ -85,16 +85,14 @@ def _dashboard(environ: Mapping[str, str]) -> str:
     names = ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_RUN_ID")
     repo, server, run = (_required(environ, name) for name in names)
     result, url = environ.get("RESULT") or "unknown", f"{server}/{repo}/actions/runs/{run}"
-    with open_api(repo, environ) as api:
-        issue = write_dashboard(api, dashboard_body(environ.get("PAGE", ""), result=result, run_url=url))
-    return f"{'created' if issue.created else 'edited'} {issue.url}"
+    body = dashboard_body(environ.get("PAGE", ""), result=result, run_url=url)
+    return write_dashboard(open_api(repo, environ), body)
 
 
 def _comments(environ: Mapping[str, str]) -> None:
-    with open_api(_required(environ, "GITHUB_REPOSITORY"), environ) as api:
-        for comment in read_comments(environ.get("COMMENTS", "")):
-            written = write_comment(api, comment.pull_request, comment.text)
-            print(f"{written.done} {written.url}")
+    api = open_api(_required(environ, "GITHUB_REPOSITORY"), environ)
+    for comment in read_comments(environ.get("COMMENTS", "")):
+        print(write_comment(api, comment.pull_request, comment.text))
 
 
 def _required(environ: Mapping[str, str], name: str) -> str:

@@ -53,13 +53,13 @@ def pattern(now: datetime, **options: Any) -> Output:
 
     Example: pattern --since 7d --min-repeat 5
     """
-    from coreloop.learn.propose import PatternRequest, run_pattern
+    from coreloop.learn.propose import NightRequest, run_pattern
 
     workspace = open_workspace(Path.cwd())
-    result = run_pattern(workspace, PatternRequest(**options), now=now, watch=watched())
+    result = run_pattern(workspace, NightRequest(**options), now=now, watch=watched())
     notes = [
         *_notes(result, is_dry=options["with_notes"]),
-        *for_people(written_notes(result.paths, result.kept)),
+        *for_people(written_notes(result.paths)),
         *skipped_lines(result.skipped_verdicts, "judgments"),
     ]
     for path in result.removed:
@@ -133,12 +133,8 @@ def _cells(candidate: "Candidate") -> tuple[str, ...]:
 
 
 def _other_lines(result: "PatternResult") -> Iterator[str]:
-    """Yield small groups, neutral records, unreadable lines, entries without a definition, and notes."""
-    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
-
+    """Yield neutral records, unreadable lines, entries without a definition, and notes."""
     document = result.document
-    if document.n_folded:
-        yield f"  {number_of(document.n_folded, 'proposal')} of fewer than {MIN_PUBLISHED} requests left out"
     if result.n_neutral:
         yield (
             f"  {number_of(result.n_neutral, 'record')} counted as neither success nor failure: handed to "
@@ -149,16 +145,13 @@ def _other_lines(result: "PatternResult") -> Iterator[str]:
     if n_lost := sum(append is not None and append.target_file is None for append in appends):
         yield f"  {n_lost} with no definition found: name the tools in coreloop.yaml (see the draft)"
     if document.notes:
-        bullets = number_of(sum(len(note.bullets) for note in document.notes), "bullet")
+        bullets = number_of(sum(map(len, document.notes.values())), "bullet")
         yield f"  {bullets} of {number_of(len(document.notes), 'audit note')}, in the draft"
 
 
 def proposals_facts(result: "PatternResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.proposals.vocabulary import labelled
-
     document = result.document
-    shared = [labelled(one, one.shared(result.words)) for one in document.candidates]
     return {
         "window": document.window,
         **fields_of(result, "n_records", "n_neutral", "n_files", "newest"),
@@ -166,9 +159,8 @@ def proposals_facts(result: "PatternResult") -> dict[str, object]:
         "fell": result.dropped,
         **asdict(result.oddities),
         "unseen": result.unseen,
-        "candidates": shared,
+        "candidates": [one.labelled(result.words) for one in document.candidates],
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),
         "files": result.paths,
-        "kept": result.kept,
     }

@@ -107,9 +107,8 @@ def promote(
     )
     if confirm:
         return _confirm(workspace, request)
-    planned = plan_promotion(workspace, request)
-    show_left_out(planned.left_out, verbose=verbose)
-    plan = planned.plan
+    plan, left_out = plan_promotion(workspace, request)
+    show_left_out(left_out, verbose=verbose)
     return Output(_facts(plan), partial(show_plan, plan, verbose=verbose), code=int(bool(plan.obstacles)))
 
 

@@ -27,9 +27,8 @@ from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.draft import Unproposed
-    from coreloop.learn.proposals.entry import Counterexample, Statement
+    from coreloop.learn.proposals.entry import Counterexample, ErrorRow, Statement
     from coreloop.learn.proposals.proposal_files import CounterexamplesFile
-    from coreloop.learn.proposals.task import ErrorRow
     from coreloop.learn.propose import RefineResult
 
 
@@ -49,15 +48,15 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
     Example: refine --since 30d --exclude-types timeout,rate_limit
     """
-    from coreloop.learn.propose import RefineRequest, run_refine
+    from coreloop.learn.propose import NightRequest, run_refine
 
-    request = RefineRequest(excluded=tuple(exclude_types.split(",")), **options)
+    request = NightRequest(excluded=tuple(exclude_types.split(",")), **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
     skipped = skipped_lines(result.skipped_verdicts, "judgments")
     return Output(
         _facts(result),
         refined_lines(result, is_verbose=verbose),
-        [*for_people(written_notes(result.paths, result.kept)), *skipped],
+        [*for_people(written_notes(result.paths)), *skipped],
     )
 
 
@@ -125,12 +124,10 @@ def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:
 
 def _facts(result: "RefineResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.proposals.vocabulary import labelled
-
     document, unproposed = result.document, result.unproposed
 
     def listed(rows: "Iterable[Statement | Counterexample | ErrorRow]") -> list[Any]:
-        return [labelled(row, row.shared(result.words)) for row in rows]
+        return [row.labelled(result.words) for row in rows]
 
     return {
         "window": document.window,
@@ -148,7 +145,6 @@ def _facts(result: "RefineResult") -> dict[str, object]:
         "counterexamples": listed(document.counterexamples),
         **fields_of(document, "n_folded"),
         "files": result.paths,
-        "kept": result.kept,
     }
 
 

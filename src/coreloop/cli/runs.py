@@ -28,14 +28,21 @@ from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_opti
 from coreloop.cli.output import Group, Output
 from coreloop.cli.research import response_output
 from coreloop.cli.runs_output import drive_here, printable_text, row_facts, run_lines, state_lines
-from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
 from coreloop.runs.agent.agent_runs import close_if_over
-from coreloop.runs.driver.driven_run import is_driven, require_outside
+from coreloop.runs.driver.driven_run import begin_driven, bound_run, is_driven, require_outside
 from coreloop.runs.driver.driver import settle_left_over
-from coreloop.runs.driver.new_run import begin_driven, bound_run
 from coreloop.runs.events import Caller
-from coreloop.runs.manage import forget_run, last_state, read_iteration, read_run, require_status
-from coreloop.runs.pause_and_stop import complete_run, pause_run, resume_run, stop_run
+from coreloop.runs.manage import (
+    complete_run,
+    forget_run,
+    last_state,
+    pause_run,
+    read_iteration,
+    read_run,
+    require_status,
+    resume_run,
+    stop_run,
+)
 from coreloop.runs.person_or_agent import require_person, require_terminal
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
@@ -214,7 +221,7 @@ def _tell(
 def _require_outside(store: Store, state: State, act: str) -> Caller:
     """Refuse whoever may be the agent of a run; returns who calls."""
     by = require_outside(state, act, os.environ)
-    if state.kind == DRIVES_ITSELF:
+    if state.drives_itself:
         require_terminal(f"{act} a run", os.environ)
     return by
 

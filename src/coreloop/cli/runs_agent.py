@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -36,16 +35,15 @@ from coreloop.cli.open_runs import (
 )
 from coreloop.cli.options import FILE
 from coreloop.cli.output import Command, Output
-from coreloop.runs.agent import agent_runs
 from coreloop.runs.agent.agent_report import read_report
-from coreloop.runs.agent.agent_runs import attach, close_if_over, show_views, take_up
+from coreloop.runs.agent.agent_runs import agree, attach, close_if_over, show_views, take_up
 from coreloop.runs.agent.json_input import MAX_BYTES
 from coreloop.runs.driver.driven_run import require_outside
 from coreloop.runs.folder import INBOX
 from coreloop.runs.limits import Mode, limits_of
 from coreloop.runs.manage import export_run, read_run
 from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run, require_person, require_terminal
-from coreloop.runs.state import State, state_json
+from coreloop.runs.state import AGENT, state_json
 from coreloop.runs.stores.store import Store
 
 _MAX_QUESTION_BYTES: Final = 100_000
@@ -87,7 +85,7 @@ def open_(
     """
     text = _text(question, file)
     with project_store() as (workspace, store):
-        likes = () if is_new or continued else like_sessions(text, store, kind=agent_runs.KIND)
+        likes = () if is_new or continued else like_sessions(text, store, kind=AGENT)
         if likes:
             return Output(choice_json(likes, text))
         if continued:
@@ -237,34 +235,24 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
 @click.command(cls=Command)
 @click.argument("sub_questions", nargs=-1, required=True)
 @run_option
-@click.option("--waive", "is_waived", is_flag=True, help="Agree that one falls away instead.")
+@click.option("--waive", "is_waived", is_flag=True, help="Agree that they fall away instead.")
 def confirm(sub_questions: tuple[str, ...], run_id: str | None, is_waived: bool) -> Output:
     """Agree that notes of an agent are about the question, so that they count. Only a person can.
 
     Example: runs confirm S2 S3
     """
-    act = partial(agent_runs.confirm, part_ids=sub_questions)
-    if is_waived:
-        if len(sub_questions) != 1:
-            raise UsageError("--waive takes one sub-question")
-        act = partial(agent_runs.waive, part_id=sub_questions[0])
-    state = _agree(act, run_id, "waive a part of" if is_waived else "confirm a part of")
+    act = "agree to its own proposal"
+    by = require_person(act, os.environ)
+    require_terminal(act, os.environ)
+    with project_store() as (workspace, store):
+        named = read_run(store, meant_run(workspace, store, run_id))
+        require_outside(named, "waive a part of" if is_waived else "confirm a part of", os.environ)
+        state = agree(store, named.run_id, sub_questions, is_waived=is_waived, by=by)
+        show_views(workspace, store, state)
     done = "waived" if is_waived else "confirmed"
     facts = {"run_id": state.run_id, done: list(sub_questions), "status": state.status}
     line = f"{'falls away' if is_waived else 'counted now'}: {' '.join(sub_questions)}"
     return Output(facts, f"{line}; {state.run_id}: {state.status}")
-
-
-def _agree(agree: Callable[..., State], run_id: str | None, act: str) -> State:
-    """Do what only a person can: agree to what an agent proposed."""
-    by = require_person("agree to its own proposal", os.environ)
-    require_terminal("agree to its own proposal", os.environ)
-    with project_store() as (workspace, store):
-        named = read_run(store, meant_run(workspace, store, run_id))
-        require_outside(named, act, os.environ)
-        state = agree(store, named.run_id, by=by)
-        show_views(workspace, store, state)
-        return state
 
 
 def _run(workspace: Workspace, store: Store, run_id: str | None, session: str = "") -> str:

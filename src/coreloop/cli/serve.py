@@ -81,7 +81,7 @@ def _make_key(name: str, scopes: tuple[str, ...]) -> Output:
 
 def _write_pages(out: Path) -> Output:
     try:
-        from coreloop.learn.verdicts.judge import damaged_files
+        from coreloop.learn.proposals.proposal_files import damaged_files
         from coreloop.web.pages.page_data import open_source
         from coreloop.web.pages.report import write_report
     except ModuleNotFoundError as error:

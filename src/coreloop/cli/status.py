@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coreloop.admin.status.promotions import Promotions
     from coreloop.admin.status.stability import Stability, StabilityGate
     from coreloop.admin.status.status import Standing, Status
-    from coreloop.learn.mine.run import MiningOptions
+    from coreloop.learn.mine.folder import MiningOptions
 
 
 @click.command(cls=Command)

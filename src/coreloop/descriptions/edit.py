@@ -1,4 +1,4 @@
-"""Insert lines into one docstring, or remove lines from it, or return the reason why not.
+"""Insert lines into one docstring, or remove lines from it, or raise the reason why not.
 
 Every edit is proven before it is returned: both files are parsed, compared and scanned. No file is opened
 here.
@@ -20,7 +20,6 @@ from coreloop.descriptions.place import (
 )
 from coreloop.descriptions.sections import DocstringSection, Layout, Style, scan
 from coreloop.descriptions.source import (
-    DocstringPlace,
     Located,
     SourceText,
     UnprovenError,
@@ -34,8 +33,6 @@ from coreloop.descriptions.source import (
 
 # a backslash at a line's end, but not an escaped one
 _ESCAPED_BREAK = re.compile(r"(?<!\\)(?:\\\\)*\\[\r\n]")
-_RULE = re.compile(r"-+|=+|~+|\^+")
-_SECTION_NAME = re.compile(r"[^\W\d_][\w /&-]{0,60}")
 # Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
@@ -47,15 +44,11 @@ class Edited:
     Parameters
     ----------
     old, source : bytes
-        The whole file before and after: the old one without the `removed` lines, with `inserted` at `offset`.
-    offset : int
-        Byte offset in the old file without the removed lines.
-    inserted : bytes
-        In the file's encoding, with its line ends.
-    line : int
-        Line of the ``def`` or ``class`` (1 for a module).
+        The whole file before and after: the old one without the `removed` lines, with the `appended` ones.
+    qualname : str
+        The docstring's definition.
     appended : tuple of str
-        The requested lines that were absent.
+        The requested lines that were absent; none if nothing changed.
     before, after : str
         The docstring's value.
     removed : tuple of str
@@ -64,28 +57,11 @@ class Edited:
 
     old: bytes
     source: bytes
-    offset: int
-    inserted: bytes
-    line: int
+    qualname: str
     appended: tuple[str, ...]
     before: str
     after: str
     removed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """All lines are already present; `line` is that of the definition, `docstring` its value."""
-
-    line: int
-    docstring: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Nothing was changed; `reason` is for a maintainer."""
-
-    reason: str
 
 
 def put_lines(
@@ -95,11 +71,9 @@ def put_lines(
     *,
     section: str | None = None,
     style: Style = "numpydoc",
-    width: int | None = None,
     is_ours: Callable[[str], bool] = never,
     replaced: Collection[str] = (),
-    line: int | None = None,
-) -> Edited | Unchanged | Refused:
+) -> Edited:
     """Put bullets where every model reads them: at the end of the first block of text.
 
     That is before the first section or field, after a blank line; an existing list that has only lines of
@@ -108,8 +82,8 @@ def put_lines(
 
     Nothing else in the file changes, and that is proven: the new file parses to the same tree except for this
     docstring; the change is one insertion between its quotes; every old line is unchanged; the new lines are
-    where they belong, and no other section gained or lost a line; the same call on the new file returns
-    `Unchanged`. A docstring in single quotes gets its line breaks as escapes; a raw one in single quotes is
+    where they belong, and no other section gained or lost a line; the same call on the new file changes
+    nothing. A docstring in single quotes gets its line breaks as escapes; a raw one in single quotes is
     refused.
 
     Parameters
@@ -124,33 +98,31 @@ def put_lines(
         Put them at the end of this section instead; other spellings of known names (``Args``) match, too.
     style : {"numpydoc", "google", "markdown"}
         Style of a new section in a docstring without sections.
-    width : int, optional
-        Columns at which bullets are wrapped.
     is_ours : callable, optional
         Whether a bullet is of a form that coreloop writes.
     replaced : collection of str
         Lines of coreloop's at the same place to remove; each is present exactly once. Without these and the
         new lines, the file before and after is the same, byte for byte.
-    line : int, optional
-        Line of the ``def`` or of one of its decorators, if a name is defined more than once.
+
+    Raises
+    ------
+    UnprovenError
+        Nothing can be changed with proof; the reason, for a maintainer.
     """
-    wanted, at = Wanted(tuple(lines), section, style, width, is_ours), DocstringPlace(qualname, line)
-    try:
-        _check(wanted)
-        old = read_source(source)
-        if not replaced:
-            return _insert(old, at, wanted)
-        before = _located(old, at, wanted.asked).literal.value
-        outcome = _insert(remove_bullets(old, at, replaced, section=section), at, wanted)
-    except UnprovenError as reason:
-        return Refused(str(reason))
-    if isinstance(outcome, Unchanged):
-        return Refused("lines would be removed but none added; take a promotion back with git revert")
-    return replace(outcome, old=source, before=before, removed=tuple(replaced))
+    wanted = Wanted(tuple(lines), section, style, is_ours)
+    _check(wanted)
+    old = read_source(source)
+    if not replaced:
+        return _insert(old, qualname, wanted)
+    before = _located(old, qualname, wanted.asked).literal.value
+    edited = _insert(remove_bullets(old, qualname, replaced, section=section), qualname, wanted)
+    if not edited.appended:
+        raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
+    return replace(edited, old=source, before=before, removed=tuple(replaced))
 
 
 def remove_bullets(
-    source: SourceText, at: DocstringPlace, bullets: Collection[str], *, section: str | None
+    source: SourceText, qualname: str, bullets: Collection[str], *, section: str | None
 ) -> SourceText:
     """Remove some bullets of one docstring.
 
@@ -158,8 +130,8 @@ def remove_bullets(
     ----------
     source : SourceText
         The file.
-    at : DocstringPlace
-        Which docstring.
+    qualname : str
+        As in `put_lines`.
     bullets : collection of str
         Bullets, each on one line from its dash on.
     section : str or None
@@ -171,38 +143,36 @@ def remove_bullets(
         A bullet is not present exactly once, or the rest would be read differently.
     """
     asked = () if section is None else (section,)
-    for bullet in reversed(_find(_located(source, at, asked).layout, bullets, section)):
-        source = _without(_located(source, at, asked), bullet)  # from the last: numbers above stay the same
+    for bullet in reversed(_find(_located(source, qualname, asked).layout, bullets, section)):
+        source = _without(
+            _located(source, qualname, asked), bullet
+        )  # from the last: numbers above stay the same
     return source
 
 
 def _check(wanted: Wanted) -> None:
-    if not all(map(_SECTION_NAME.fullmatch, wanted.asked)):
-        raise UnprovenError(f"{wanted.asked[0]!r} cannot be the name of a section")
     if not wanted.lines:
         raise UnprovenError("there are no lines to append")
-    for text in (*wanted.asked, *wanted.lines):
+    for text in wanted.lines:
         if not text.strip():
             raise UnprovenError("a line is empty")
-        if _RULE.fullmatch(text.strip()):
-            raise UnprovenError("a line would be read as the underline of a heading")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
             raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
 
 
-def _located(source: SourceText, at: DocstringPlace, asked: Collection[str]) -> Located:
-    located = locate(source, at, asked=asked)
+def _located(source: SourceText, qualname: str, asked: Collection[str]) -> Located:
+    located = locate(source, qualname, asked=asked)
     if located is None:
-        raise UnprovenError(f"{at.qualname or 'the module'} has no docstring")
+        raise UnprovenError(f"{qualname or 'the module'} has no docstring")
     return located
 
 
-def _insert(source: SourceText, at: DocstringPlace, wanted: Wanted) -> Edited | Unchanged:
-    target = _located(source, at, wanted.asked)
-    before, literal, definition = target.layout, target.literal, target.definition
+def _insert(source: SourceText, qualname: str, wanted: Wanted) -> Edited:
+    target = _located(source, qualname, wanted.asked)
+    before, literal = target.layout, target.literal
     placement = place(before, wanted, indent=target.indent)
     if placement is None:
-        return Unchanged(definition.line, literal.value)
+        return Edited(source.raw, source.raw, qualname, (), literal.value, literal.value)
     position = before.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
     if literal.triple and position == len(literal.value):
@@ -211,7 +181,7 @@ def _insert(source: SourceText, at: DocstringPlace, wanted: Wanted) -> Edited | 
         )  # closing quotes on their own line, since the text could end in a quote
     value = literal.value[:position] + added + literal.value[position:]
     offset = literal.offset(position)
-    spelled = literal.spell(added, source.newline_near(offset, literal.start, literal.end))
+    spelled = literal.spell(added, source.newline_at(offset))
     new, after = _spliced(target, offset, offset, spelled, value)
     if after.open_fence or (
         before.least is not None and (after.least, after.margin) != (before.least, before.margin)
@@ -230,9 +200,7 @@ def _insert(source: SourceText, at: DocstringPlace, wanted: Wanted) -> Edited | 
         raise UnprovenError(
             f"the lines would not be read as text of {where}, or would change another section"
         )
-    start, inserted = source.byte_offset(offset), encode(spelled, source.encoding)
-    appended = placement.appended
-    return Edited(source.raw, new.raw, start, inserted, definition.line, appended, literal.value, value)
+    return Edited(source.raw, new.raw, qualname, placement.appended, literal.value, value)
 
 
 def _spliced(target: Located, start: int, end: int, spelled: str, value: str) -> tuple[SourceText, Layout]:
@@ -247,7 +215,7 @@ def _spliced(target: Located, start: int, end: int, spelled: str, value: str) ->
     new = read_source(old.raw[: old.byte_offset(start)] + inserted + old.raw[old.byte_offset(end) :])
     if new.text != old.text[:start] + spelled + old.text[end:]:
         raise UnprovenError(f"text inserted in {old.encoding} would not read back as it was written")
-    edited = find_definition(new.tree, target.place.qualname, target.place.line)
+    edited = find_definition(new.tree, target.qualname)
     node = docstring_node(edited)
     if node is None or node.value != value:
         raise UnprovenError("the docstring would not read back as it was written")
@@ -301,28 +269,3 @@ def _outline(layout: Layout, left_out: Collection[int] = ()) -> list[tuple[str, 
 def _texts(layout: Layout, section: DocstringSection, left_out: Collection[int]) -> list[str]:
     numbers = (number for number in range(section.body, section.end) if number not in left_out)
     return list(filter(None, (layout.lines[number].text.strip() for number in numbers)))
-
-
-def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
-    """Why a change is not exactly one insertion into a docstring, in one clause; None if it is.
-
-    Parameters
-    ----------
-    before, after : bytes
-        The whole file.
-    symbol : str
-        Qualname of the docstring's definition, ``name:LINE`` if it is defined twice.
-    """
-    qualname, _, number = symbol.partition(":")
-    at = DocstringPlace(qualname, int(number) if number.isdecimal() else None)
-    try:
-        old, new = (_located(read_source(raw), at, ()) for raw in (before, after))
-        if not equal_except(old.source.tree, new.source.tree, pair=(old.node, new.node)):
-            return f"it changed more than the docstring of {qualname}"
-        pairs = enumerate(zip(before, after, strict=False))
-        first = next((number for number, (left, right) in pairs if left != right), len(before))
-        first = min(first, old.source.byte_offset(old.literal.end))
-    except UnprovenError as reason:
-        return str(reason)
-    is_insertion = len(after) > len(before) and after[first:].endswith(before[first:])
-    return None if is_insertion else "it is not a single insertion"

@@ -15,7 +15,6 @@ from coreloop.base.errors import GitError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.promotion_settings import DocstringSettings
-from coreloop.descriptions.edit import Refused
 from coreloop.descriptions.sections import Layout, name_key, scan
 from coreloop.descriptions.source import (
     Definition,
@@ -71,7 +70,7 @@ class Loss:
     sections: tuple[str, ...]
 
 
-def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...] | Refused:
+def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...]:
     """List the sections of each public class, function and method of a file.
 
     Public definitions have no underscore at the start of a part of their name and are not inside a function.
@@ -85,19 +84,22 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
 
     Returns
     -------
-    tuple of Shape or Refused
-        In the order of the file; refused if Python cannot read it.
+    tuple of Shape
+        In the order of the file.
+
+    Raises
+    ------
+    UnprovenError
+        Python cannot read the file.
     """
-    try:
-        tree = read_source(source).tree
-    except UnprovenError as reason:
-        return Refused(str(reason))
-    return tuple(_shape(definition, sections) for definition in _public(definitions(tree)))
+    return tuple(
+        _shape(definition, sections) for definition in _public(definitions(read_source(source).tree))
+    )
 
 
 def lost_sections(
     old: bytes, new: bytes, *, sections: Sequence[str] = (*SECTIONS, *OTHER_SECTIONS)
-) -> tuple[Loss, ...] | Refused:
+) -> tuple[Loss, ...]:
     """Compare two states of a file: sections that a definition in both of them had and lost.
 
     Several definitions of a name are compared in their order. A removed definition is not a loss; a removed
@@ -111,17 +113,17 @@ def lost_sections(
 
     Returns
     -------
-    tuple of Loss or Refused
+    tuple of Loss
+
+    Raises
+    ------
+    UnprovenError
+        Python cannot read one of them.
     """
-    before, after = shapes(old, sections=sections), shapes(new, sections=sections)
-    if isinstance(before, Refused):
-        return before
-    if isinstance(after, Refused):
-        return after
-    had = dict(_numbered(before))
+    had = dict(_numbered(shapes(old, sections=sections)))
     losses = [
         Loss(shape.qualname, shape.line, tuple(x for x in had[key].present if x not in shape.present))
-        for key, shape in _numbered(after)
+        for key, shape in _numbered(shapes(new, sections=sections))
         if key in had
     ]
     return tuple(loss for loss in losses if loss.sections)
@@ -252,12 +254,12 @@ def check_files(
 
 
 def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
-    source = read_file(path)
-    present = shapes(source, sections=sections)
-    if isinstance(present, Refused):
-        return FileReport(path, unreadable=present.reason)
-    known = (*sections, *(name for name in OTHER_SECTIONS if name not in sections))
-    lost = lost_sections(old, source, sections=known) if old is not None else ()
-    if isinstance(lost, Refused):
-        return FileReport(path, present, unreadable=f"at the other revision: {lost.reason}")
+    source, present = read_file(path), tuple[Shape, ...]()
+    try:
+        present = shapes(source, sections=sections)
+        known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
+        lost = lost_sections(old, source, sections=known) if old is not None else ()
+    except UnprovenError as reason:
+        where = "at the other revision: " if present else ""
+        return FileReport(path, present, unreadable=f"{where}{reason}")
     return FileReport(path, present, lost)

@@ -1,8 +1,7 @@
-"""Descriptions that are not docstrings: arguments in Python, and tools in JSON, YAML, TOML or TypeScript."""
+"""Descriptions that are not docstrings: arguments in Python, and tools in JSON, YAML or TOML."""
 
 import ast
 import json
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -80,21 +79,9 @@ def _names(node: ast.AST) -> Iterator[str]:
     return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
-_SCRIPTS: Final = (".ts", ".mts", ".js", ".mjs")
-DOCUMENTS: Final = (".json", ".yaml", ".yml", ".toml", *_SCRIPTS)
+DOCUMENTS: Final = (".json", ".yaml", ".yml", ".toml")
 _MAX_BYTES: Final = 2_000_000
 """As of source files: a larger one is not written by hand."""
-_MAX_DEPTH: Final = 50
-"""Brackets around a tool; each level is read once more, and no script that a person wrote has so many."""
-_TOKEN: Final = re.compile(
-    r"""
-      "(?:[^"\\\n]|\\.)*"? | '(?:[^'\\\n]|\\.)*'? | `(?:[^`\\]|\\.)*`?  # a text, also one without an end
-    | //[^\n]* | /\*(?:.*?\*/|.*)
-    | [^\W\d][\w$]* | [(){}\[\],:+]
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_QUOTES: Final = tuple("\"'`")
 
 
 def described_tools(path: str, raw: bytes) -> dict[str, str]:
@@ -115,9 +102,7 @@ def described_tools(path: str, raw: bytes) -> dict[str, str]:
     if len(raw) > _MAX_BYTES:
         return {}
     try:
-        text = raw.decode("utf-8-sig")
-        suffix = PurePosixPath(path).suffix
-        found = list(_of_script(text) if suffix in _SCRIPTS else _of_data(_parse(suffix, text)))
+        found = list(_of_data(_parse(PurePosixPath(path).suffix, raw.decode("utf-8-sig"))))
     except (ValueError, RecursionError):  # of every parser: JSON's and TOML's errors are such, too
         return {}
     times = Counter(name for name, _ in found)
@@ -155,36 +140,3 @@ def _texts(value: Any) -> Iterator[str]:
             yield item
         elif isinstance(item, dict | list):
             yield from _texts(item)
-
-
-def _of_script(text: str) -> Iterator[tuple[str, str]]:
-    """Calls whose first argument is a name, and objects with a ``name``, that have a description."""
-    tokens = [token for token in _TOKEN.findall(text) if not token.startswith(("//", "/*"))]
-    opened: list[int] = []
-    names: dict[int, str] = {}
-    for at, token in enumerate(tokens):
-        if token in {"(", "[", "{"}:
-            opened.append(at)
-        elif token in {")", "]", "}"} and opened:
-            start = opened.pop()
-            texts = list(_described(tokens, start, at)) if start in names else []
-            if texts:
-                yield names[start], "\n".join(texts)
-        elif token.startswith(_QUOTES) and opened:
-            is_first = tokens[at - 1] == "(" and tokens[at + 1 : at + 2] == [","]
-            if len(opened) <= _MAX_DEPTH and (is_first or tokens[at - 2 : at] == ["name", ":"]):
-                names.setdefault(opened[-1], token[1:-1])
-
-
-def _described(tokens: list[str], start: int, end: int) -> Iterator[str]:
-    """Texts between two brackets: after ``description:``, in ``.describe(…)``, and next to the name."""
-    is_said = False
-    for at in range(start + 1, end):
-        token, before = tokens[at], tokens[at - 2 : at]
-        if token == "+":  # a text may be in several parts
-            continue
-        is_next = at == start + 3 and tokens[start] == "("
-        begins = is_next or before in (["description", ":"], ["describe", "("])
-        is_said = token.startswith(_QUOTES) and (begins or (is_said and tokens[at - 1] == "+"))
-        if is_said:
-            yield token

@@ -5,12 +5,13 @@ History decides, not the form: a person may write a line of the same form.
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.place import read_bullets
-from coreloop.descriptions.source import DocstringPlace, Located, UnprovenError, locate, read_source
+from coreloop.descriptions.source import Located, UnprovenError, locate, read_source
 
 
 def promoted_lines(
@@ -45,9 +46,9 @@ def promoted_lines(
 
 
 def symbol_of(target: str) -> tuple[str, str]:
-    """File and name of a target; the line is left out, since a definition may have moved."""
+    """File and name of a target."""
     file, _, symbol = target.partition("::")
-    return file, symbol.partition(":")[0]
+    return file, symbol
 
 
 def existing_bullets(source: bytes, target: str, section: str | None) -> tuple[str, ...]:
@@ -69,17 +70,13 @@ def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
     target : str
         ``path.py::qualname``; the path does not matter.
     """
-    try:
-        located = _locate(source or b"", target, None)
-    except UnprovenError:
-        return Counter()
-    if located is None:
-        return Counter()
-    lines = located.layout.lines
-    return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
+    with suppress(UnprovenError):
+        if located := _locate(source or b"", target, None):
+            lines = located.layout.lines
+            return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
+    return Counter()
 
 
 def _locate(source: bytes, target: str, section: str | None) -> Located | None:
-    qualname, _, line = target.partition("::")[2].partition(":")
-    place = DocstringPlace(qualname, int(line) if line.isdecimal() else None)
-    return locate(read_source(source), place, asked=() if section is None else (section,))
+    qualname = target.partition("::")[2]
+    return locate(read_source(source), qualname, asked=() if section is None else (section,))

@@ -11,6 +11,9 @@ from typing import Final
 from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, Style, columns
 from coreloop.descriptions.source import UnprovenError
 
+WIDTH: Final = 79
+"""Columns at which bullets are wrapped, as a terminal counts them: PEP 8's, which each linter accepts."""
+
 _BULLET: Final = re.compile(r"[-*+•]\s|\d+[.)]\s")
 _SUMMARIES: Final = frozenset({"summary", "description"})
 _MARK: Final = "- "
@@ -60,8 +63,6 @@ class Wanted:
         None for the end of the first block.
     style : {"numpydoc", "google", "markdown"}
         Style of a new section in a docstring without sections.
-    width : int or None
-        Columns at which bullets are wrapped.
     is_ours : callable
         Whether a bullet is of a form that coreloop writes; a list with only such bullets is continued.
     """
@@ -69,7 +70,6 @@ class Wanted:
     lines: tuple[str, ...]
     section: str | None = None
     style: Style = "numpydoc"
-    width: int | None = None
     is_ours: Callable[[str], bool] = never
 
     @property
@@ -116,7 +116,7 @@ def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | Non
     lead = _margin_lead(layout, indent)
     inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
     gap = [] if block.bullets else [""]
-    text = (*gap, *_written(missing, inner, wanted), *_tail(layout, block.last))
+    text = (*gap, *_written(missing, inner), *_tail(layout, block.last))
     return Placement(block.last, text, missing, False, lead)
 
 
@@ -126,8 +126,8 @@ def _tail(layout: Layout, last: int) -> list[str]:
     return [""] if following and not following[0].blank else []
 
 
-def _written(lines: Sequence[str], lead: str, wanted: Wanted) -> list[str]:
-    return [part for line in lines for part in write_bullet(line, lead, width=wanted.width)]
+def _written(lines: Sequence[str], lead: str) -> list[str]:
+    return [part for line in lines for part in write_bullet(line, lead)]
 
 
 def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str) -> Placement | None:
@@ -156,8 +156,8 @@ def _place_into(
     _refuse_unclear_end(layout, section)
     lead = _margin_lead(layout, indent)
     inner = _body_lead(layout, section, lead)
-    gap = [""] if _needs_gap(layout, section, missing[0]) else []
-    text = (*gap, *_written(missing, inner, wanted))
+    gap = [""] if _needs_gap(layout, section) else []
+    text = (*gap, *_written(missing, inner))
     return Placement(max(section.end, section.body) - 1, text, missing, False, lead)
 
 
@@ -184,30 +184,23 @@ def _body_lead(layout: Layout, section: DocstringSection, lead: str) -> str:
     body = [line for line in lines if not line.blank and line.indent >= least]
     if body:
         return min(reversed(body), key=lambda line: line.indent).lead
-    return lead + _step(layout, lead) if hanging else lead
+    return lead + _step(lead) if hanging else lead
 
 
-def _step(layout: Layout, lead: str) -> str:
-    """Indentation of text in the docstring's Google sections."""
-    for section in layout.sections:
-        if section.style == "google" and section.body < section.end:
-            first = layout.lines[section.body].lead
-            if first.startswith(lead) and first != lead:
-                return first.removeprefix(lead)
+def _step(lead: str) -> str:
+    """Indentation of text in a Google section."""
     return "\t" if lead.endswith("\t") else "    "
 
 
-def _needs_gap(layout: Layout, section: DocstringSection, first: str) -> bool:
-    """Whether a blank line must separate the new text from a doctest, a directive or text of another kind."""
+def _needs_gap(layout: Layout, section: DocstringSection) -> bool:
+    """Whether a blank line must separate new bullets from a doctest or from text of another kind."""
     lines = layout.lines[section.body : section.end]
     body = [line for line in lines if not line.blank and line.indent >= layout.margin]
     if section.lazy or not body:
         return False
     least = min(line.indent for line in body)
     top = next(line for line in reversed(body) if line.indent == least).text.strip()
-    if body[-1].code == "doctest" or top.startswith(".. ") or top.endswith("::"):
-        return True
-    return bool(_BULLET.match(top)) != bool(_BULLET.match(first.strip()))
+    return body[-1].code == "doctest" or not _BULLET.match(top)
 
 
 def _place_new(
@@ -229,10 +222,7 @@ def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wan
     model = max(headed, key=lambda its: (its.known, its.heading), default=None)
     style, mark = (model.style, model.mark) if model is not None else (wanted.style, "")
     heading = [lead + text for text in _heading(mark, section, style)]
-    body = layout.lines[model.body : model.end] if model is not None else ()
-    if style == "markdown" and body and body[0].blank:
-        heading.append("")
-    return [*heading, *_written(lines, lead + _step(layout, lead) if style == "google" else lead, wanted)]
+    return [*heading, *_written(lines, lead + _step(lead) if style == "google" else lead)]
 
 
 def _heading(mark: str, section: str, style: Style) -> list[str]:
@@ -280,8 +270,8 @@ def read_list(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringB
     return bullets if sum(bullet.end - bullet.first for bullet in bullets) == end - first else []
 
 
-def write_bullet(text: str, lead: str, *, width: int | None) -> list[str]:
-    """Wrap a bullet between words, where possible to ``width`` columns.
+def write_bullet(text: str, lead: str) -> list[str]:
+    """Wrap a bullet between words, where possible to `WIDTH` columns.
 
     Parameters
     ----------
@@ -289,15 +279,13 @@ def write_bullet(text: str, lead: str, *, width: int | None) -> list[str]:
         A line, with its dash. It is not wrapped if it has two spaces in a row, since it would not read back.
     lead : str
         White space before it.
-    width : int or None
-        Columns, as a terminal counts them; None for no limit.
     """
     words = text.split(" ")
-    if width is None or "" in words or not text.startswith(_MARK):
+    if "" in words or not text.startswith(_MARK):
         return [lead + text]
     written, current = list[str](), lead + words[0]
     for word in words[1:]:
-        is_wide = columns(f"{current} {word}") > width and current.strip() not in {"", "-"}
+        is_wide = columns(f"{current} {word}") > WIDTH and current.strip() not in {"", "-"}
         if is_wide and not _NO_START.match(word):
             written.append(current)
             current = f"{lead}  {word}"

@@ -9,7 +9,7 @@ import re
 import sys
 import tokenize
 import warnings
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -84,10 +84,6 @@ class SourceText:
         """Offset in `text` of the end of a line, its line break included."""
         return self.line_starts[lineno] if lineno < len(self.line_starts) else len(self.text)
 
-    def line_start_before(self, offset: int) -> int:
-        """Offset in `text` of the start of the line that contains an offset."""
-        return self.line_starts[bisect_right(self.line_starts, offset) - 1]
-
     def byte_offset(self, offset: int) -> int:
         """Offset in `raw` of an offset in `text`; `UnprovenError` if the codec does not round-trip."""
         head = self._bom + encode(self.text[:offset], self.encoding)
@@ -97,15 +93,10 @@ class SourceText:
             )
         return len(head)
 
-    def newline_near(self, offset: int, start: int, end: int) -> str:
-        """The line break in use: the last one in ``start..offset``, else the next one, else any."""
-        before = _NEWLINE.findall(self.text, start, offset)
-        if before:
-            return str(before[-1])
-        for position in (offset, end, 0):
-            if match := _NEWLINE.search(self.text, position):
-                return match.group()
-        return "\n"
+    def newline_at(self, offset: int) -> str:
+        """The line break in use: the last one before an offset, else any."""
+        found = _NEWLINE.findall(self.text, 0, offset) or _NEWLINE.findall(self.text)
+        return str(found[-1]) if found else "\n"
 
     @property
     def _bom(self) -> bytes:
@@ -118,13 +109,6 @@ class Definition:
 
     qualname: str
     node: Scope
-
-    @property
-    def first_line(self) -> int:
-        """Line of its first decorator, or of the ``def``."""
-        if isinstance(self.node, ast.Module):
-            return 1
-        return min([self.node.lineno, *(decorator.lineno for decorator in self.node.decorator_list)])
 
     @property
     def line(self) -> int:
@@ -152,13 +136,10 @@ def parse(raw: bytes) -> ast.Module:
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """Encode text; `UnprovenError` names the first character that the encoding lacks."""
+    """Encode text; `UnprovenError` if the encoding lacks a character."""
     try:
         return text.encode(encoding)
-    except UnicodeEncodeError as exc:
-        lacking = exc.object[exc.start : exc.start + 1]
-        raise UnprovenError(f"the file's encoding, {encoding}, has no {lacking!r}") from exc
-    except _UNREADABLE as exc:
+    except ValueError as exc:
         raise UnprovenError(f"the file's encoding, {encoding}, cannot encode the text") from exc
 
 
@@ -194,7 +175,7 @@ def _blocks(node: ast.AST) -> list[ast.AST]:
     return [child for name in names for child in getattr(node, name)]
 
 
-def find_definition(tree: ast.Module, qualname: str, line: int | None = None) -> Definition:
+def find_definition(tree: ast.Module, qualname: str) -> Definition:
     """Find the definition of a name; `UnprovenError` if absent, or if several are visible.
 
     Parameters
@@ -202,8 +183,6 @@ def find_definition(tree: ast.Module, qualname: str, line: int | None = None) ->
     tree : ast.Module
     qualname : str
         Dotted; ``""`` or ``"<module>"`` is the module; ``<locals>`` parts are ignored.
-    line : int, optional
-        Any line from the first decorator to the ``def``; chooses among several definitions.
     """
     wanted = ".".join(part for part in qualname.split(".") if part not in ("<locals>", "<module>"))
     matching = [definition for definition in definitions(tree) if definition.qualname == wanted]
@@ -211,15 +190,10 @@ def find_definition(tree: ast.Module, qualname: str, line: int | None = None) ->
         raise UnprovenError(f"nothing named {qualname} is defined here")
     if not wanted:
         return matching[0]
-    lines = ", ".join(str(definition.line) for definition in matching)
-    if line is not None:
-        chosen = [definition for definition in matching if definition.first_line <= line <= definition.line]
-        if not chosen:
-            raise UnprovenError(f"{qualname} is not defined at line {line} but at {lines}")
-        return chosen[0]
     visible = [definition for definition in matching if not is_shadowed(definition)] or matching
     if len(visible) > 1:
-        raise UnprovenError(f"{qualname} is defined more than once, at lines {lines}; name one of them")
+        lines = ", ".join(str(definition.line) for definition in matching)
+        raise UnprovenError(f"{qualname} is defined more than once, at lines {lines}; keep one of them")
     return visible[0]
 
 
@@ -353,14 +327,6 @@ def _meaning(escape: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class DocstringPlace:
-    """Which docstring: a dotted name, and a line if the name is defined more than once."""
-
-    qualname: str
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Located:
     """A docstring in its file.
 
@@ -372,7 +338,7 @@ class Located:
         White space for new lines if the docstring has only one line.
     """
 
-    place: DocstringPlace
+    qualname: str
     source: SourceText
     definition: Definition
     node: ast.Constant
@@ -388,18 +354,15 @@ def docstring_node(definition: Definition) -> ast.Constant | None:
     if not body or not isinstance(body[0], ast.Expr):
         return None
     value = body[0].value
-    if isinstance(value, ast.JoinedStr):
-        raise UnprovenError("the docstring is an f-string, which Python does not treat as a docstring")
-    if type(value).__name__ == "TemplateStr":  # of Python 3.14
-        raise UnprovenError("the docstring is a t-string, which Python does not treat as a docstring")
-    if isinstance(value, ast.Constant) and isinstance(value.value, bytes):
-        raise UnprovenError("the docstring is a bytes literal, which Python does not treat as a docstring")
-    return value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+    content = value.value if isinstance(value, ast.Constant) else None
+    if type(value).__name__ in {"JoinedStr", "TemplateStr"} or isinstance(content, bytes):
+        raise UnprovenError("an f-string, a t-string or bytes are no docstring for Python")
+    return value if isinstance(value, ast.Constant) and isinstance(content, str) else None
 
 
-def locate(source: SourceText, place: DocstringPlace, *, asked: Collection[str] = ()) -> Located | None:
+def locate(source: SourceText, qualname: str, *, asked: Collection[str] = ()) -> Located | None:
     """Find a definition's docstring; None if absent, `UnprovenError` if it cannot be located safely."""
-    definition = find_definition(source.tree, place.qualname, place.line)
+    definition = find_definition(source.tree, qualname)
     node = docstring_node(definition)
     if node is None:
         return None
@@ -408,13 +371,13 @@ def locate(source: SourceText, place: DocstringPlace, *, asked: Collection[str] 
         raise UnprovenError("the docstring's position in the file cannot be determined")
     indent = _indent(source, definition.node.body[0])
     layout, indent = scan(literal.value, asked=asked), indent if literal.triple else ""
-    return Located(place, source, definition, node, literal, layout, indent, tuple(asked))
+    return Located(qualname, source, definition, node, literal, layout, indent, tuple(asked))
 
 
 def _indent(source: SourceText, node: ast.stmt) -> str:
     """White space before a docstring; `UnprovenError` if its logical line has anything else."""
     start = source.line_starts[node.lineno - 1]
-    above = source.text[source.line_start_before(start - 1) : start].strip() if start else ""
+    above = source.text[source.line_starts[node.lineno - 2] : start].strip() if start else ""
     lead = source.text[start : source.offset(node.lineno, node.col_offset)]
     if lead.strip(" \t\f") or (above.endswith("\\") and not above.startswith("#")):
         raise UnprovenError("the body is on the line of its definition")

@@ -149,11 +149,12 @@ class Pull:
     def _makers(self, made: Iterable[Made]) -> set[str]:
         """All who opened, wrote, co-wrote, committed or pushed any of it, as in `Account.names`."""
         accounts = [self.user, *(push.actor for push in self.activity if push.after.strip("0"))]
-        names = set[str]()
+        addresses = {*co_authors(self.message)}  # a squash may take the description over
         for commit in made:
             accounts += commit.accounts.values()
-            matches = filter(None, map(_NOREPLY.match, commit.co_authors))
-            names.update(name for match in matches for name in match.groups(""))
+            addresses |= commit.co_authors
+        matches = filter(None, map(_NOREPLY.match, addresses))
+        names = {name.casefold() for match in matches for name in match.groups("")}
         return names.union(*(account.names for account in accounts if account is not None))
 
     def unknown_maker(self, made: Sequence[Made], pushed: Collection[str]) -> str | None:
@@ -184,6 +185,12 @@ class _Payload:
     group_head: str | None = at("merge_group.head_sha", None)
     group_ref: str = at("merge_group.head_ref", "")
     group_base: str = at("merge_group.base_sha", "")
+    group_base_ref: str = at("merge_group.base_ref", "")
+    default_branch: str = at("repository.default_branch", "")
+
+    def other(self, base: str) -> str:
+        """The name of a base that is not the default branch, else nothing."""
+        return "" if base == (self.default_branch or base) else base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,12 +214,15 @@ class Change:
     ----------
     number : int, optional
         Of the pull request; of a group's last one, if its branch names it.
+    other_base : str
+        The name of its base, if that is not the default branch.
     """
 
     base: str
     head: str
     pulls: tuple[Pull, ...]
     number: int | None
+    other_base: str
     is_group: bool = False
     reviews: tuple[Review, ...] = ()
     made: tuple[Made, ...] = ()
@@ -240,10 +250,12 @@ def read_change(inputs: CheckInputs) -> Change:
     if inputs.event_name == "merge_group" and head is not None:
         queued = QUEUED.fullmatch(payload.group_ref)
         number, base = int(queued[1]) if queued else None, inputs.base or payload.group_base
-        return Change(base, head, pulls, number, is_group=True, reviews=reviews, made=made)
+        other = payload.other(payload.group_base_ref.removeprefix("refs/heads/"))
+        return Change(base, head, pulls, number, other, is_group=True, reviews=reviews, made=made)
     if inputs.event_name in {"pull_request", "pull_request_review"} and pull is not None:
         pull = _live(pull, pulls) if inputs.pulls else _with_label(pull, payload)
-        return Change(inputs.base or pull.base, pull.head, (pull,), pull.number, reviews=reviews, made=made)
+        base, other = inputs.base or pull.base, payload.other(pull.base_name)
+        return Change(base, pull.head, (pull,), pull.number, other, reviews=reviews, made=made)
     raise UsageError(f"the guard decides on no {printable(inputs.event_name)} as in {inputs.event}")
 
 

@@ -30,19 +30,19 @@ def gather(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> list[i
     """
     required, numbers = _numbers(inputs)
     answers: dict[str, list[dict[str, Any]]] = {"pulls": [], "reviews": [], "commits": []}
-    with connect_api(inputs.folder, environ) as api:
-        for number in numbers:
-            try:
-                answer = api.get(f"/pulls/{number}", doing=f"read #{number}")
-            except ForgeNotFoundError:
-                if number == required:
-                    raise
-                continue  # a subject may name an issue
-            answers["pulls"].append(answer.decoded(dict[str, Any]))
-        _write(out, answers)
-        if check_event(replace(inputs, pulls=out / "pulls.json", reviews=None, commits=None)).coreloop:
-            for pull in answers["pulls"]:
-                _add_details(api, pull, answers, inputs.folder)
+    api = connect_api(inputs.folder, environ)
+    for number in numbers:
+        try:
+            answer = api.get(f"/pulls/{number}", doing=f"read #{number}")
+        except ForgeNotFoundError:
+            if number == required:
+                raise
+            continue  # a subject may name an issue
+        answers["pulls"].append(answer.decoded(dict[str, Any]))
+    _write(out, answers)
+    if check_event(replace(inputs, pulls=out / "pulls.json", reviews=None, commits=None)).coreloop:
+        for pull in answers["pulls"]:
+            _add_details(api, pull, answers, inputs.folder)
     _write(out, answers)
     return [pull["number"] for pull in answers["pulls"]]
 
@@ -91,13 +91,13 @@ def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> tu
     if not confirm or not decision.undo:
         return [f"{what} of #{number}" for number, what, _ in decision.undo], []
     done, failed = list[str](), list[str]()
-    with connect_api(inputs.folder, environ) as api:
-        for number, what, label in decision.undo:
-            try:
-                _take_off(api, number, label)
-                done.append(f"{what} of #{number}")
-            except ForgeError as error:  # the others may succeed
-                failed.append(f"{what} of #{number}: {error}")
+    api = connect_api(inputs.folder, environ)
+    for number, what, label in decision.undo:
+        try:
+            _take_off(api, number, label)
+            done.append(f"{what} of #{number}")
+        except ForgeError as error:  # the others may succeed
+            failed.append(f"{what} of #{number}: {error}")
     return done, failed
 
 
@@ -105,12 +105,11 @@ def _take_off(api: GithubApi, number: int, label: str) -> None:
     """Take a label off, or turn auto-merge off; where GitHub refuses, the check stays red."""
     if label:
         with suppress(ForgeNotFoundError):  # it is off already
-            api.delete(
-                f"/issues/{number}/labels/{quote(label, safe='')}", doing=f"take the label {label} off"
-            )
+            path = f"/issues/{number}/labels/{quote(label, safe='')}"
+            api.send("DELETE", path, doing=f"take the label {label} off")
         return
     pull = api.get(f"/pulls/{number}", doing=f"read #{number}").decoded(dict[str, Any])
-    api.mutate("disablePullRequestAutoMerge", pullRequestId=str(pull.get("node_id")))
+    api.mutate("disablePullRequestAutoMerge", str(pull.get("node_id")))
 
 
 def publish(inputs: CheckInputs, decision: Decision, environ: Mapping[str, str]) -> str | None:
@@ -125,10 +124,12 @@ def publish(inputs: CheckInputs, decision: Decision, environ: Mapping[str, str])
     noted = (f"passes, but {note}" for note in decision.notes)
     text = next(iter((*decision.reasons, *decision.waits, *noted, passed)))
     # GitHub refuses longer descriptions
-    body = {"state": decision.state, "context": CONTEXT, "description": text[:140]}
+    # each base has its own status: two pull requests may have the same head
+    context = f"{CONTEXT} ({change.other_base})" if change.other_base else CONTEXT
+    body = {"state": decision.state, "context": context, "description": text[:140]}
     run = [environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
     if all(run):
         body["target_url"] = f"{run[0]}/{run[1]}/actions/runs/{run[2]}"
-    with connect_api(inputs.folder, environ) as api:
-        api.post(f"/statuses/{change.head}", body, doing=f"write the status of {change.head[:12]}")
+    doing = f"write the status of {change.head[:12]}"
+    connect_api(inputs.folder, environ).send("POST", f"/statuses/{change.head}", body, doing=doing)
     return change.head

@@ -1,6 +1,8 @@
 """Proof that a promotion is what `promote` writes: its edit is made again from the base and compared."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
@@ -10,14 +12,12 @@ from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
-from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.descriptions.line_length import line_length
+from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
-from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_line, statement_key
-from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
-from coreloop.learn.proposals.declared_words import Words, refuse_words
+from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_advice, parse_line, statement_key
+from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_line, refuse_words
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
 
@@ -29,7 +29,6 @@ def changed_lines(
     *,
     sections: Sequence[str],
     style: Style = "numpydoc",
-    width: int | None = None,
 ) -> tuple[list[str], list[str]]:
     """The bullets that a docstring gains and loses, where `promote` writes the same bytes.
 
@@ -43,8 +42,6 @@ def changed_lines(
         Where lines may be besides the first block of text; only with one of them.
     style : {"numpydoc", "google", "markdown"}
         Style of a new section.
-    width : int, optional
-        Columns at which lines are wrapped; they may also be on a line each.
 
     Raises
     ------
@@ -53,23 +50,15 @@ def changed_lines(
     """
     before, after = (docstring_bullets(side, target) for side in (old, new))
     added, removed = list((after - before).elements()), list((before - after).elements())
-    qualname, _, line = target.partition("::")[2].partition(":")
+    qualname = target.partition("::")[2]
     alone = sections if len(sections) == 1 else ()  # lines of two phases stand in the first block
-    places = dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))])
-    for (section, kind), columns in product(places, dict.fromkeys((width, None))):
-        edited = put_lines(
-            old,
-            qualname,
-            added,
-            section=section,
-            style=kind,
-            width=columns,
-            is_ours=is_form,
-            replaced=removed,
-            line=int(line) if line else None,
-        )
-        if isinstance(edited, Edited) and edited.source == new:
-            return added, removed
+    for section, kind in dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))]):
+        with suppress(UnprovenError):
+            edited = put_lines(
+                old, qualname, added, section=section, style=kind, is_ours=is_form, replaced=removed
+            )
+            if edited.source == new:
+                return added, removed
     raise UnprovenError(f"{printable(target)} is not as promote writes it; promote it again")
 
 
@@ -117,15 +106,29 @@ class Proof:
         except UnprovenError as reason:
             yield str(reason)
             return
-        where = {"path": replaced.path, "target": self.target}
-        ours = promoted_lines(self.repository, self.old, **where, is_form=is_form) if removed else ()
-        for line in (line for line in removed if line not in ours):
-            yield f"{printable(line)} is removed, but no promotion added it; put it back"
-        if not self._is_named(added, docstring_bullets(replaced.after, self.target), words.tool):
+        standing = docstring_bullets(replaced.after, self.target)
+        yield from self._refuse_room(replaced.path, added, removed, standing)
+        if not self._is_named(added, standing, words.tool):
             yield "its lines are not those of the proposals that its commit names; promote it again"
         for line in added:
             reasons = filter(None, (refuse_line(line, private=False), *refuse_words(line, words)))
             yield from (f"{printable(line)}: {reason}" for reason in reasons)
+
+    def _refuse_room(
+        self, path: str, added: Sequence[str], removed: Sequence[str], standing: Iterable[str]
+    ) -> Iterator[str]:
+        """Why a description may not take these lines, or not give up those."""
+        fits, subjects = self.settings.docstring.fits, Counter(map(_subject, standing))
+        ours = promoted_lines(self.repository, self.old, path=path, target=self.target, is_form=is_form)
+        if not fits([*ours.difference(removed), *added]):
+            yield "the description has no room for its lines (docstring: max_lines and max_chars)"
+        if any(_subject(line) and subjects[_subject(line)] > 1 for line in added):
+            yield "another line on the same subject stays; promote it again, which replaces that"
+        for line in removed:
+            if line not in ours:
+                yield f"{printable(line)} is removed, but no promotion added it; put it back"
+            elif _subject(line) not in map(_subject, added) and fits([*ours, *added]):
+                yield f"{printable(line)} is removed, but the description has room for it; put it back"
 
     def is_rewording_of(self, own: "Proof") -> bool:
         """Whether a proved promotion's lines, and nothing else, have other words, as by a suggestion."""
@@ -152,7 +155,6 @@ class Proof:
             self.target,
             sections=tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in self.groups)),
             style=self.settings.docstring.style,
-            width=line_length(lambda name: self.repository.read(self.old, f"{self.project}{name}")),
         )
 
     def _is_named(self, added: Sequence[str], standing: Iterable[str], tool: str) -> bool:
@@ -169,14 +171,20 @@ class Proof:
 
     def _words(self, file: Replaced) -> Words:
         """What the base declares of the words about the target's tool."""
-        qualname, _, line = self.target.partition("::")[2].partition(":")
-        source = read_source(self.repository.read(self.base, file.path) or b"")
+        qualname = self.target.partition("::")[2]
+        tree = read_source(self.repository.read(self.base, file.path) or b"").tree
         tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
         tools = tools or [qualname.rpartition(".")[2]]
         subject = self.commit.message.partition("\n")[0]
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
-        definition = find_definition(source.tree, qualname, int(line) if line else None)
-        return Words(self.repository, self.base, self.settings, file.path, source.text, tool, definition)
+        definition = find_definition(tree, qualname)
+        return Words(self.repository, self.base, self.settings, file.path, tool, definition)
+
+
+def _subject(line: str) -> tuple[str, ...]:
+    """What a line is about, so that there is one alone; nothing for those of a sequence and of people."""
+    advice = parse_advice(line)
+    return () if advice is None else advice.subject()
 
 
 def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:

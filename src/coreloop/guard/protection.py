@@ -1,8 +1,8 @@
 """The rules of a branch: the wanted ones from a file, those on GitHub, and what a missing one leaves open."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -12,6 +12,7 @@ import yaml
 from coreloop.base import errors
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
+from coreloop.base.github.branch_rules import COUNT, BranchRules, read_rules
 from coreloop.base.github.connect import connect_api
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.project.workspace import open_workspace
@@ -21,10 +22,9 @@ from coreloop.guard.check import CONTEXT
 
 FILE: Final = Path(".github") / "branch_protection.yml"
 _WORKFLOWS: Final = Path(".github") / "workflows"
-_COUNT: Final = "required_approving_review_count"
 _OPEN: Final = {
     f"required check {CONTEXT}": "a promotion can be merged while the guard is red",
-    _COUNT: "who can push can merge without a review",
+    COUNT: "who can push can merge without a review",
     "require_code_owner_reviews": "the guard's own files can be changed without a review by their owners",
     "dismiss_stale_reviews": "what is pushed after an approval can be merged with it",
     "require_last_push_approval": "who pushed last can approve it",
@@ -80,46 +80,6 @@ class RuleDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
-    """The rules on GitHub, as far as the token may read them.
-
-    Attributes
-    ----------
-    classic : mapping
-        The classic protection as its API shows it; empty for an unprotected branch.
-    allow_auto_merge : bool or None
-        A setting of the repository; None if it is not shown.
-    rulesets : sequence of mapping
-        The active rules of rulesets.
-    is_known : bool
-        Whether the classic protection is readable; else ``classic`` has only the required statuses' names.
-    """
-
-    classic: Mapping[str, Any]
-    allow_auto_merge: bool | None
-    rulesets: Sequence[Mapping[str, Any]] = ()
-    is_known: bool = True
-
-    def part(self, name: str) -> Mapping[str, Any]:
-        """An object of the classic protection; empty if absent."""
-        return self.classic.get(name) or {}
-
-    @property
-    def reviews(self) -> Mapping[str, Any]:
-        return self.part("required_pull_request_reviews")
-
-    @property
-    def bypassing(self) -> list[str]:
-        """Accounts that may merge without a review."""
-        names = _names(self.reviews.get("bypass_pull_request_allowances") or {})
-        return [name for listed in names.values() for name in listed]
-
-    def parameters(self, kind: str) -> list[Mapping[str, Any]]:
-        """The parameters of the rulesets' rules of a type."""
-        return [its.get("parameters") or {} for its in self.rulesets if its.get("type") == kind]
-
-
-@dataclass(frozen=True, slots=True)
 class Protected:
     """A branch's differences from the wanted rules, before and after, and why they cannot be applied yet."""
 
@@ -153,15 +113,15 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     with Repository(project) as repository:
         root = repository.root
     wanted = read_wanted(root / FILE)
-    with connect_api(project, environ) as api:
-        before = after = differences(wanted, current := read_current(api, wanted.branch))
-        is_new = f"required check {CONTEXT}" in {its.rule for its in before}
-        missing = never_green(api, root) if is_new else None
-        if confirm and missing:
-            raise errors.RefusedError(f"{CONTEXT} is not required yet: {missing}")
-        if confirm and before:
-            apply(api, wanted, current)
-            after = differences(wanted, read_current(api, wanted.branch))
+    api = connect_api(project, environ)
+    before = after = differences(wanted, current := read_current(api, wanted.branch))
+    is_new = f"required check {CONTEXT}" in {its.rule for its in before}
+    missing = never_green(api, root) if is_new else None
+    if confirm and missing:
+        raise errors.RefusedError(f"{CONTEXT} is not required yet: {missing}")
+    if confirm and before:
+        apply(api, wanted, current)
+        after = differences(wanted, read_current(api, wanted.branch))
     return Protected(wanted.branch, tuple(before), tuple(after), confirm, missing)
 
 
@@ -180,32 +140,10 @@ def read_wanted(path: Path) -> WantedProtection:
         raise errors.WorkspaceError(reason, path=path) from error
 
 
-def read_current(api: GithubApi, branch: str, *, partly: bool = False) -> Current:
-    """Read the state on GitHub; an unprotected branch has no rules.
-
-    Parameters
-    ----------
-    api : GithubApi
-    branch : str
-    partly : bool
-        Whether the classic protection may be unreadable, as it is for whoever does not administer.
-    """
+def read_current(api: GithubApi, branch: str, *, partly: bool = False) -> BranchRules:
+    """Read the rules of a branch, and whether GitHub may be told to merge; parameters as of `read_rules`."""
     allowed = api.get("", doing=f"read {api.repo}").decoded(_Shown).allow_auto_merge
-    name, where, rulesets = quote(branch, safe=""), f"branch {branch} of {api.repo}", list[dict[str, Any]]()
-    with suppress(errors.ForgeNotFoundError, errors.ForgeForbiddenError):  # a server without rulesets
-        pages = api.pages(f"/rules/branches/{name}", list[dict[str, Any]], doing=f"read the rules of {where}")
-        rulesets = list(pages)
-    try:
-        answer = api.get(_path(branch), doing=f"read the protection of {where}")
-        return Current(answer.decoded(dict[str, Any]), allowed, rulesets)
-    except (errors.ForgeNotFoundError, errors.ForgeForbiddenError) as error:
-        if "branch not protected" in error.detail.lower():
-            return Current({}, allowed, rulesets)
-        if not partly:
-            raise
-    shown = api.get(f"/branches/{name}", doing=f"read {where}").decoded(_Shown)
-    classic = {"required_status_checks": {"checks": [{"context": its} for its in shown.contexts]}}
-    return Current(classic, allowed, rulesets, is_known=not shown.is_protected)
+    return replace(read_rules(api, branch, partly=partly), allow_auto_merge=allowed)
 
 
 def read_open(api: GithubApi, folder: Path, branch: str) -> list[str]:
@@ -223,47 +161,48 @@ def read_open(api: GithubApi, folder: Path, branch: str) -> list[str]:
     return [*map(printable, notes)]
 
 
-def differences(wanted: WantedProtection, current: Current) -> list[RuleDifference]:
+def differences(wanted: WantedProtection, current: BranchRules) -> list[RuleDifference]:
     """The rules that are known not to be as wanted; more approvals or checks are allowed."""
     compared = [its for its in _compared(wanted, current) if its[1] is not None and its[1] != its[2]]
     return [RuleDifference(*its, _OPEN.get(its[0], "")) for its in compared]
 
 
-def _compared(wanted: WantedProtection, current: Current) -> Iterator[tuple[str, object, object]]:
+def _compared(wanted: WantedProtection, current: BranchRules) -> Iterator[tuple[str, object, object]]:
     """Each rule with its current value, None if unknown, and its wanted value. Rulesets count, too."""
-    is_known, rules = current.is_known, current.parameters("pull_request")
+    is_known, rules = not current.unread, current.parameters("pull_request")
     for check in wanted.required_status_checks:
         yield f"required check {check.context}", _is_required(check, current), True
-    least, counts = getattr(wanted, _COUNT), [its.get(_COUNT) or 0 for its in (current.reviews, *rules)]
-    yield _COUNT, max(counts) if is_known or max(counts) >= least else None, max(least, *counts)
+    least, count = getattr(wanted, COUNT), current.approvals
+    yield COUNT, count if is_known or count >= least else None, max(least, count)
     for name, ruled in _REVIEWS.items():
         is_on = bool(current.reviews.get(name)) or any(its.get(ruled) for its in rules)
         yield name, is_on if is_known or is_on else None, getattr(wanted, name)
-    yield "may merge without a review", sorted(current.bypassing) if is_known else None, []
+    yield "may merge without a review", sorted(_bypassing(current)) if is_known else None, []
     for name in _SWITCHES:
         yield name, bool(current.part(name).get("enabled")) if is_known else None, getattr(wanted, name)
     yield "allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge
 
 
-def _is_required(check: Check, current: Current) -> bool:
+def _is_required(check: Check, current: BranchRules) -> bool:
     """Whether a status is required; only an administrator may read which app must report it."""
     rules = [its.get("required_status_checks") or () for its in current.parameters("required_status_checks")]
     ruled = {(its["context"], its.get("integration_id")) for rule in rules for its in rule}
     shown = current.part("required_status_checks").get("checks") or ()
     classic = {(its["context"], its.get("app_id")) for its in shown}
-    app = check.app_id if current.is_known else None
+    app = None if current.unread else check.app_id
     return (check.context, check.app_id) in ruled or (check.context, app) in classic
 
 
-def apply(api: GithubApi, wanted: WantedProtection, current: Current) -> None:
+def apply(api: GithubApi, wanted: WantedProtection, current: BranchRules) -> None:
     """Set the wanted rules on GitHub; rules that the file does not name are not changed."""
     body = protection_body(wanted, current)
-    api.put(_path(wanted.branch), body, doing=f"protect branch {wanted.branch} of {api.repo}")
+    api.send("PUT", _path(wanted.branch), body, doing=f"protect branch {wanted.branch} of {api.repo}")
     if current.allow_auto_merge != wanted.allow_auto_merge:
-        api.patch("", {"allow_auto_merge": wanted.allow_auto_merge}, doing=f"change settings of {api.repo}")
+        body = {"allow_auto_merge": wanted.allow_auto_merge}
+        api.send("PATCH", "", body, doing=f"change settings of {api.repo}")
 
 
-def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any]:
+def protection_body(wanted: WantedProtection, current: BranchRules) -> dict[str, Any]:
     """The body of the update: the API takes the complete state, and resets omitted rules."""
     shown = current.part("required_status_checks")
     apps = {its["context"]: its.get("app_id") for its in shown.get("checks") or ()}
@@ -282,13 +221,19 @@ def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any
     }
 
 
-def _reviews_body(wanted: WantedProtection, current: Current) -> dict[str, Any]:
+def _reviews_body(wanted: WantedProtection, current: BranchRules) -> dict[str, Any]:
     """The wanted reviews, with more approvals if the branch has them; nobody may merge without one."""
     body: dict[str, Any] = {name: getattr(wanted, name) for name in _REVIEWS}
-    body[_COUNT] = max(current.reviews.get(_COUNT) or 0, getattr(wanted, _COUNT))
+    body[COUNT] = max(current.reviews.get(COUNT) or 0, getattr(wanted, COUNT))
     if "dismissal_restrictions" in current.reviews:
         body["dismissal_restrictions"] = _names(current.reviews["dismissal_restrictions"])
-    return body | ({"bypass_pull_request_allowances": _names({})} if current.bypassing else {})
+    return body | ({"bypass_pull_request_allowances": _names({})} if _bypassing(current) else {})
+
+
+def _bypassing(current: BranchRules) -> list[str]:
+    """Accounts that may merge without a review."""
+    names = _names(current.reviews.get("bypass_pull_request_allowances") or {})
+    return [name for listed in names.values() for name in listed]
 
 
 def _names(people: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -303,11 +248,9 @@ def _path(branch: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is read of GitHub's answers: of a repository, of a branch, and of a workflow's runs."""
+    """What is read of GitHub's answers: of a repository, and of a workflow's runs."""
 
     allow_auto_merge: bool | None = None
-    is_protected: bool = at("protection.enabled", default=False)
-    contexts: tuple[str, ...] = at("protection.required_status_checks.contexts", ())
     total_count: int = 0
 
 

@@ -1,31 +1,25 @@
 """A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 import polars as pl
 
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
-from coreloop.learn.facts.columns import NO_SEQUENCE
+from coreloop.learn.facts.schema import NO_SEQUENCE
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import success_bound
-from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
+from coreloop.learn.mine.window import IS_COUNTED, IS_FAILED, IS_FAILURE, Window, moment
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
 
 MAX_EXAMPLES: Final = 5
 _SHAPE: Final = ("tool", "shape")
-_IS_FAILED: Final = pl.col("error_class") != ""
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
-_COUNTS: Final = {"n_failed": pl.col("n").filter(_IS_FAILED).sum(), "n_calls": pl.col("n").sum()}
+_COUNTS: Final = {"n_failed": IS_FAILED.sum(), "n_calls": pl.len()}
+_PLACE: Final = ("ts_us", "file", "offset")
 _Places = Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
 
 
 def find_counterexamples(
@@ -76,40 +70,38 @@ def _rank(group: Counterexample) -> tuple[float, float, int, str]:
 def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     if "tool_error" in excluded:
         return
-    failed = window.calls.filter(_IS_FAILED)
+    calls = window.all_calls()
+    failed = window.with_causes(calls.filter(IS_FAILED))
     keys = (*_SHAPE, "template")
-    by_class = failed.group_by(*keys, "error_class").agg(pl.col("n").sum()).sort("n", "error_class")
-    classes = by_class.group_by(keys).agg(pl.col("error_class").last())  # of most: logs cut some texts
-    totals = window.calls.group_by(_SHAPE).agg(**_COUNTS)
-    place = ("first_us", "file", "offset")
+    totals = calls.group_by(_SHAPE).agg(**_COUNTS)
     rows = (
         failed.group_by(keys)
         .agg(
-            n_failures=pl.col("n").sum(),
-            wasted_us=pl.col("wasted_us").sum(),
-            first_us=pl.col("first_us").min(),
-            last_us=pl.col("last_us").max(),
-            # sorting all places would keep them in memory
-            places=pl.struct(place).bottom_k_by(place, k=MAX_EXAMPLES),
+            n_failures=pl.len(),
+            wasted_us=pl.col("duration_us").sum(),
+            first_us=pl.col("ts_us").min(),
+            last_us=pl.col("ts_us").max(),
+            error_class=pl.col("error_class").mode().max(),  # logs cut some texts
+            places=pl.struct(_PLACE).unique().sort().head(MAX_EXAMPLES),
         )
-        .join(classes.filter(~pl.col("error_class").is_in(list(excluded))), on=keys)
+        .filter(~pl.col("error_class").is_in(list(excluded)))
         .join(totals, on=_SHAPE)
         .sort("first_us", *keys)
         .collect()
     )
     shapes = window.texts_of("call", rows["shape"])
-    of_tools = window.calls.group_by("tool").agg(**_COUNTS).collect().rows_by_key("tool", unique=True)
+    of_tools = calls.group_by("tool").agg(**_COUNTS).collect().rows_by_key("tool", unique=True)
     templates = window.texts_of("template", rows["template"])
     for row in rows.iter_rows(named=True):
         tool, text, template = row["tool"], shapes[row["shape"]], templates[row["template"]]
-        shape = msgspec.json.decode(text, type=_Shape)
+        shape = msgspec.json.decode(text)
         n_failed, n_calls = of_tools[tool]
         group = Counterexample(
             key=statement_key("call", tool, text, row["error_class"], template, CAVEATS),
             kind="call",
             tool=tool,
-            selectors=shape.selectors,
-            arg_keys=shape.arg_keys,
+            selectors=shape["selectors"],
+            arg_keys=tuple(shape["arg_keys"]),
             labels=("tool_error",),
             error_class=row["error_class"],
             error_template=template,
@@ -117,32 +109,30 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             wasted_ms=row["wasted_us"] / 1000,
             **_counts(row),
         )
-        yield group, sorted(row["places"], key=lambda place: tuple(place.values()))
+        yield group, row["places"]
 
 
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
-    counted = window.groups.filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED, ~is_left_out)
-    shapes = counted.filter(pl.col("shape") != 0).group_by("pattern", "shape").agg(pl.col("first_us").min())
-    first_shape = (
-        shapes.sort("first_us", "shape").group_by("pattern", maintain_order=True).agg(pl.col("shape").first())
-    )
+    counted = window.all_requests().filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED, ~is_left_out)
+    is_known = pl.col("shape") != 0
     rows = (
         counted.group_by("pattern", "category", "sequence")
         .agg(
-            n_failures=pl.col("n").filter(IS_FAILURE).sum(),
-            n_calls=pl.col("n").sum(),
-            n_signs=pl.col("n").filter(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
+            n_failures=IS_FAILURE.sum(),
+            n_calls=pl.len(),
+            n_signs=(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
+            shape=pl.col("shape").filter(is_known).sort_by(pl.col("ts_us").filter(is_known)).first(),
             signals=pl.col("signals").filter(IS_FAILURE).bitwise_or(),
-            first_us=pl.col("first_us").filter(IS_FAILURE).min(),
-            last_us=pl.col("last_us").filter(IS_FAILURE).max(),
+            first_us=pl.col("ts_us").filter(IS_FAILURE).min(),
+            last_us=pl.col("ts_us").filter(IS_FAILURE).max(),
+            places=pl.struct(_PLACE).filter(IS_FAILURE).sort().head(MAX_EXAMPLES),
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(first_shape, on="pattern")
+        .drop_nulls("shape")
         .sort("first_us", "pattern")
         .collect()
     )
-    places = _failed_requests(window, rows["pattern"])
     texts = window.texts_of("shape", rows["shape"])
     sequences = window.texts_of("sequence", rows["sequence"])
     for row in rows.iter_rows(named=True):
@@ -163,7 +153,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
             wasted_ms=0.0,
             **_counts(row),
         )
-        yield group, places.get(row["pattern"], [])
+        yield group, row["places"]
 
 
 def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,14 +165,3 @@ def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
         "first_seen": moment(row["first_us"]),
         "last_seen": moment(row["last_us"]),
     }
-
-
-def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
-    """Places of the earliest failed requests of some patterns."""
-    of_patterns = pl.col("pattern").is_in(patterns.implode())
-    place = ("ts_us", "file", "offset")
-    failed = window.keep(
-        lambda rows: rows.filter(IS_FAILURE, of_patterns).select("pattern", *place),
-        lambda rows: rows.sort(place).group_by("pattern", maintain_order=True).head(MAX_EXAMPLES),
-    )
-    return dict(failed.group_by("pattern", maintain_order=True).agg(places=pl.struct(place)).iter_rows())

@@ -33,10 +33,6 @@ class Form(NamedTuple):
     ko: str
     subject: str
 
-    def sentence(self, language: Language) -> str:
-        """The sentence in a language."""
-        return self.en if language == "en" else self.ko
-
 
 FORMS: Final[Mapping[str, Form]] = {
     "always_pass": Form("Always pass {arguments}", "항상 전달: {arguments}", "always_pass"),
@@ -83,7 +79,7 @@ _ITEMS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("values", "states"), _WORD),
     "tool": _TOOL,
     "paths": _PATH,
-    "number": r"-?[0-9]{1,12}(?:\.[0-9]{1,6})?",
+    "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
     "prefix": r"[\w][\w./:-]{0,11}",
 }
@@ -119,7 +115,7 @@ class Advice:
 
     def __str__(self) -> str:
         texts = {name: _join(name, items, self.language) for name, items in self.slots}
-        sentence = FORMS[self.form].sentence(self.language).format(**texts)
+        sentence = FORMS[self.form][LANGUAGES.index(self.language)].format(**texts)
         clauses = (str(clause).partition(": ")[2] for clause in self.more)
         return _BETWEEN_CLAUSES.join((f"- {sentence}", *clauses))
 
@@ -203,14 +199,17 @@ def _parse(line: str, language: Language) -> Advice | None:
     argument = subject.partition(": ")[0]
     parts = [_clause(text, language) for text in (subject, *(f"{argument}: {clause}" for clause in clauses))]
     lines = [part for part in parts if part is not None]
-    if len(lines) < len(parts) or (clauses and None in {part.argument() for part in lines}):
+    slots = [items for part in lines for _, items in part.slots]
+    if len({*lines}) < len(parts) or any(len({*items}) < len(items) for items in slots):
+        return None
+    if clauses and None in {part.argument() for part in lines}:
         return None
     return joined(lines)
 
 
 def _clause(text: str, language: Language) -> Advice | None:
     for form, wording in FORMS.items():  # compiled at the first line, so that the guard starts sooner
-        match = re.fullmatch(f"- {_pattern(wording.sentence(language), language)}", text)
+        match = re.fullmatch(f"- {_pattern(wording[LANGUAGES.index(language)], language)}", text)
         if match is not None:
             names = _FIELD.findall(wording.en)
             return Advice(

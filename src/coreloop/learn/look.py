@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -19,15 +19,14 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.learn.mine.run import MiningOptions, open_mining
+from coreloop.learn.facts.schema import KEY
+from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
-from coreloop.learn.proposals.entry import Statement
-from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, openai_chat, otlp
-from coreloop.observe.importers.append_requests import ImportReport, Watching, land
-from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
-from coreloop.observe.importers.recognise import recognise
+from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
+from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -35,8 +34,6 @@ MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
-_KEY: Final = ("file", "offset")
-_HEAD_BYTES: Final = 8192  # two records of the largest size
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     now : datetime
         With time zone.
     watching : callable, optional
-        Adds progress callbacks to the files.
+        Shows the progress.
 
     Raises
     ------
@@ -103,16 +100,15 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     UsageError
         No file has a request of a known format.
     """
-    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.suffixes}))
+    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.SUFFIXES}))
     files = find_trace_files(paths, suffixes, now_s=now.timestamp())
     newest = datetime.fromtimestamp(now.timestamp() - min(file.quiet_s for file in files), UTC)
     readers = {name: importer.read for name, importer in importers().items()}
     readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
     by_format, others = recognise(files, readers)
     if not by_format:
-        hint = "; coreloop's own records are read by refine, in their project" * _has_records(files)
         n_files = number_of(len(files), "file")
-        raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}{hint}")
+        raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}")
 
     def read() -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
         for name, known in by_format.items():
@@ -125,14 +121,6 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
         report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
         looked = _mine(workspace, report, now, undated=newest, formats=formats)
     return replace(looked, n_unknown=len(others))
-
-
-def _has_records(files: Sequence[TraceFile]) -> bool:
-    for file in files:
-        with suppress(*UNREADABLE), file.open() as opened:
-            if b'"tool_sequence_hash"' in opened.read(_HEAD_BYTES):
-                return True
-    return False
 
 
 def _mine(
@@ -152,7 +140,7 @@ def _mine(
         found = refine(mined, days, now=now, min_failures=settings.gates.min_failures).document
         window = merge(mined.files, days)
         requests = window.all_requests().collect()
-        calls = window.all_calls().join(requests.lazy().select(*_KEY, "outcome"), on=_KEY).collect()
+        calls = window.all_calls().collect()
         arguments, unseen, unknown = argument_rows(window), window.unseen(), window.unknown_calls
     tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():
@@ -240,5 +228,5 @@ def _missing_of_tools(few: Collection[str]) -> Iterator[str]:
 
 def _tools_with_few_failures(calls: pl.DataFrame) -> tuple[str, ...]:
     failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
-    requests = failing.group_by("tool").agg(n=pl.struct(_KEY).n_unique())
+    requests = failing.group_by("tool").agg(n=pl.struct(KEY).n_unique())
     return tuple(sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]))

@@ -18,43 +18,45 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.knowledge.audit_analysis import read_notes
-from coreloop.learn.knowledge.playbook import good_bullets
-from coreloop.learn.knowledge.store import reading
-from coreloop.learn.mine.folder import expired, newest_day, remove
-from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.knowledge.store import good_bullets
+from coreloop.learn.mine.folder import (
+    UNWATCHED,
+    Mined,
+    MiningOptions,
+    Watch,
+    newest_day,
+    open_mining,
+    remove_expired,
+)
 from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import (
     Unproposed,
     draft_candidate,
-    draft_counterexample,
     draft_statements,
 )
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Search, Statement
-from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    Note,
     ProposalsFile,
-    known_ids,
-    newest_night,
+    markdown,
+    read_night,
 )
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
 from coreloop.learn.statements.findings import Places, error_table, to_statements
 from coreloop.learn.statements.logged_calls import called_tools, read_log
 from coreloop.learn.statements.search import search_tools
-from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, merge_times, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.outcome import Unseen
 
 _MAX_EXAMPLES: Final = 5
-_Drafted = TypeVar("_Drafted", Candidate, Counterexample)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightRequest:
-    """Options of both commands; for a gate that is None, the project's setting applies.
+    """Options of ``pattern`` and ``refine``; for a gate that is None, the project's setting applies.
 
     Attributes
     ----------
@@ -67,7 +69,15 @@ class NightRequest:
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
-        Redact the files for sharing.
+        Leave out of the files what is not for others.
+    min_repeat, min_unique_questions, min_success_rate : int or float, optional
+        Gates of ``pattern``.
+    with_notes : bool
+        Show audit notes in ``pattern``; then no records are removed.
+    min_failures : int, optional
+        Failures that a group of ``refine`` needs.
+    excluded : tuple of str
+        Failure labels and error classes that ``refine`` leaves out.
     """
 
     days: Days
@@ -75,30 +85,10 @@ class NightRequest:
     min_chunk_len: int | None = None
     out: Path | None = None
     sanitized: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternRequest(NightRequest):
-    """Options of ``pattern``: its gates, and whether to show audit notes; then no records are removed."""
-
     min_repeat: int | None = None
     min_unique_questions: int | None = None
     min_success_rate: float | None = None
     with_notes: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefineRequest(NightRequest):
-    """Options of ``refine``.
-
-    Attributes
-    ----------
-    min_failures : int, optional
-        Failures that a group needs; the project's gate by default.
-    excluded : tuple of str
-        Failure labels and error classes to leave out.
-    """
-
     min_failures: int | None = None
     excluded: tuple[str, ...] = ()
 
@@ -128,9 +118,7 @@ class Night:
     dropped : mapping of str to int
         How many of them each gate dropped.
     paths : tuple of Path
-        The file of proposals and the draft; empty if the window has no records and an older file is kept.
-    kept : Path or None
-        That older file.
+        The file of proposals and the draft; empty if the window has no records and there are older files.
     """
 
     recorded: Days
@@ -145,7 +133,6 @@ class Night:
     n_groups: int
     dropped: Mapping[str, int]
     paths: tuple[Path, ...] = ()
-    kept: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +167,7 @@ _Result = TypeVar("_Result", PatternResult, RefineResult)
 
 
 def run_pattern(
-    workspace: Workspace, request: PatternRequest, *, now: datetime, watch: Watch = UNWATCHED
+    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
 
@@ -188,7 +175,7 @@ def run_pattern(
     ----------
     workspace : Workspace
         The project.
-    request : PatternRequest
+    request : NightRequest
         Options.
     now : datetime
         With time zone; its day is part of the file names.
@@ -210,7 +197,7 @@ def run_pattern(
     chunk_len = request.min_chunk_len
     with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
         known = settled_keys(kept_states(workspace, mined.judgments))
-        playbook = _good_bullets(workspace)
+        playbook = good_bullets(workspace.knowledge_file)
         result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
         if request.with_notes:
             result = _with_notes(result, workspace.audit_notes_dir)
@@ -220,7 +207,7 @@ def run_pattern(
 
 
 def run_refine(
-    workspace: Workspace, request: RefineRequest, *, now: datetime, watch: Watch = UNWATCHED
+    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
@@ -244,7 +231,7 @@ def run_refine(
             excluded=excluded,
             known=settled_keys(states),
             rejected=rejected_keys(states),
-            merges=mined.merges(),
+            merges=merge_times(states),
         )
         if request.sanitized:  # near misses may hold users' values
             unproposed = Unproposed(n_settled=result.unproposed.n_settled)
@@ -269,13 +256,16 @@ def propose(
     search = find_candidates(window, gate, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
-    found = _new_keys(search, [draft_candidate(candidate, words) for candidate in tested], known)
-    document = CandidatesFile(generated_at=now, window=days, candidates=found.entries)
+    drafts: dict[str, Candidate] = {}
+    for candidate in tested:
+        draft = draft_candidate(candidate, words)
+        drafts.setdefault(draft.key, draft)
+    new = tuple(draft for key, draft in drafts.items() if key not in known)
     return PatternResult(
-        document=document,
+        document=CandidatesFile(generated_at=now, window=days, candidates=new),
         words=words,
-        n_groups=found.n_groups,
-        dropped=found.dropped,
+        n_groups=search.n_groups,
+        dropped={**search.dropped, "same_text": len(tested) - len(new)},
         **_records(window, mined),
     )
 
@@ -307,33 +297,20 @@ def refine(
     statements, unproposed = draft_statements(
         (statement for statement, _ in located), words, settled=known, merges=merges
     )
-    explained = {statement.tool for statement in statements}
-    settled = {statement.tool for statement, _ in located if statement.key in known}
-    settled |= {tool.tool for tool in tools if any(line.deviate for line in tool.merged)}
-    drafts = [
-        draft_counterexample(
-            example,
-            words,
-            explained=_with_logged(explained, logged),
-            settled=_with_logged(settled, logged),
-        )
-        for example in search.entries
-    ]
-    found = _new_keys(search, drafts, known)
     return RefineResult(
         document=CounterexamplesFile(
             generated_at=now,
             window=days,
             statements=_with_questions(statements, located, window),
-            counterexamples=found.entries,
+            counterexamples=search.entries,
             errors=error_table(log, tools, words=words),
         ),
         words=words,
         n_days=len(log.days),
         n_tests=sum(len(tool.tested) for tool in tools),
         unproposed=unproposed,
-        n_groups=found.n_groups,
-        dropped=found.dropped,
+        n_groups=search.n_groups,
+        dropped=search.dropped,
         **_records(window, mined),
     )
 
@@ -354,16 +331,15 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
     workspace.keep_private(folder)
     day = document.generated_at.date()
     path, draft = folder / f"{day}-{document.name}.json", folder / f"{day}-draft.md"
-    is_empty = not (result.n_records or document.entries or getattr(document, "notes", ()))
+    says_nothing = not result.n_records and not getattr(document, document.local)
     with locked(folder):
-        document = replace(document, ids=known_ids(path, type(document))).with_ids()
+        known = read_night(path, type(document)).ids if path.exists() else {}
+        document = replace(document, ids=known).with_ids()
         if request.sanitized:
             document = document.shared(result.words)
-        text = markdown(document, result.words).encode("utf-8", "replace")
-        kept = newest_night(folder, type(document)) if is_empty else None
-        if kept is not None:
-            return replace(result, document=document, kept=kept)
-        write_private(draft, text)
+        if says_nothing and any(folder.glob(f"*-{document.name}.json")):
+            return replace(result, document=document)
+        write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
         write_private(path, to_json(document))
     return replace(result, document=document, paths=(path, draft))
 
@@ -392,60 +368,35 @@ def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
     return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
 
 
-def _new_keys(
-    search: Search[_Drafted], drafts: Sequence[_Drafted], known: Collection[str]
-) -> Search[_Drafted]:
-    """The drafts without those of a known or repeated key, which count as dropped."""
-    first = {draft.key: draft for draft in reversed(drafts)}
-    new = tuple(draft for draft in drafts if first[draft.key] is draft and draft.key not in known)
-    n_dropped = len(drafts) - len(new)
-    dropped = {**search.dropped, "same_text": n_dropped} if n_dropped else search.dropped
-    return Search(new, search.n_groups, dropped)
-
-
-def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
-    """Tools, and the names under which clients log them."""
-    return tools | {name for name, tool in logged.items() if tool in tools}
-
-
 def _with_questions(
     statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
 ) -> tuple[Statement, ...]:
     """Statements with example questions of the requests whose calls deviate."""
     places = {statement.key: its[:_MAX_EXAMPLES] for statement, its in located}
     texts = window.question_texts(place for one in statements for place in places[one.key])
-    examples = {key: tuple(filter(None, map(texts.get, chosen))) for key, chosen in places.items()}
-    return tuple(replace(one, example_questions=examples[one.key]) for one in statements)
-
-
-def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """The playbook's proven advice, if the project has a knowledge database."""
-    if not workspace.knowledge_file.exists():
-        return {}
-    with reading(workspace.knowledge_file) as connection:
-        return good_bullets(connection)
+    return tuple(
+        replace(one, example_questions=tuple(filter(None, map(texts.get, places[one.key]))))
+        for one in statements
+    )
 
 
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     """The result with the audit notes, shown after the candidates."""
-    read = read_notes(folder)
-    notes = tuple(Note(code, bullets) for code, bullets in read.bullets.items())
+    notes, skipped = read_notes(folder)
     return replace(
         result,
         document=replace(result.document, notes=notes),
         notes_missing=None if folder.is_dir() else folder,
-        notes_skipped=read.skipped,
+        notes_skipped=skipped,
     )
 
 
-def _remove_expired(mined: Mined, request: PatternRequest, now: datetime) -> Sequence[Path]:
+def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
     keep_days = mined.workspace.settings.retention_days
     if keep_days is None or not request.mining.is_of_agent:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
-    paths = expired(mined.files, before=first_day)
-    for path in paths:
-        remove(path)
+    paths = remove_expired(mined.files, before=first_day)
     remove_days(mined.workspace.contexts_dir, before=first_day)
     return paths

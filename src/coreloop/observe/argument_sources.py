@@ -6,49 +6,56 @@ lists, tuples, strings, numbers and the fields of dataclasses are inspected.
 """
 
 import os
+import re
 from _thread import RLock  # faster, see collector
-from collections.abc import Callable, Iterable
-from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
 
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
-from coreloop.observe.comparable_texts import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
-from coreloop.observe.shown_states import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
+from coreloop.observe.shown_states import (
+    CONTAINERS,
+    Compared,
+    ShownObjects,
+    State,
+    dataclass_fields,
+    numbers_of,
+    saw,
+)
 
 if TYPE_CHECKING:
     from coreloop.observe.record_parts import RecordedCall
 
 QUESTION: Final = "question"
 MAX_PATHS: Final = 4
-MAX_LEAVES: Final = MAX_VALUES
 MAX_TEXT_CHARS: Final = 16_000
 MAX_ARGUMENT_LEAVES: Final = 200
 MAX_PATH_CHARS: Final = 120
 SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
 FORGET_S: Final = 3600.0
 """Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
+DISORDER_S: Final = 1.0  # threads open the requests of a session in any order
 SESSIONS: Final = 256  # chosen: `PROCESS_LEAVES` bounds the memory, this the questions in it
 PROCESS_LEAVES: Final = 400_000
-"""Some 50 MB: a leaf takes about 130 bytes."""
+"""Some 70 MB: a leaf takes about 180 bytes."""
 
-_MAX_CONTAINERS: Final = MAX_LEAVES + 50  # per result; a recursive result has no end
+MIN_CHARS: Final = 3  # a shorter text is in many results by chance
+_COMMON_BEGINS: Final = frozenset("-.0123456789tTfFnN")
+_COMMON: Final = re.compile(r"(?i:true|false|null|none)|-?\d{0,2}(\.\d*)?")
+_NAME_CHARS: Final = 40
+_NAME_DIGITS: Final = 3  # `address1` is a name; a key with more digits looks like data
+_CJK: Final = "\u2e80"  # first of the scripts without spaces between words, or with particles after words
 _MAX_TEXTS: Final = 16
 _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
 _SMALL: Final = 100  # a smaller number is in many results by chance
 _LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
-_ITEM: Final = "[]"
 _JSON_BEGINS: Final = frozenset("{[")
-_CONTAINERS: Final = frozenset({dict, list, tuple})
 _MAX_PARTS: Final = 50
 _ENVELOPE: Final = frozenset({"content", "isError", "structuredContent", "_meta"})
-
-Place: TypeAlias = tuple[int, str]
-"""The number of questions so far, and a path, empty if it is too long to be stored."""
-_Places: TypeAlias = dict[int, Place | list[Place]]
 
 
 class Lookup(NamedTuple):
@@ -72,17 +79,6 @@ class Lookup(NamedTuple):
     saw: dict[str, dict[str, State]]
 
 
-class _Walk:
-    """What remains of a result to be read."""
-
-    __slots__ = ("chars_left", "containers", "echoes")
-
-    def __init__(self, echoes: set[int]) -> None:
-        self.echoes = echoes
-        self.chars_left = MAX_CHARS
-        self.containers: list[tuple[str, Any]] = []
-
-
 class Sources:
     """The memory of one request, or of a session's requests.
 
@@ -99,24 +95,18 @@ class Sources:
         Whether any result was remembered; without results nothing is looked up.
     """
 
-    __slots__ = (
-        *("_is_complete", "_n_questions", "_names", "_places", "_shown", "_texts", "_used_s"),
-        "has_results",
-    )
-
     def __init__(self, now_s: float = 0.0) -> None:
         self._used_s = now_s
-        self._places: _Places = {}
-        self._texts: list[tuple[int, str]] = []
+        self._places: dict[int, tuple[str, ...]] = {}
+        self._texts: list[str] = []
         self._shown = ShownObjects()
-        self._names: dict[str, dict[str, Place]] = {}
-        self._n_questions = 0
+        self._names: dict[tuple[str, str], str] = {}
         self.has_results = False
         self._is_complete = True
 
     def __len__(self) -> int:
         """Number of remembered values; a question counts as one value per 64 characters."""
-        return len(self._places) + len(self._shown) + sum(len(text) // 64 + 1 for _, text in self._texts)
+        return len(self._places) + len(self._shown) + sum(len(text) // 64 + 1 for text in self._texts)
 
     def add_question(self, text: str) -> None:
         """Remember a question as a source of values."""
@@ -124,12 +114,9 @@ class Sources:
         texts = self._texts
         if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
             self._is_complete = False
-        if any(question == known for _, known in texts):
-            return
-        del texts[: len(texts) - _MAX_TEXTS + 1]
-        self._n_questions += 1
-        self._names = {}  # its places have the previous number of questions
-        texts.append((self._n_questions, question))
+        if question not in texts:
+            del texts[: len(texts) - _MAX_TEXTS + 1]
+            texts.append(question)
 
     def look_up(
         self, args: dict[str, Any], compared: Compared | None = None, *, names_objects: bool = True
@@ -148,12 +135,6 @@ class Sources:
         echoes: set[int] = set()
         paths_by_name: dict[str, list[str]] = {}
         for name, value in args.items():
-            if type(value) is str:  # the most frequent type
-                text = composed(value.strip())
-                echoes.add(hash(text))
-                if is_compared(text):
-                    paths_by_name[name[:MAX_PATH_CHARS]] = self._paths_of(text)[:MAX_PATHS]
-                continue
             texts = list(islice(texts_in(value), MAX_ARGUMENT_LEAVES + 1))
             echoes.update(map(hash, texts))
             distinctive = [text for text in texts if is_compared(text)]
@@ -205,15 +186,12 @@ class Sources:
             self._is_complete = False
             return
         self.has_results = True
-        if len(self._places) + len(self._shown) > SESSION_LEAVES - MAX_LEAVES:
+        if len(self._places) + len(self._shown) > SESSION_LEAVES - MAX_VALUES:
             self._forget()
-        if sum(map(len, self._names.values())) > _MAX_NAMES:
+        if len(self._names) > _MAX_NAMES:
             self._names = {}
         try:
-            roots = self._unwrapped(result)
-            self._walk(tool, roots, lookup.echoes if lookup else set())
-            if lookup is not None and lookup.identifiers is not None:
-                self._shown.note(roots, lookup.identifiers)
+            self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
         except RuntimeError:  # another thread changed the result meanwhile
             self._is_complete = False
 
@@ -222,8 +200,8 @@ class Sources:
         self._is_complete = False
 
     def use(self, now_s: float) -> None:
-        """Forget everything after an hour without use."""
-        if now_s - self._used_s >= FORGET_S:
+        """Forget everything after an hour without use, or where the clock went back: traces in disorder."""
+        if not -DISORDER_S < now_s - self._used_s < FORGET_S:
             self._forget()
         self._used_s = now_s
 
@@ -242,19 +220,9 @@ class Sources:
         return shared[:MAX_PATHS]
 
     def _paths_of(self, text: str) -> list[str]:
-        known = self._places.get(hash(text), [])
-        places = known if isinstance(known, list) else [known]
-        asked = self._question_number(text.casefold())
-        if asked is not None:
-            before = [place for place in places if place[0] < asked]
-            places = [*before, (asked, QUESTION), *places[len(before) :]]
-        return list(dict.fromkeys([path for _, path in places if path])) if places else []
-
-    def _question_number(self, wanted: str) -> int | None:
-        for number, question in self._texts:
-            if wanted in question and has_word(question, wanted):
-                return number
-        return None
+        wanted = text.casefold()
+        is_asked = any(wanted in question and has_word(question, wanted) for question in self._texts)
+        return [*([QUESTION] if is_asked else []), *self._places.get(hash(text), ())]
 
     def _unwrapped(self, result: object) -> list[Any]:
         """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
@@ -278,80 +246,51 @@ class Sources:
         except ValueError:
             return value
 
-    def _walk(self, tool: str, roots: list[Any], echoes: set[int]) -> None:
-        """Remember the leaves of some values, breadth first."""
-        walk, known = _Walk(echoes), self._names
-        containers, note = walk.containers, self._note
-        note(zip(repeat(""), roots, strict=False), {"": (self._n_questions, self._bounded(tool))}, "", walk)
-        room = MAX_LEAVES - len(roots)
-        for n_walked, (path, node) in enumerate(containers):  # grows
-            if walk.chars_left < 0 or n_walked == _MAX_CONTAINERS:
-                self._is_complete = False
-                return
-            names = known.setdefault(path, {})
-            pairs: Iterable[tuple[Any, Any]]
-            if type(node) is dict:
-                pairs = node.items()
-            else:
-                pairs = zip(repeat(_ITEM), node, strict=False)
-                if _ITEM not in names:
-                    names[_ITEM] = (self._n_questions, self._bounded(f"{path}{_ITEM}"))
-            left = room + len(containers) - len(node)  # containers are not leaves
-            if left < 0:
-                pairs = islice(pairs, max(0, len(node) + left))
-                self._is_complete = False
-            room -= len(node)
-            note(pairs, names, path, walk)
-        self._is_complete &= walk.chars_left >= 0
-
-    def _note(  # noqa: PLR0912 - one function, since a call per leaf would double the time
-        self, pairs: Iterable[tuple[Any, Any]], names: dict[str, Place], prefix: str, walk: "_Walk"
-    ) -> None:
-        """Remember the leaves among a container's items, and what contains others."""
-        places, echoes, chars_left = self._places, walk.echoes, walk.chars_left
-        for key, value in pairs:
-            kind = type(value)
+    def _walk(self, tool: str, roots: list[Any], lookup: Lookup) -> None:
+        """Remember the leaves of some values, and the objects among them, breadth first."""
+        asked_for, echoes, places = lookup.identifiers, lookup.echoes, self._places
+        waiting: list[tuple[str, Any, Any]] = [(self._bounded(tool), root, None) for root in roots]
+        chars_left = MAX_CHARS
+        for n_walked, (path, value, key) in enumerate(waiting):  # grows
+            text, kind = "", type(value)
             if kind is str:
                 chars_left -= len(value)
-                if chars_left < 0:
-                    break
                 text = value.strip()
-                if len(text) < MIN_CHARS:
-                    continue
-                if not text.isascii():
-                    text = normalize("NFC", text)
+                text = text if text.isascii() else composed(text)
             elif kind is int or kind is float:
-                if -_SMALL < value < _SMALL or not -_LARGE < value < _LARGE:
-                    continue
-                text = str(value if kind is int or value % 1 else int(value))
-            elif kind is bool or value is None:
-                continue
-            else:
-                text = None
-            place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
-            if text is None:
-                inside = value if kind in _CONTAINERS else dataclass_fields(value)
-                if inside is None:
+                if _SMALL <= abs(value) < _LARGE:
+                    text = str(value if kind is int or value % 1 else int(value))
+            elif kind is not bool and value is not None:
+                node = value if kind in CONTAINERS else dataclass_fields(value)
+                if node is None or chars_left < 0 or not path:
                     self._is_complete = False
-                elif place[1]:
-                    walk.containers.append((place[1], inside))
-                continue
-            number = hash(text)
-            known = places.get(number)
-            if known is not place and number not in echoes:
-                if known is None:
-                    places[number] = place
-                else:
-                    _add_place(places, number, known, place)
-        walk.chars_left = chars_left
+                    continue
+                if asked_for is not None and type(node) is dict:
+                    is_root = not n_walked and len(asked_for) == 1
+                    self._shown.note(node, key, asked_for if is_root else [])
+                waiting += islice(self._items(path, node), MAX_VALUES - len(waiting))
+            if len(text) >= MIN_CHARS and path and chars_left >= 0:
+                number = hash(text)
+                known = places.get(number, ())
+                if path not in known and number not in echoes and len(known) < _MAX_PLACES:
+                    places[number] = (*known, path)
+        self._is_complete &= chars_left >= 0 and len(waiting) < MAX_VALUES
 
-    def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
-        """The place of an object's field; a key that looks like data is replaced by ``*``."""
-        name = composed(key) if type(key) is str and is_name(key) else "*"
-        place = names.get(name)
-        if place is None:
-            place = names[name] = (self._n_questions, self._bounded(f"{prefix}.{name}"))
-        return place
+    def _items(self, path: str, node: Any) -> Iterator[tuple[str, Any, Any]]:
+        """The path, value and key of each item of a container; a key that looks like data is ``*``."""
+        if type(node) is not dict:
+            inside = self._bounded(f"{path}[]")
+            yield from ((inside, value, None) for value in node)
+            return
+        names = self._names
+        for key, value in node.items():
+            known = names.get((path, key)) if type(key) is str else None
+            if known is None:
+                name = composed(key) if type(key) is str and is_name(key) else "*"
+                known = self._bounded(f"{path}.{name}")
+                if name == key:
+                    names[path, name] = known
+            yield known, value, key
 
     def _bounded(self, path: str) -> str:
         """The path, or an empty text if it is too long."""
@@ -361,12 +300,60 @@ class Sources:
         return ""
 
 
-def _add_place(places: _Places, number: int, known: Place | list[Place], place: Place) -> None:
-    if isinstance(known, tuple):
-        if known[1] != place[1]:
-            places[number] = [known, place]
-    elif len(known) < _MAX_PLACES and all(path != place[1] for _, path in known):
-        known.append(place)
+def is_name(key: str) -> bool:
+    """Whether a result's key is a field name; a key that looks like data becomes ``*`` in a path.
+
+    ``address1`` is a name; ``credit_card_9513926``, ``2024`` and ``kim@example.com`` are not.
+    """
+    return (
+        len(key) <= _NAME_CHARS
+        and key.isidentifier()
+        and (key.isalpha() or sum(map(str.isdigit, key)) < _NAME_DIGITS)
+    )
+
+
+def is_compared(text: str) -> bool:
+    """Whether a value is long and distinctive enough to have its source looked up."""
+    return len(text) >= MIN_CHARS and (text[0] not in _COMMON_BEGINS or _COMMON.fullmatch(text) is None)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The scalar leaves of a JSON value as texts; 150, 150.0 and "150" give the same text."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            yield composed(node.strip())
+        elif isinstance(node, dict | list):
+            waiting += reversed(list(node.values()) if isinstance(node, dict) else node)
+        elif node is not None and not isinstance(node, bool):
+            yield str(int(node) if node % 1 == 0 else node)
+
+
+def composed(text: str) -> str:
+    return text if text.isascii() else normalize("NFC", text)
+
+
+def has_word(text: str, wanted: str) -> bool:
+    """Whether a text contains a value as a separate word; a particle may follow: ``삼성전자의``."""
+    at = text.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        if not _are_same_word(text[at - 1 : at], wanted[0]) and not (
+            _are_same_word(wanted[-1], text[end : end + 1]) and text[end] < _CJK
+        ):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def _are_same_word(left: str, right: str) -> bool:
+    """Whether two adjacent characters belong to the same word; Latin and CJK letters do not."""
+    return _is_word_char(left) and _is_word_char(right) and (left < _CJK) == (right < _CJK)
+
+
+def _is_word_char(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _is_envelope(value: dict[Any, Any]) -> bool:

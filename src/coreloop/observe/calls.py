@@ -9,18 +9,8 @@ import orjson
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, bounded, canonical_json, shorten, to_plain
 from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, ToolCall, hash_args, step
+from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import Lookup, Sources
-from coreloop.observe.failed_results import failure_of
-from coreloop.observe.record_parts import (
-    Drop,
-    RecordedCall,
-    TracedCall,
-    error_text,
-    error_without_values,
-    number,
-    stored_text,
-    texts,
-)
 
 if TYPE_CHECKING:
     from coreloop.observe.log_settings import LogSettings
@@ -33,8 +23,8 @@ class AskedCalls:
     """
 
     def __init__(self) -> None:
-        self.all: list[TracedCall] = []
-        self.open: dict[Hashable, list[TracedCall]] = {}
+        self.all: list[parts.TracedCall] = []
+        self.open: dict[Hashable, list[parts.TracedCall]] = {}
         self._n_answers = 0
         self._user_texts: list[str] = []
 
@@ -46,7 +36,7 @@ class AskedCalls:
     def ask(self, id: Hashable, name: str, args: Mapping[str, Any], *, at: datetime | None = None) -> None:
         """Add a call; until it is answered, it is unknown whether it worked."""
         texts, self._user_texts = tuple(self._user_texts), []
-        call = TracedCall(
+        call = parts.TracedCall(
             name=name, args=args, unknown=NO_RESULT, asked=self._n_answers, began=at, user_texts=texts
         )
         self.all.append(call)
@@ -61,7 +51,7 @@ class AskedCalls:
         error: str | BaseException | None = None,
         unknown: str | None = None,
         at: datetime | None = None,
-    ) -> TracedCall | None:
+    ) -> parts.TracedCall | None:
         """Close the earliest open call of an id, and return it; None if there is none."""
         waiting = self.open.get(id)
         if not waiting:
@@ -83,7 +73,7 @@ def milliseconds(began: datetime | None, ended: datetime | None) -> float | None
     return round((ended - began).total_seconds() * 1000, 3)
 
 
-_Recorded: TypeAlias = tuple[TracedCall, RecordedCall]
+_Recorded: TypeAlias = tuple[parts.TracedCall, parts.RecordedCall]
 
 
 def trace_calls(calls: Sequence[_Recorded], sources: Sources, settings: "LogSettings") -> None:
@@ -106,28 +96,28 @@ def _remember(sources: Sources, done: Sequence[tuple[_Recorded, Lookup | None]])
         sources.remember(recorded.call["name"], call.result, lookup, ok=gave_result)
 
 
-def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:
+def _overlaps(earlier: parts.TracedCall, call: parts.TracedCall) -> bool:
     return earlier.answered is not None and call.asked is not None and earlier.answered > call.asked
 
 
-def recorded_call(traced: TracedCall, settings: "LogSettings", drop: Drop) -> RecordedCall:
+def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts.Drop) -> parts.RecordedCall:
     """Build a call of a record.
 
-    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`); if it does not,
+    Without ``ok`` and ``error``, a result that says so failed (`failure_of`); if it does not,
     ``unknown`` is why nobody knows whether the call worked.
     """
-    name, ok, error = stored_text(traced.name, 200), traced.ok, traced.error
+    name, ok, error = parts.stored_text(traced.name, 200), traced.ok, traced.error
     canonical = _canonical(traced.args, drop)
     plain = orjson.loads(canonical)
     recorded = shorten(plain)
     if ok is None and error is None:
-        error = failure_of(traced.result, settings.failed_results)
-    error_message = error_text(error)
+        error = parts.failure_of(traced.result, settings.failed_results)
+    error_message = parts.error_text(error)
     if error_message and recorded != plain:
-        error_message = error_without_values(error_message, plain)
+        error_message = parts.error_without_values(error_message, plain)
     succeeded = error_message is None if ok is None else bool(ok)
     is_unknown = traced.unknown is not None and ok is None and error_message is None
-    new_step = None
+    new_step, overridden = None, traced.overrides_used
     if succeeded and not is_unknown:
         new_step = step(name, recorded, settings.selectors.get(name, DEFAULT_SELECTORS))
     call: ToolCall = {
@@ -136,17 +126,17 @@ def recorded_call(traced: TracedCall, settings: "LogSettings", drop: Drop) -> Re
         "args_hash": hash_args(canonical),
         "ok": None if is_unknown else succeeded,
         "error": error_message,
-        "duration_ms": number(traced.duration_ms, drop=drop),
-        "result_size_bytes": number(traced.result_size_bytes, drop=drop),
-        "overrides_used": None if traced.overrides_used is None else texts(traced.overrides_used, drop=drop),
-        "extreme_flags": texts(traced.extreme_flags, drop=drop),
+        "duration_ms": parts.number(traced.duration_ms, drop=drop),
+        "result_size_bytes": parts.number(traced.result_size_bytes, drop=drop),
+        "overrides_used": None if overridden is None else parts.texts(overridden, drop=drop),
+        "extreme_flags": parts.texts(traced.extreme_flags, drop=drop),
     }
     if traced.unknown is not None and is_unknown:
         call["unknown"] = traced.unknown
-    return RecordedCall(call, new_step, plain)
+    return parts.RecordedCall(call, new_step, plain)
 
 
-def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
+def _canonical(args: Mapping[str, object] | None, drop: parts.Drop) -> bytes:
     try:
         named, is_all = bounded(_named(args))
         if not is_all:

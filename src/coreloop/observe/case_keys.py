@@ -71,8 +71,6 @@ def _hash(text: str, key: bytes) -> str:
 class RequestIdentifiers:
     """The identifiers of a request, from which those that name its customer are chosen first."""
 
-    __slots__ = ("_ranks",)
-
     def __init__(self) -> None:
         self._ranks: dict[str, tuple[bool, int]] = {}
 

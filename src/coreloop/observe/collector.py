@@ -8,7 +8,7 @@ are imported at start-up.
 import os
 import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self
@@ -16,24 +16,13 @@ from typing import Any, ClassVar, Final, Self
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
 from coreloop.observe import drops
+from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources
-from coreloop.observe.calls import recorded_call
+from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
-from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop, never_raises
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
-from coreloop.observe.record_parts import (
-    RecordedCall,
-    TracedCall,
-    error_text,
-    error_without_values,
-    number,
-    open_record,
-    short_text,
-    stored_text,
-    texts,
-)
 
 
 class AuditCollector:
@@ -76,21 +65,6 @@ class AuditCollector:
     ...     audit.flush(chunk_len=1823)
     """
 
-    __slots__ = (
-        "_clock_ns",
-        "_conversation",
-        "_entered",
-        "_identifiers",
-        "_last_step",
-        "_lock",
-        "_off",
-        "_pending",
-        "_sequence",
-        "_settings",
-        "_sources",
-        "_started_ns",
-    )
-
     _LOG: ClassVar[str] = RECORDS
 
     def __init__(
@@ -120,35 +94,33 @@ class AuditCollector:
             self._started_ns = time.monotonic_ns()
             folder = folder_of(data_dir)
             self._settings = log_settings(*folder, self._LOG)
-            record = open_record(
+            record = parts.open_record(
                 question,
-                request_id=short_text(request_id) or f"req-{os.urandom(8).hex()}",
+                request_id=parts.short_text(request_id) or f"req-{os.urandom(8).hex()}",
                 categories=self._settings.categories,
                 stock_code_hint=stockCode_hint,
                 provider=provider,
                 model=model,
                 session_id=session_id,
             )
-            self._open(record, folder, short_text(tools_version) or short_text(self._settings.tools_version))
+            version = parts.short_text(tools_version or self._settings.tools_version)
+            if version:
+                record["tools_version"] = version
+            if "session_hash" in record:
+                session = (folder, record["session_hash"])
+                self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
+                self._sources.add_question(record["question"])
+            self._pending.append(record)
+            self._off = False
         except Exception as error:
             drops.drop_error(error)
-
-    def _open(self, record: Record, folder: tuple[str, bool], version: str | None) -> None:
-        if version:
-            record["tools_version"] = version
-        if "session_hash" in record:
-            session = (folder, record["session_hash"])
-            self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
-            self._sources.add_question(record["question"])
-        self._pending.append(record)
-        self._off = False
 
     def _record(self) -> Record | None:
         """Return the open record; after the flush, count the call as dropped and return None."""
         for record in self._pending:
             return record
         if not self._off:
-            drop(drops.AFTER_FLUSH)
+            drop("after_flush")
         elif self is _OUTSIDE and not is_disabled():
             drop(drops.OUTSIDE_REQUEST)
         return None
@@ -198,7 +170,7 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        traced = TracedCall(
+        traced = parts.TracedCall(
             name=name,
             args=args,
             ok=ok,
@@ -209,23 +181,21 @@ class AuditCollector:
             overrides_used=overrides_used,
             extreme_flags=extreme_flags,
         )
-        recorded = recorded_call(traced, self._settings, drop)
-        self._add_call(record, recorded, result, error)
-        if result is not ... or self._sources is not None:
-            try:
-                with self._lock:
-                    if self._sources is None:  # created on the first result
-                        self._sources = self._new_sources(record, [recorded])
-                sources, call, lookup = self._sources, recorded.call, None
-                if result is not ... or sources.has_results:
-                    lookup = sources.trace(recorded, self._settings.compared)
-                sources.remember(call["name"], result, lookup, ok=call["ok"])
-            except Exception as problem:  # the call itself is recorded
-                drops.drop_error(problem)
+        self._add_calls(record, [traced])
 
-    def _add_call(
-        self, record: Record, recorded: RecordedCall, result: object, error: str | BaseException | None
-    ) -> None:
+    def _add_calls(self, record: Record, calls: Sequence[parts.TracedCall]) -> None:
+        """Add finished calls, and the sources of their arguments."""
+        made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
+        for call, recorded in made:
+            self._add_call(record, call, recorded)
+        if self._sources is None and all(call.result is ... for call in calls):
+            return
+        with self._lock:
+            if self._sources is None:  # created on the first result
+                self._sources = self._new_sources(record, [recorded for _, recorded in made])
+        trace_calls(made, self._sources, self._settings)
+
+    def _add_call(self, record: Record, traced: parts.TracedCall, recorded: parts.RecordedCall) -> None:
         call, new_step, plain_args = recorded
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             # `records.join_steps` one step at a time, so that the flush does not have to.
@@ -234,11 +204,13 @@ class AuditCollector:
                 self._last_step = new_step
             record["tool_calls"].append(call)
             if self._settings.contexts is not None:
-                self._conversation.append(kept_call(call["name"], plain_args, result, error))
+                self._conversation.append(
+                    parts.kept_call(call["name"], plain_args, traced.result, traced.error)
+                )
             self._identifiers.add(plain_args)
 
     @staticmethod
-    def _new_sources(record: Record, new: Iterable[RecordedCall]) -> Sources:
+    def _new_sources(record: Record, new: Iterable[parts.RecordedCall]) -> Sources:
         """The memory of a request; it is incomplete if an earlier call worked, whose result is not known."""
         sources = Sources()
         sources.add_question(record["question"])
@@ -268,9 +240,9 @@ class AuditCollector:
         if record is not None:
             record["override_calls"].append(
                 {
-                    "tool": stored_text(tool, 200),
-                    "override_keys": texts(keys, drop=drop),
-                    "trigger": None if trigger is None else stored_text(trigger, MAX_STRING_CHARS),
+                    "tool": parts.stored_text(tool, 200),
+                    "override_keys": parts.texts(keys, drop=drop),
+                    "trigger": None if trigger is None else parts.stored_text(trigger, MAX_STRING_CHARS),
                     "succeeded": bool(succeeded),
                 }
             )
@@ -280,7 +252,7 @@ class AuditCollector:
         """Record that the answer violated a rule; several violations are joined by ``; ``."""
         record = self._record()
         if record is not None:
-            new = stored_text(text, MAX_STRING_CHARS)
+            new = parts.stored_text(text, MAX_STRING_CHARS)
             with self._lock:
                 record["violation"] = f"{record['violation']}; {new}" if record["violation"] else new
 
@@ -296,7 +268,7 @@ class AuditCollector:
             return
         record["category_hash"] = label if isinstance(label, str) and is_category(label) else UNSPECIFIED
         if record["category_hash"] != label:
-            drop(drops.CATEGORY)
+            drop("category")
 
     @never_raises
     def flush(
@@ -324,21 +296,21 @@ class AuditCollector:
             record = self._pending.pop()  # atomic: if two threads flush, only one gets the record
         except IndexError:
             if not self._off:
-                drop(drops.AFTER_FLUSH)
+                drop("after_flush")
             return
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
             record["tool_sequence_hash"] = hash_sequence(self._sequence)
-            record["chunk_len"] = number(chunk_len, drop=drop)
+            record["chunk_len"] = parts.number(chunk_len, drop=drop)
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
-            record["error"] = error_text(error)
-            record["rounds"] = number(rounds, drop=drop)
-            record["skill_used"] = short_text(skill_used)
+            record["error"] = parts.error_text(error)
+            record["rounds"] = parts.number(rounds, drop=drop)
+            record["skill_used"] = parts.short_text(skill_used)
             self._add_case(record)
-            line = encode_line(record, self._settings.selectors, mask_error=error_without_values)
+            line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
-                keep_conversation(self._settings.contexts.append, record, self._conversation)
+                parts.keep_conversation(self._settings.contexts.append, record, self._conversation)
         except Exception as problem:
             self._settings.journal.count_dropped(drops.drop_error(problem))
 
@@ -377,19 +349,10 @@ class AuditCollector:
                 return blocks[place][1]
         return True  # entered in another context, for example by a generator's first step
 
-    async def __aenter__(self) -> Self:
-        return self.__enter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, trace)
-
 
 class OwnCollector(AuditCollector):
     """Records what coreloop itself was asked (`ask`, `research`), apart from the agent, in ``audit/own/``."""
 
-    __slots__ = ()
     _LOG: ClassVar[str] = OWN_RECORDS
 
 

@@ -4,29 +4,25 @@ As in the collector, errors of auditing never reach the tool's caller.
 """
 
 import time
-from collections.abc import Callable
-from contextlib import aclosing
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
 from functools import wraps
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from coreloop.observe import drops
 from coreloop.observe.collector import AuditCollector, current
 
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
-_UNKNOWN: Final = object()  # an unknown result; None is a valid result
 
 
 @overload
 def observed_tool(tool: _Tool, /) -> _Tool: ...
 @overload
-def observed_tool(name: str, /, *, ok: Callable[[Any], object] | None = None) -> Callable[[_Tool], _Tool]: ...
-@overload
 def observed_tool(
     *, name: str | None = None, ok: Callable[[Any], object] | None = None
 ) -> Callable[[_Tool], _Tool]: ...
 def observed_tool(
-    tool: Callable[..., Any] | str | None = None,
+    tool: Callable[..., Any] | None = None,
     /,
     *,
     name: str | None = None,
@@ -41,8 +37,8 @@ def observed_tool(
 
     Parameters
     ----------
-    tool : callable or str
-        The function, or the tool's ``name``; positional arguments are recorded under their parameters' names.
+    tool : callable
+        The function; positional arguments are recorded under their parameters' names.
         ``self``, ``cls`` and parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. A
         static or class method stays one. Must be the innermost decorator: a framework's decorator or a
         property below it keeps a function that is not recorded.
@@ -71,8 +67,7 @@ def observed_tool(
     ... def read(path: str) -> str:
     ...     return f"Error: no file {path}"
     """
-    if tool is None or isinstance(tool, str):
-        name = name or tool
+    if tool is None:
         return lambda function: _observed(function, name or _name_of(function), ok)
     return _observed(tool, _name_of(tool), None)
 
@@ -83,8 +78,6 @@ def _name_of(tool: Callable[..., Any]) -> str:
 
 class _Observed:
     """A tool whose calls are recorded."""
-
-    __slots__ = ("injected", "name", "ok", "positional")
 
     def __init__(self, tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> None:
         from coreloop.observe.injected import tool_parameters
@@ -101,47 +94,38 @@ class _Observed:
             return named | kwargs
         return named | {key: value for key, value in kwargs.items() if key not in injected}
 
-
-class _Call:
-    """A block around a call, which is recorded at its end; ``result`` is set in it if it is known."""
-
-    __slots__ = ("args", "audit", "kwargs", "result", "started_ns", "tool")
-
-    def __init__(
-        self,
-        tool: _Observed,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        audit: AuditCollector | None = None,
-    ) -> None:
-        self.tool, self.args, self.kwargs, self.audit = tool, args, kwargs, audit
-        self.result: Any = _UNKNOWN
-
-    def __enter__(self) -> Self:
-        self.started_ns = time.monotonic_ns()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # the caller of a generator may stop iterating: the tool did not fail
-        self._record(None if isinstance(error, GeneratorExit) else error)
+    @contextmanager
+    def call(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], audit: AuditCollector | None = None
+    ) -> Iterator[list[Any]]:
+        """A block around a call, which is recorded at its end; a known result is put into the list."""
+        started_ns, results = time.monotonic_ns(), list[Any]()
+        error: BaseException | None = None
+        try:
+            yield results
+        except BaseException as raised:
+            # the caller of a generator may stop iterating: the tool did not fail
+            error = None if isinstance(raised, GeneratorExit) else raised
+            raise
+        finally:
+            self._record(started_ns, args, kwargs, results, error, audit or current())
 
     @drops.never_raises
-    def _record(self, error: BaseException | None) -> None:
-        duration_ms = round((time.monotonic_ns() - self.started_ns) / 1e6, 3)
-        tool, result = self.tool, self.result
-        is_judged = tool.ok is not None and result is not _UNKNOWN
-        failed = is_judged and not _is_ok(tool.ok, result)
+    def _record(
+        self, started_ns: int, args: Any, kwargs: Any, results: list[Any], error: Any, audit: AuditCollector
+    ) -> None:
+        result = results[0] if results else ...
+        is_judged = self.ok is not None and result is not ...
+        failed = is_judged and not _is_ok(self.ok, result)
         text = result if isinstance(result, str) else None
-        (self.audit or current()).observe_tool_call(
-            tool.name,
-            tool.arguments(self.args, self.kwargs),
+        audit.observe_tool_call(
+            self.name,
+            self.arguments(args, kwargs),
             ok=not failed if is_judged else None,
             error=text if failed else error,
-            duration_ms=duration_ms,
+            duration_ms=round((time.monotonic_ns() - started_ns) / 1e6, 3),
             result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
-            result=result if result is not _UNKNOWN else ... if error is None else None,
+            result=result if error is None else None,
         )
 
 
@@ -149,7 +133,7 @@ def _is_ok(ok: Any, result: Any) -> bool:
     try:
         return bool(ok(result))
     except Exception:  # a user's own function must not break the request
-        drops.drop(drops.OK_PREDICATE)
+        drops.drop("ok_predicate")
         return True
 
 
@@ -167,21 +151,21 @@ def _recording(tool: Callable[..., Any], about: _Observed) -> Callable[..., Any]
     import inspect
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        with _Call(about, args, kwargs, None) as block:
-            block.result = tool(*args, **kwargs)
-        return block.result
+        with about.call(args, kwargs) as results:
+            results.append(tool(*args, **kwargs))
+        return results[0]
 
     async def call_async(*args: Any, **kwargs: Any) -> Any:
-        with _Call(about, args, kwargs, None) as block:
-            block.result = await tool(*args, **kwargs)
-        return block.result
+        with about.call(args, kwargs) as results:
+            results.append(await tool(*args, **kwargs))
+        return results[0]
 
     def iterate(*args: Any, **kwargs: Any) -> Any:
-        with _Call(about, args, kwargs, current()):  # the last step may run in another context
+        with about.call(args, kwargs, current()):  # the last step may run in another context
             return (yield from tool(*args, **kwargs))
 
     async def iterate_async(*args: Any, **kwargs: Any) -> Any:
-        with _Call(about, args, kwargs, current()):
+        with about.call(args, kwargs, current()):
             async with aclosing(tool(*args, **kwargs)) as items:
                 async for item in items:
                     yield item

@@ -12,7 +12,6 @@ from coreloop.observe import drops
 from coreloop.observe.journal import write_new
 
 FOLDER: Final = "descriptions"
-FULL: Final = "descriptions_full"
 MAX_SETS: Final = 1000
 """A process: descriptions that are made for each request would fill the disk. Their hash is recorded."""
 _kept: set[tuple[str, str]] = set()
@@ -38,7 +37,7 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
     place = (str(audit_dir), number)
     if place not in _kept:
         if len(_kept) >= MAX_SETS:
-            drops.drop(FULL)
+            drops.drop("descriptions_full")
         else:
             try:
                 path = audit_dir / FOLDER / f"{number}.json"
@@ -50,20 +49,10 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
     return f"desc:{number}"
 
 
-def tool_hash(tool: SentTool) -> str:
-    """Return 16 hex digits of SHA-256 of a tool's name, description and schema."""
-    return sha256(_dump(_fields(tool))).hexdigest()[:16]
-
-
 def _content(tools: Iterable[SentTool]) -> bytes:
-    listed = [
-        {"hash": tool_hash(tool), **_fields(tool)} for tool in sorted(tools, key=lambda tool: tool.name)
-    ]
+    named = sorted(tools, key=lambda tool: tool.name)
+    listed = [{"hash": sha256(_dump(tool._asdict())).hexdigest()[:16], **tool._asdict()} for tool in named]
     return _dump({"tools": listed}) + b"\n"
-
-
-def _fields(tool: SentTool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "schema": tool.schema}
 
 
 def _dump(value: object) -> bytes:

@@ -9,11 +9,8 @@ from typing import Any, Final, TypeVar, cast
 
 from coreloop.observe.journal import TornWriteError
 
-AFTER_FLUSH: Final = "after_flush"
 CASE_KEY: Final = "case_key"
-CATEGORY: Final = "category"
 DECORATOR_ORDER: Final = "decorator_order"
-OK_PREDICATE: Final = "ok_predicate"
 OUTSIDE_REQUEST: Final = "outside_request"
 SETTINGS: Final = "settings"
 SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
@@ -28,10 +25,6 @@ _HINTS: Final = {
     SETTINGS: "coreloop.yaml cannot be used; the defaults apply",
     SETTINGS_NEED_PYYAML: "of coreloop.yaml only data_dir is read; pip install PyYAML",
 }
-
-OUTSIDE_TODO: Final = (
-    "open an AuditCollector per request; in a thread pool, submit contextvars.copy_context().run"
-)
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
 

@@ -46,7 +46,7 @@ class ToolParameters(NamedTuple):
 def tool_parameters(tool: Callable[..., Any]) -> ToolParameters:
     """Read a tool's signature; for builtins without a signature, positional names are unknown."""
     try:
-        parameters = _signature(tool).parameters.values()
+        parameters = inspect.signature(tool).parameters.values()
     except (TypeError, ValueError):
         return ToolParameters((), PARAMETER_NAMES)
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -55,14 +55,6 @@ def tool_parameters(tool: Callable[..., Any]) -> ToolParameters:
         tuple(parameter.name for parameter in parameters if parameter.kind in kinds),
         PARAMETER_NAMES | injected,
     )
-
-
-def _signature(tool: Callable[..., Any]) -> inspect.Signature:
-    """The signature, with annotations evaluated if possible, so that aliases are resolved."""
-    try:
-        return inspect.signature(tool, eval_str=True)
-    except Exception:  # a name that only type checkers import, or any error of the expression
-        return inspect.signature(tool)
 
 
 def _is_injected(parameter: inspect.Parameter) -> bool:

@@ -3,7 +3,6 @@
 Losses are counted in ``dropped.jsonl`` next to the folder, where other processes can see them.
 """
 
-import atexit
 import os
 import threading
 import time
@@ -11,12 +10,11 @@ import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from datetime import date
 
-_REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -34,14 +32,12 @@ class Journal:
     Parameters
     ----------
     folder : Path
-        Created on the first line with mode 0700; an existing folder (from a clone) becomes 0700 if it belongs
-        to this user. The files are 0600.
+        Created on the first line with mode 0700. The files are 0600.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unreported: dict[str, int] = {}
-        self._next_report_s = 0.0
         self._lock = threading.RLock()
         self._busy = False
         self._fd = -1
@@ -118,35 +114,13 @@ class Journal:
         """Report a lost record to other processes; a reason is a name without quotes or backslashes."""
         with self._lock:
             self._unreported[reason] = self._unreported.get(reason, 0) + 1
-        self.report_dropped()
+            self._report()
 
-    def report_dropped(self, *, immediately: bool = False, timeout_s: float = -1) -> None:
-        """Append the counts of dropped records to ``dropped.jsonl``, at most once a minute.
-
-        Parameters
-        ----------
-        immediately : bool
-            Do not wait for the minute to end.
-        timeout_s : float
-            How long to wait for a thread that is writing; -1 for no limit.
-        """
-        if not self._lock.acquire(timeout=timeout_s):
-            return
-        try:
-            if self._unreported and not self._busy:  # in a signal handler, the counts wait for a later record
-                self._report(immediately=immediately)
-        finally:
-            self._lock.release()
-
-    def _report(self, *, immediately: bool = False) -> None:
-        """Append the counts; after an error, retry with a record of the next minute.
+    def _report(self) -> None:
+        """Append the counts to ``dropped.jsonl``; after an error, they wait for the next record.
 
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
-        now_s = time.monotonic()
-        if now_s < self._next_report_s and not immediately:
-            return
-        self._next_report_s = now_s + _REPORT_INTERVAL_S
         ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
         with suppress(OSError, ValueError):  # ValueError: an impossible path
@@ -160,7 +134,6 @@ class Journal:
             return
         self.close()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _make_private(self.folder)
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
@@ -184,7 +157,6 @@ class Journal:
                 os.close(fd)
 
     def __del__(self) -> None:
-        self.report_dropped(immediately=True, timeout_s=0)
         self.close()
 
 
@@ -202,6 +174,45 @@ def day_stamp(now_ns: int) -> tuple[str, str, int]:
         started_ns, day = now_ns - past_ns, text[:10]
         _second = (started_ns, text, day)
     return f"{text}.{past_ns // 1000:06d}+00:00", day, started_ns
+
+
+class DroppedRecords(TypedDict):
+    """A line of ``dropped.jsonl``: how many records were dropped, and why."""
+
+    ts: datetime
+    reason: str
+    n: int
+
+
+def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
+    """Count the records that could not be written since a time.
+
+    Parameters
+    ----------
+    path : Path
+        May be absent; unreadable lines are skipped.
+    since : datetime
+        With a zone.
+
+    Returns
+    -------
+    dict of str to int
+        By reason, the most frequent first.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    from collections import Counter
+
+    from coreloop.base import jsonl  # keeps its decoder out of the collector's server
+
+    counts: Counter[str] = Counter()
+    for line in jsonl.read(path, DroppedRecords, other="not a count").values if path.exists() else ():
+        if jsonl.with_zone(line["ts"]) >= since:
+            counts[line["reason"]] += line["n"]
+    return dict(counts.most_common())
 
 
 def remove_days(folder: Path, *, before: "date") -> None:
@@ -234,15 +245,6 @@ def _append(path: Path, data: bytes) -> None:
         os.close(fd)
 
 
-def _make_private(folder: Path) -> None:
-    if not hasattr(os, "geteuid"):
-        return
-    with suppress(OSError):  # a file system without modes; the files themselves are 0600
-        status = folder.stat()
-        if status.st_uid == os.geteuid() and status.st_mode & 0o077:
-            folder.chmod(0o700)
-
-
 def _is_same_file(path: Path, fd: int) -> bool:
     try:
         return os.path.samestat(path.stat(), os.fstat(fd))
@@ -267,11 +269,5 @@ def _reset_after_fork() -> None:
         journal.close()
 
 
-def _report_all() -> None:
-    for journal in tuple(_JOURNALS):
-        journal.report_dropped(immediately=True, timeout_s=1)
-
-
-atexit.register(_report_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)

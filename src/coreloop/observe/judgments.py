@@ -92,7 +92,7 @@ class HumanVerdicts:
         return frozenset(judgment.subject for judgment in self.given if judgment.judged_by != USER)
 
     def of_requests(self) -> dict[str, str]:
-        """Return request id -> P, T, C or V, for `coreloop.learn.facts.counting.MineSettings`."""
+        """Return request id -> P, T, C or V, for `coreloop.learn.facts.read_lines.MineSettings`."""
         newest = self.newest().values()
         return {judgment.id: str(judgment.verdict) for judgment in newest if judgment.key is None}
 
@@ -146,12 +146,12 @@ def read_verdicts(folder: Path) -> HumanVerdicts:
     Raises
     ------
     WorkspaceError
-        A file cannot be read, or a line has a newer version, whose content would silently be lost.
+        A file cannot be read.
     """
     given: list[HumanVerdict] = []
     skipped: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
-        lines = jsonl.read(path, HumanVerdict, other="not a judgment", newest=_SCHEMA_VERSION)
+        lines = jsonl.read(path, HumanVerdict, other="not a judgment")
         given += map(_with_zone, lines.values)
         skipped.update(lines.skipped)
     return HumanVerdicts(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.base.categories import Categories
 from coreloop.observe import drops
-from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.drops import drop
-from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
+from coreloop.observe.record_parts import CONTEXTS, FAILED_RESULTS, FailedResults
 from coreloop.observe.shown_states import Compared
 
 if TYPE_CHECKING:
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
 
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"
-# data_dir: logs · data_dir: "my logs"  # comment; not data_dir: &anchor logs
-_DATA_DIR: Final = re.compile(
-    r"""^data_dir:[ \t]+(?P<quote>["']?)(?P<path>[\w./][^"'#\\\n]*?)(?P=quote)[ \t]*(?:[ \t]#.*)?$""",
-    re.MULTILINE,
-)
+_DATA_DIR: Final = re.compile(r"""^data_dir:[ \t]+["']?([\w./][^"'#\n]*)""", re.MULTILINE)
 
 
 class LogSettings(NamedTuple):
@@ -37,7 +32,7 @@ class LogSettings(NamedTuple):
     """The key of cases, once it was needed."""
     categories: Categories = Categories()
     selectors: Mapping[str, Sequence[str]] = {}
-    failed_results: FailedResults = DEFAULT
+    failed_results: FailedResults = FAILED_RESULTS
     compared: Callable[[str], Compared | None] | None = None
     """Without coreloop.yaml it is not known which files are the project's."""
     outcome: "OutcomeRule | None" = None
@@ -85,20 +80,21 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
     from coreloop.base.project.settings_file import load_settings
 
     try:
-        settings = load_settings(root, check_paths=False)
+        settings = load_settings(root)
     except (CoreloopError, OSError):
         drop(drops.SETTINGS)
         settings = Settings()
     folder_of_log = (start if named else root / settings.data_dir) / "audit" / log
-    return project_settings(settings, folder_of_log, root, version, keeps_contexts=log == RECORDS)
+    return project_settings(settings, folder_of_log, root, version)
 
 
 def project_settings(
-    settings: "Settings", folder: Path, root: Path | None, version: str | None = None, *, keeps_contexts: bool
+    settings: "Settings", folder: Path, root: Path | None, version: str | None = None
 ) -> LogSettings:
     """The settings of a log in a folder, for the tools of a project's folder if there is one."""
-    from coreloop.observe.source_comparisons import reader_for
+    from coreloop.observe.source_comparisons import reader_of
 
+    targets = tuple((name, tool.target) for name, tool in settings.tools.items())
     return LogSettings(
         Journal(folder),
         version,
@@ -106,9 +102,9 @@ def project_settings(
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
         settings.failed_results(),
-        None if root is None else reader_for(root, settings),
+        None if root is None else reader_of(root, targets),
         settings.outcome_rule(),
-        Journal(folder.parent / CONTEXTS) if settings.measure.contexts and keeps_contexts else None,
+        Journal(folder.parent / CONTEXTS) if settings.measure.contexts and folder.name == RECORDS else None,
     )
 
 
@@ -127,7 +123,7 @@ def _read_data_dir(root: Path) -> str:
         line = _DATA_DIR.search((root / "coreloop.yaml").read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):  # absent, or not UTF-8
         line = None
-    return line["path"] if line else "data"
+    return line[1].strip() if line else "data"
 
 
 def is_disabled() -> bool:

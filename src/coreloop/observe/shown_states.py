@@ -17,12 +17,10 @@ MAX_VALUES: Final = 20  # of an argument that is a list
 _MAX_CHARS: Final = 60  # of an identifier
 _SMALL: Final = 9_999  # a whole number with fewer than five digits identifies nothing
 _MAX_FIELDS: Final = 30  # of an object; one with more is a mapping by ids
-_MAX_OBJECTS: Final = 2_050  # of a result, as in `sources`
 _NAME_CHARS: Final = 64
 _NAMED: Final = ("id", "key", "name", "path", "code", "number", "slug", "uuid")
 _ENDINGS: Final = ("_id", "Id", "_key", "_name", "_path", "_code", "_number")
-_CONTAINERS: Final = frozenset({dict, list, tuple})
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+CONTAINERS: Final = frozenset({dict, list, tuple})
 
 Shown: TypeAlias = dict[str, int | bool]
 """Fields of an object: the hash of a short text, or a boolean."""
@@ -54,8 +52,6 @@ class Compared(NamedTuple):
 class ShownObjects:
     """The objects that results showed, by the hashes of what identifies them."""
 
-    __slots__ = ("_objects",)
-
     def __init__(self) -> None:
         self._objects: dict[int, Shown] = {}
 
@@ -65,62 +61,35 @@ class ShownObjects:
     def get(self, number: int) -> Shown | None:
         return self._objects.get(number)
 
-    def note(self, roots: Iterable[Any], asked_for: list[int]) -> None:
-        """Note the objects of a result.
+    def note(self, node: dict[Any, Any], key: object, asked_for: list[int]) -> None:
+        """Note an object of a result, in a single loop: a call per field doubles the time.
 
         Parameters
         ----------
-        roots : iterable
-            Its values.
+        node : dict
+            Its fields.
+        key : object
+            Under which it stands in another object; if that looks like data, it names the object.
         asked_for : list of int
-            Hashes of the identifiers in the call's own arguments. If there is a single one, an object at the
-            top is what it names, even if the object does not repeat it.
-        """
-        waiting: list[tuple[Any, list[int]]] = [
-            (root if type(root) in _CONTAINERS else dataclass_fields(root), []) for root in roots
-        ]
-        if waiting and len(asked_for) == 1:
-            waiting[0] = (waiting[0][0], asked_for)
-        for number in range(_MAX_OBJECTS):
-            if number == len(waiting):
-                return
-            node, ids = waiting[number]
-            if type(node) is dict:
-                self._note(node, waiting, ids)
-            elif node is not None:
-                for value in islice(node, _MAX_OBJECTS):
-                    if type(value) not in _SCALARS:
-                        waiting.append((value if type(value) in _CONTAINERS else dataclass_fields(value), []))
-
-    def _note(self, node: dict[Any, Any], waiting: list[tuple[Any, list[int]]], ids: list[int]) -> None:
-        """Note an object, and put those inside it behind the waiting.
-
-        A single loop: a call per field doubles the time.
+            Hashes of what names it even if it does not repeat it.
         """
         fields: Shown = {}
-        numbers = [*ids]
-        for key, value in islice(node.items(), _MAX_OBJECTS):
+        numbers = [*asked_for]
+        if type(key) is str and (key[-1:].isdigit() or not key.isidentifier()):
+            numbers.append(hash(key))
+        for name, value in islice(node.items(), _MAX_FIELDS + 1):
             kind = type(value)
-            if type(key) is not str or value is None or kind is float:
+            if type(name) is not str:
                 continue
-            if kind is str:
-                length = len(value)
-                if length > _MAX_CHARS:
-                    continue
-                number = hash(value)
-                if length <= LITERAL_CHARS:
-                    fields[key] = number
-                if not value.isalpha() or key in _NAMED or key.endswith(_ENDINGS):
-                    numbers.append(number)
+            if kind is str and len(value) <= _MAX_CHARS:
+                if len(value) <= LITERAL_CHARS:
+                    fields[name] = hash(value)
+                if not value.isalpha() or name in _NAMED or name.endswith(_ENDINGS):
+                    numbers.append(hash(value))
             elif kind is bool:
-                fields[key] = value
-            elif kind is int:
-                if value > _SMALL:
-                    numbers.append(hash(str(value)))
-            else:
-                is_data = key[-1:].isdigit() or not key.isidentifier()
-                inside = value if kind in _CONTAINERS else dataclass_fields(value)
-                waiting.append((inside, [hash(key)] if is_data else []))
+                fields[name] = value
+            elif kind is int and value > _SMALL:
+                numbers.append(hash(str(value)))
         if fields and len(node) <= _MAX_FIELDS:
             for number in numbers:
                 self._add(number, fields)

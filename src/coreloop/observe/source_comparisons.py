@@ -1,24 +1,22 @@
 """What tools' source compares values with, read without importing: the only texts that ``saw`` may hold.
 
-Read once a process and tool: the file that defines the tool, and the project's files that it imports.
+Read once a process and tool: the file that defines the tool, and what it uses of the project's other files.
 """
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
 from itertools import permutations
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from coreloop.base.project.allowed_values import enum_members, last_name
-from coreloop.base.project.imports import imported_files
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.imports import Parse, with_imported
 from coreloop.base.project.tools import bare_name, parse_python, python_files
 from coreloop.observe.shown_states import LITERAL_CHARS, Compared
 
 MAX_FILES: Final = 3_000  # of a project: reading so many takes about a second
-MAX_IMPORTED: Final = 30  # files of a tool: parsing one takes up to 10 ms
 _MAX_DEFINITIONS: Final = 3  # files that define a name; more of them are not about one tool
 _MAX_SOURCE_BYTES: Final = 2_000_000
 _DEFINED: Final = re.compile(rb"\bdef\s+(\w+)\s*[(\[]")
@@ -28,43 +26,27 @@ Reader = Callable[[str], Compared | None]
 """Takes a tool's name as it is recorded; None if the project does not define the tool or compares nothing."""
 
 
-class _Found(NamedTuple):
-    """What a file compares with; ``operands`` are names, which may be those of another file's constants.
-
-    ``fields`` are those that are compared, with the name of what they are compared with; empty for a text.
-    """
-
-    literals: frozenset[str] = frozenset()
-    tested: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
-    fields: frozenset[tuple[str, str]] = frozenset()
-    operands: frozenset[str] = frozenset()
-    constants: Mapping[str, frozenset[str]] = {}
-
-
-def reader_for(root: Path, settings: Settings) -> Reader:
-    """Return the reader of a project's tools, see `reader_of`."""
-    return reader_of(root, tuple((name, tool.target or "") for name, tool in settings.tools.items()))
-
-
 @lru_cache(maxsize=8)
-def reader_of(root: Path, targets: tuple[tuple[str, str], ...] = ()) -> Reader:
+def reader_of(root: Path, targets: tuple[tuple[str, str | None], ...] = ()) -> Reader:
     """Return the function that reads a project's tools.
 
     Parameters
     ----------
     root : Path
         The project's folder. Tests, environments and build output are not read.
-    targets : tuple of (str, str)
+    targets : tuple of (str, str or None)
         Tools and their ``file::definition`` of coreloop.yaml.
     """
     named = {tool: [root / target.partition("::")[0]] for tool, target in targets if target}
     defined = _definitions(root)
 
-    @lru_cache(maxsize=1024)
+    compared = lru_cache(maxsize=1024)(
+        partial(_compared, root=root, parse=lru_cache(maxsize=512)(parse_python))
+    )
+
     def read(tool: str) -> Compared | None:
         files = named.get(tool) or defined.get(tool) or defined.get(bare_name(tool)) or []
-        return _compared(files, root) if 0 < len(files) <= _MAX_DEFINITIONS else None
+        return compared(tuple(files)) if 0 < len(files) <= _MAX_DEFINITIONS else None
 
     return read
 
@@ -87,48 +69,21 @@ def _source(path: Path) -> bytes:
         return b""
 
 
-def _compared(files: list[Path], root: Path) -> Compared | None:
-    found = [_read_file(path, root)[0] for path in _with_imported(files, root)]
-    constants = {name: texts for file in found for name, texts in file.constants.items()}
-    literals = frozenset().union(*(file.literals for file in found))
-    for name in frozenset().union(*(file.operands for file in found)):
-        literals |= constants.get(name, frozenset())
-    tested = frozenset().union(*(file.tested for file in found))
+def _compared(files: tuple[Path, ...], *, root: Path, parse: Parse) -> Compared | None:
+    """What files, and what they use of others, compare with."""
+    trees = [with_imported(tree, path, root, parse) for path in files if (tree := parse(path)) is not None]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    constants = _constants(nodes)
+    operands = [operand for node in nodes for operand in _operands(node)]
+    literals = {text for operand in operands for text in _texts(operand)}
+    literals |= {text for operand in operands for text in constants.get(last_name(operand), ())}
+    tested = {name for node in nodes for test in _tests(node) if (name := _field(test)) is not None}
     if not literals and not tested:
         return None
-    names = frozenset().union(*(file.names for file in found))
-    fields = {field for file in found for field, other in file.fields if not other or other in constants}
-    return Compared({hash(text): text for text in literals}, tested, names, frozenset(fields))
-
-
-def _with_imported(files: list[Path], root: Path) -> list[Path]:
-    """The files, and those that they import, breadth first."""
-    reached = list(files)
-    for path in reached:  # grows
-        for other in _read_file(path, root)[1]:
-            if other not in reached and len(reached) < MAX_IMPORTED:
-                reached.append(other)
-    return reached
-
-
-@lru_cache(maxsize=512)
-def _read_file(path: Path, root: Path) -> tuple[_Found, tuple[Path, ...]]:
-    tree = parse_python(path)
-    return (_Found(), ()) if tree is None else (_read_tree(tree), tuple(imported_files(tree, path, root)))
-
-
-def _read_tree(tree: ast.AST) -> _Found:
-    nodes = list(ast.walk(tree))
-    operands = [operand for node in nodes for operand in _operands(node)]
-    tests = [test for node in nodes for test in _tests(node)]
-    return _Found(
-        literals=frozenset(text for operand in operands for text in _texts(operand)),
-        tested=frozenset(name for test in tests if (name := _field(test)) is not None),
-        names=frozenset(name for node in nodes if (name := _name(node)) is not None),
-        fields=frozenset(pair for node in nodes for pair in _fields(node)),
-        operands=frozenset(map(last_name, operands)) - {""},
-        constants=_constants(nodes),
-    )
+    names = {name for node in nodes if (name := _name(node)) is not None}
+    fields = {name for node in nodes for name, other in _fields(node) if not other or other in constants}
+    by_hash = {hash(text): text for text in literals}
+    return Compared(by_hash, frozenset(tested), frozenset(names), frozenset(fields))
 
 
 def _constants(nodes: Iterable[ast.AST]) -> dict[str, frozenset[str]]:
@@ -165,13 +120,8 @@ def _texts(node: ast.expr) -> Iterator[str]:
         items = node.elts
     elif isinstance(node, ast.Dict):
         items = node.keys
-    for item in items:
-        if (
-            isinstance(item, ast.Constant)
-            and isinstance(item.value, str)
-            and 0 < len(item.value) <= LITERAL_CHARS
-        ):
-            yield item.value
+    texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    yield from (text for text in texts if 0 < len(text) <= LITERAL_CHARS)
 
 
 def _tests(node: ast.AST) -> Iterator[ast.expr]:

@@ -3,10 +3,9 @@
 A commit's trailers name the docstring, not the axis; the axis is read from the lines that it added.
 """
 
-import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
@@ -23,13 +22,10 @@ from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
+from coreloop.learn.line import AdvisedCall, AdvisedCalls, parse_advice, parse_line
 
-_CALL: Final = re.compile(r'\b([^\W\d][\w.:/-]{0,99})\(((?:"[^"]*"|[^()"])*)\)')
-_SELECTOR: Final = re.compile(r'\b(\w{1,40})=(?:"([^"]*)"|<\1>)')
 PROPOSALS_FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
 _MOST: Final = 10
-_NO_CALLS: Final = ("- When:", "- 쓸 때:")
-"""Keywords in these lines, such as 이익(순), would look like calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +71,6 @@ class AxisGate:
 
 
 @dataclass(frozen=True, slots=True)
-class DisplayedCall:
-    """A call in the text; a selector with an undeclared value (``axis=<axis>``) has None."""
-
-    tool: str
-    selectors: tuple[tuple[str, str | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PromotionEvidence:
     """A promotion of an engine, with its text.
 
@@ -92,7 +80,7 @@ class PromotionEvidence:
         Its ``Evidence`` trailer.
     lines : tuple of str
         Lines that it added to the docstring; empty if a version of the file is unreadable.
-    calls : tuple of DisplayedCall
+    calls : tuple of AdvisedCall
         The calls in the lines.
     axes : tuple of str
         Selector values of the engine's last call with a selector, which is the call that a pattern documents.
@@ -101,7 +89,7 @@ class PromotionEvidence:
     promotion: Promotion
     metrics: str
     lines: tuple[str, ...]
-    calls: tuple[DisplayedCall, ...]
+    calls: tuple[AdvisedCall, ...]
     axes: tuple[str, ...]
 
 
@@ -217,7 +205,7 @@ def _checked_axis(request: AxisRequest) -> str | None:
 
 
 def _plain(axis: str) -> str:
-    return unicodedata.normalize("NFC", axis).strip()
+    return unicodedata.normalize("NFC", axis.strip('"')).strip()
 
 
 def _is_inside(target: str) -> bool:
@@ -243,29 +231,23 @@ def _evidence(
     old = repository.read(commit.parents[0], path) if commit.parents else None
     new = repository.read(commit.sha, path)
     lines = docstring_bullets(new, promotion.target) - docstring_bullets(old, promotion.target)
-    calls = tuple(calls_in(lines.elements(), owner=engine))
-    own = [call.selectors for call in calls if call.tool == engine and call.selectors]
-    axes = dict.fromkeys(value for _, value in own[-1] if value is not None) if own else ()
+    calls = tuple(call for line in lines.elements() for call in _calls(line, engine))
+    own = [call for call in calls if call.name == engine and any(value for _, value in call.arguments)]
+    axes = dict.fromkeys(map(_plain, own[-1].chosen()[0].values())) if own else ()
     groups = {group["Candidate-Key"]: group for group in read_promoted(commit.message)}
     metrics = groups[promotion.key].get("Evidence", "")
     return PromotionEvidence(promotion, metrics, tuple(lines.elements()), calls, tuple(axes))
 
 
-def calls_in(lines: Iterable[str], *, owner: str) -> Iterator[DisplayedCall]:
-    """The calls in lines; selectors outside a call belong to the docstring's own tool."""
-    for line in lines:
-        if line.startswith(_NO_CALLS):
-            continue
-        for match in _CALL.finditer(line):
-            yield DisplayedCall(match[1], _selectors(match[2]))
-        outside = _selectors(_CALL.sub(" ", line))
-        if outside:
-            yield DisplayedCall(owner, outside)
-
-
-def _selectors(text: str) -> tuple[tuple[str, str | None], ...]:
-    pairs = ((match[1], match[2]) for match in _SELECTOR.finditer(text))
-    return tuple((name, None if value is None else _plain(value)) for name, value in pairs)
+def _calls(line: str, engine: str) -> tuple[AdvisedCall, ...]:
+    """The calls that a line writes; a value that fails is the engine's own."""
+    value, about = parse_line(line), parse_advice(line)
+    if isinstance(value, AdvisedCalls):
+        return value.calls
+    if about is None or about.form != "fails":
+        return ()
+    pairs = zip(about.items("argument"), about.items("value"), strict=True)
+    return tuple(AdvisedCall(engine, (pair,)) for pair in pairs)
 
 
 def _first_merge(
@@ -442,10 +424,11 @@ def _selector_values(case: AxisCase) -> str:
     """How many promotions name each value."""
     named = (
         {
-            f"{name}={f'<{name}>' if value is None else value}"
+            f"{name}={_plain(value)}"
             for call in item.calls
-            if call.tool == case.engine
-            for name, value in call.selectors
+            if call.name == case.engine
+            for name, value in call.arguments
+            if value is not None
         }
         for item in case.counted
     )

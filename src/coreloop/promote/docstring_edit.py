@@ -11,20 +11,17 @@ from typing import Final
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.edit import Edited, Refused, put_lines
-from coreloop.descriptions.line_length import line_length
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.other_places import described_calls, describes
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
-from coreloop.descriptions.source import find_definition, read_source
+from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.line import keys_of, parse_advice
-from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.declared_words import Words, refuse_words
+from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_words
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
@@ -66,17 +63,25 @@ def edit_lines(
             "remove that line, or judge the proposal C"
         )
     standing = [text for text in bullets if text not in replaced]
-    if not _fits([*standing, *lines], settings.docstring):
+    if not settings.docstring.fits([*standing, *lines]):
         ours = [text for text in standing if text in promoted()]
         replaced += _displaced(ours, proposals, workspace)
-    folder = path.removesuffix(lead.file)
-    width = line_length(lambda file: repository.read(base_sha, f"{folder}{file}"))
-    edited = _put(source, lead, lines, replaced, settings, width)
-    if isinstance(edited, str):
-        raise RefusedError(f"{where}: {edited}")
-    file = read_source(source)
-    definition = find_definition(file.tree, *_symbol(lead.symbol))
-    words = Words(repository, base_sha, settings, path, file.text, lead.engine, definition)
+    try:
+        edited = put_lines(
+            source,
+            lead.symbol,
+            lines,
+            section=section,
+            style=settings.docstring.style,
+            is_ours=is_form,
+            replaced=replaced,
+        )
+        definition = find_definition(read_source(source).tree, lead.symbol)
+    except UnprovenError as unproven:
+        raise RefusedError(f"{where}: {unproven}{_elsewhere(source, lead, unproven)}") from unproven
+    if not edited.appended:
+        raise RefusedError(f"{where}: the docstring has these lines already")
+    words = Words(repository, base_sha, settings, path, lead.engine, definition)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
         raise RefusedError(f"{where}: the guard would stop it: {reason}. Merge that first, or propose again")
@@ -88,42 +93,12 @@ def section_of(proposal: Proposal, settings: Settings) -> str | None:
     return proposal.section if settings.docstring.placement == "section" else None
 
 
-def _put(
-    source: bytes,
-    lead: Proposal,
-    lines: Sequence[str],
-    replaced: Sequence[str],
-    settings: Settings,
-    width: int | None,
-) -> Edited | str:
-    """The edit, or why there is none."""
-    name, line = _symbol(lead.symbol)
-    outcome = put_lines(
-        source,
-        name,
-        lines,
-        section=section_of(lead, settings),
-        style=settings.docstring.style,
-        width=width,
-        is_ours=is_form,
-        replaced=replaced,
-        line=line,
-    )
-    if isinstance(outcome, Edited):
-        return outcome
-    if not isinstance(outcome, Refused):
-        return "the docstring has these lines already"
-    if outcome.reason.endswith("has no docstring"):
-        tree = read_source(source).tree
-        if text := description_elsewhere(tree, find_definition(tree, name, line).line):
-            return f"{outcome.reason}: its description is set by {text}; paste there: {' '.join(lines)}"
-    return outcome.reason
-
-
-def _symbol(symbol: str) -> tuple[str, int | None]:
-    """The definition's name, and its line where the file has the name more than once."""
-    name, _, line = symbol.partition(":")
-    return name, int(line) if line.isdecimal() else None
+def _elsewhere(source: bytes, lead: Proposal, reason: UnprovenError) -> str:
+    """Where the description of a definition without docstring is set, and what to paste there."""
+    if not str(reason).endswith("has no docstring"):
+        return ""
+    text = description_elsewhere(read_source(source).tree, lead.symbol)
+    return f": its description is set by {text}; paste there: {' '.join(lead.lines)}" if text else ""
 
 
 def _on_same_subject(bullets: Sequence[str], lines: Sequence[str]) -> list[str]:
@@ -148,12 +123,12 @@ def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Wo
     wasted = {entry.key: entry.wasted for night in nights for entry in night.statements}
     lines = [text for proposal in proposals for text in proposal.lines]
     least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
-    stay, gone, effects = list(ours), list[str](), read_kept(workspace).newest
+    stay, gone, effects = list(ours), list[str](), read_kept(workspace).effects
     for rank, known, line in sorted(_ranked(ours, effects, wasted, proposals[0])):
-        if not _fits([*stay, *lines], budget) and (rank < _RANKS.index("undecided") or known < least):
+        if not budget.fits([*stay, *lines]) and (rank < _RANKS.index("undecided") or known < least):
             stay.remove(line)
             gone.append(line)
-    if not _fits([*stay, *lines], budget):
+    if not budget.fits([*stay, *lines]):
         raise RefusedError(
             f"the description has its {budget.max_lines} lines and {budget.max_chars:,} characters of "
             "promoted lines, and none of them is known to be weaker; dartlab-coreloop effect lists them: "
@@ -182,20 +157,12 @@ def _ranked(
     return ranked
 
 
-def _fits(lines: Sequence[str], budget: DocstringSettings) -> bool:
-    """Whether lines are within a budget."""
-    return len(lines) <= budget.max_lines and sum(map(len, lines)) <= budget.max_chars
-
-
-def description_elsewhere(tree: ast.Module, line: int) -> str | None:
-    """The call that sets the description of the definition at a line: a decorator, or one that takes it."""
-    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    nodes = (node for node in ast.walk(tree) if isinstance(node, definitions))
-    definition = next((node for node in nodes if node.lineno == line), None)
-    if definition is None:
-        return None
-    calls = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, definition)]
-    calls.sort(key=lambda pair: pair[0] not in definition.decorator_list)
+def description_elsewhere(tree: ast.Module, qualname: str) -> str | None:
+    """The call that sets the description of a definition: a decorator, or one that takes it."""
+    node = find_definition(tree, qualname).node
+    decorators = [] if isinstance(node, ast.Module) else node.decorator_list
+    calls = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, node)]
+    calls.sort(key=lambda pair: pair[0] not in decorators)
     texts = (
         f"{keyword.arg}= of {ast.unparse(call.func)}(…), line {keyword.value.lineno}"
         for call, keyword in calls

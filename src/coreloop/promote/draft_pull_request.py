@@ -14,7 +14,7 @@ from typing import Final
 from coreloop.base.errors import CoreloopError, HumanDecidesError, RefusedError
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
 from coreloop.base.github.connect import describe_fork
-from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired
+from coreloop.base.github.protocol import Forge, PullRequest
 from coreloop.base.messages import number_of
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Plan, Promoting, base_commit, make_plan
@@ -279,11 +279,7 @@ def _is_done(promoting: Promoting, base_sha: str, branch: PublishedBranch | None
 
 def _preflight(plan: Plan, promoting: Promoting, forge: Forge) -> Plan:
     """Refuse a pull request without required reviews or above the limit; notes what was allowed."""
-    rule, unreviewed = forge.review_rule(plan.base), ""
-    if not isinstance(rule, ReviewRequired):
-        is_known = isinstance(rule, ReviewNotRequired)
-        what = "no review is required" if is_known else "it is unknown whether a review is required"
-        unreviewed = f"{what}: {rule.reason}"
+    unreviewed = forge.unreviewed(plan.base)
     if unreviewed and not promoting.overrides.unprotected:
         raise RefusedError(f"{unreviewed}; protect {plan.base}, or use --allow-unprotected")
     n_open, max_open = len(forge.open_pull_requests()), promoting.workspace.settings.forge.max_open

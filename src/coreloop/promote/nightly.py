@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from coreloop.base.errors import (
     CoreloopError,
@@ -24,20 +23,18 @@ from coreloop.base.errors import (
 from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge
-from coreloop.base.github.protocol import Forge, PullRequest, ReviewRequired, ReviewRule
+from coreloop.base.github.protocol import Forge, PullRequest
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.proposals.entry import Candidate, Statement
+from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import CandidatesFile, read_night
 from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.revert import branch_of, confirm_revert
 from coreloop.promote.run import PromoteRequest, confirm_promotion
-
-_SHOWN: Final = 200
 
 
 class DraftState(StrEnum):
@@ -158,15 +155,13 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     lines = [f"### {number_of(n_prepared, 'draft')} prepared\n"]
     if not outcomes:
         lines.append("There was no proposal.")
-    for outcome in outcomes[:_SHOWN]:
+    for outcome in outcomes:
         id, text = escape_markdown(outcome.id), linked_markdown(outcome.text)
         lines.append(f"- **{id}** {outcome.state.value}: {text}")
-    if len(outcomes) > _SHOWN:
-        lines.append(f"- and {len(outcomes) - _SHOWN} more")
     return "\n".join([*lines, ""])
 
 
-def _why_no_text(entry: Statement | Candidate) -> str:
+def _why_no_text(entry: Entry) -> str:
     """The reason if it names no recorded value, since the summary leaves the runner."""
     refused = entry.refused or ""
     if refused.startswith(("weak: ", "redundant: ")):
@@ -221,9 +216,9 @@ class PreparedDrafts:
     def add_label(self, number: int) -> None:
         """Nothing: what opens a draft labels it."""
 
-    def review_rule(self, base: str) -> ReviewRule:
+    def unreviewed(self, base: str) -> str:
         """A review is required: what opens the draft checks it, since only its token may read that."""
-        return ReviewRequired(approvals=1, source="branch protection")
+        return ""
 
     def _prepared(self) -> Iterator[PullRequest]:
         for path in sorted(self._folder.glob("*.json")):
@@ -248,8 +243,8 @@ def _draft(number: int, *, head: str, base: str, title: str, body: str) -> PullR
         branch=head,
         base=base,
         head_sha="",
-        same_repo=True,
-        merged=False,
+        repo="",
+        head_repo="",
         created_at=datetime.max.replace(tzinfo=UTC),
         body=body,
     )

@@ -43,7 +43,7 @@ class Proposal:
     phase : str
         ``R``: what keeps working, ``F``: what keeps failing.
     file, symbol : str
-        The docstring: a path below the project's folder, and a qualname (``name:LINE`` if defined twice).
+        The docstring: a path below the project's folder, and a qualname.
     day : date
         Day of the proposals file; part of the branch name.
     steps, questions : tuple of str
@@ -147,7 +147,7 @@ def checked_proposal(
     if isinstance(entry, Statement):
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
-    relaxed = ("the gate was relaxed by the playbook",) if entry.evidence_rank > 1 else ()
+    relaxed = ("the gate was relaxed by the playbook",) if entry.bullets else ()
     return replace(
         proposal,
         axis=entry.axis,
@@ -174,7 +174,7 @@ def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Propo
 
 def nights_by_age(workspace: Workspace) -> list[ProposalsFile]:
     """The proposals files of all days, the newest last; unreadable ones are left out."""
-    nights = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    nights = read_every_night(workspace).files.values()
     return sorted(nights, key=lambda document: document.generated_at)
 
 
@@ -202,7 +202,7 @@ def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> st
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(append.target_symbol):
         return "its target is not a path.py::name below the project"
     declared = settings.tools[tool].target if tool in settings.tools else None
-    named = append.target_symbol.partition(":")[0].rpartition(".")[2]
+    named = append.target_symbol.rpartition(".")[2]
     is_own = f"{file}::{append.target_symbol}" == declared if declared else named == tool
     return None if is_own else f"its target is not the docstring of {tool}; propose again"
 

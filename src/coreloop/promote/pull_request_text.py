@@ -32,12 +32,8 @@ def pull_request_title(proposals: Sequence[Proposal]) -> str:
     return write_title([proposal.phase for proposal in proposals], proposals[0].engine)
 
 
-def trailers(proposals: Sequence[Proposal], replay: Replay, measured: str = "") -> str:
-    """The trailers of commit and pull request, a paragraph per candidate; ``measured`` may be empty."""
-    return write_groups(_groups(proposals, replay, measured))
-
-
-def _groups(proposals: Sequence[Proposal], replay: Replay, measured: str) -> list[dict[str, str]]:
+def groups_of(proposals: Sequence[Proposal], replay: Replay, measured: str = "") -> list[dict[str, str]]:
+    """The trailers of commit and pull request, by candidate."""
     return [
         {
             "Phase": proposal.phase,
@@ -56,7 +52,7 @@ def commit_message(
     proposals: Sequence[Proposal], replay: Replay, *, section: str | None, measured: str = ""
 ) -> str:
     """The complete commit message."""
-    return write_message(_groups(proposals, replay, measured), proposals[0].engine, section)
+    return write_message(groups_of(proposals, replay, measured), proposals[0].engine, section)
 
 
 def body(
@@ -79,7 +75,7 @@ def body(
         *([f"## Replay\n\n{replay.summary}"] if proposals[0].steps else []),
         *([f"## What a model does with it\n\n{_measured(measured)}"] if measured is not None else []),
         "## To revert\n\n`git revert` of the merged commit restores the file byte for byte.",
-        trailers(proposals, replay, measured.verdict.value if measured is not None else ""),
+        write_groups(groups_of(proposals, replay, measured.verdict.value if measured is not None else "")),
     )
     return "\n\n".join(parts) + "\n"
 

@@ -173,7 +173,7 @@ def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequ
     first = next((_flat(line) for line in edited.before.splitlines() if line.strip()), "")
     if not first or first in _flat(description):
         return None
-    place = description_elsewhere(parse(edited.old), edited.line)
+    place = description_elsewhere(parse(edited.old), edited.qualname)
     why = f"but set by {place}" if place else "so no edit of it reaches the model"
     finding = f"the description of {tool} does not come from its docstring, {why}"
     if not missing:

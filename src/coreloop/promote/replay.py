@@ -176,7 +176,7 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
         ``not-applicable`` for a statement, ``unavailable`` if the endpoint may not or cannot be asked.
     """
     settings = workspace.settings.replay
-    questions = [text for text in proposal.questions if not text.startswith("[REDACTED ")]
+    questions = proposal.questions
     if not proposal.steps:
         return Replay(ReplayVerdict.NOT_APPLICABLE, ())
     if settings.url is None:

@@ -10,7 +10,7 @@ from coreloop.base.git.trailers import REVERT_PREFIX, SECTIONS
 from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import remove_bullets
-from coreloop.descriptions.source import DocstringPlace, SourceText, UnprovenError, read_source
+from coreloop.descriptions.source import SourceText, UnprovenError, read_source
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.promote.commits import WritableRepository
@@ -77,7 +77,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
         content = repository.read(base, path)
     if content is None:
         raise RefusedError(f"{path} is not in the base branch any more")
-    source = without_lines(content, symbol.partition(":")[0], change.added).raw
+    source = without_lines(content, symbol, change.added).raw
     return Revert(effect, path, source, _message(effect))
 
 
@@ -124,7 +124,7 @@ def without_lines(content: bytes, qualname: str, lines: tuple[str, ...]) -> Sour
     reasons = []
     for section in (None, *SECTIONS.values()):
         try:
-            return remove_bullets(read_source(content), DocstringPlace(qualname), lines, section=section)
+            return remove_bullets(read_source(content), qualname, lines, section=section)
         except UnprovenError as error:
             reasons.append(str(error))
     raise RefusedError(f"the lines cannot be removed with proof: {reasons[0]}; edit the docstring by hand")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from coreloop.base.errors import HumanDecidesError, RefusedError, UsageError, WorkspaceError
 from coreloop.base.files import locked, write_private
-from coreloop.base.git.promotions import open_keys
+from coreloop.base.git.promotions import open_branches
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
+from coreloop.learn.proposals.entry import Candidate, Entry, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
@@ -151,9 +151,7 @@ def _newest(workspace: Workspace) -> Iterator[Path]:
         yield from sorted(folder.glob(f"????-??-??-{folder.name}.json"))[-1:]
 
 
-def _about(
-    tool: str, entries: Collection[Statement | Candidate] | Collection[Statement | Counterexample]
-) -> list[Statement | Candidate]:
+def _about(tool: str, entries: Collection[Entry]) -> list[Statement | Candidate]:
     """The statements about a tool, followed by its sequences with a text."""
     own = [entry for entry in entries if entry.tool == tool]
     sequences = (entry for entry in own if isinstance(entry, Candidate))
@@ -177,9 +175,8 @@ def _no_entry(tool: str, files: list[Path]) -> str:
 def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
     with Repository(workspace.root) as repository:
-        remotes = (None, *repository.remotes())
-        branches = [open_keys(repository, remote=remote).items() for remote in remotes]
-    waits = {key: f"waits on branch {printable(name)}" for its in branches for key, name in its}
+        branches = open_branches(repository)
+    waits = {its.key: f"waits on branch {printable(its.name)}" for its in branches}
     reasons = waits | decided
     nights = nights_by_age(workspace)
     entries = {entry.key: entry for night in nights for entry in _about(tool, night.entries)}
@@ -227,14 +224,6 @@ def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspac
 
 
 @dataclass(frozen=True, slots=True)
-class PlanResult:
-    """A plan, and the entries about the tool that are not promoted, with the reason."""
-
-    plan: Plan
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PromoteResult:
     """The result of a promotion.
 
@@ -247,7 +236,7 @@ class PromoteResult:
     body : Path or None
         File with the pull request's text, if there is no forge.
     left_out : tuple of str
-        The same as in `PlanResult`.
+        The entries about the tool that are not promoted, with the reason.
     remote : str or None
         Where the branch was pushed; None if the repository has no remote, so that it is only here.
     on_github : bool
@@ -262,8 +251,13 @@ class PromoteResult:
     on_github: bool = False
 
 
-def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
+def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan, tuple[str, ...]]:
     """Plan a promotion without changing anything; the agent is asked only if the request says so.
+
+    Returns
+    -------
+    tuple of Plan and tuple of str
+        The plan, and the entries about the tool that are not promoted, with the reason.
 
     Raises
     ------
@@ -276,7 +270,7 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     with WritableRepository(workspace.root) as repository:
         promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
         plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
-    return PlanResult(plan, selection.left_out)
+    return plan, selection.left_out
 
 
 def confirm_promotion(

@@ -1,43 +1,29 @@
 """A run that this process works on: steps that are never done twice, and spending that is reserved first."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
 from threading import RLock
 from typing import Any, Final
 
 from coreloop.base.database import this_process
-from coreloop.base.errors import ModelError, RunError, UsageError
-from coreloop.base.text import printable
+from coreloop.base.errors import ModelError, RunError
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, checked_amount, max_amount
-from coreloop.runs.call_budget import day_limit, require_day, require_room
+from coreloop.runs.amounts import NOTHING, Amount, max_amount, microusd
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
-from coreloop.runs.decide import Continue, Outlook, Stop, decide
-from coreloop.runs.events import Event, as_stored
-from coreloop.runs.journal import RunJournal
-from coreloop.runs.load import parents_of, require_going
+from coreloop.runs.decide import Continue, Stop, decide, over_limit, require_room
+from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
+from coreloop.runs.load import load_run, parents_of, require_going
 from coreloop.runs.state import State
-from coreloop.runs.stores.store import Store
+from coreloop.runs.stores.holds import busy
+from coreloop.runs.stores.store import Numbered, Store
 
 Call = Callable[[str], tuple[Any, Amount]]
 """Called with a step's key; returns the result, which must be JSON, and what it cost."""
 Reported = Callable[[State], Amount]
 _ERROR_CHARS: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """A call under way."""
-
-    name: str
-    key: str
-    reservation: str
-    at_most: Amount
-    is_answer: bool
 
 
 class Postponed(Exception):  # noqa: N818 (not an error)
@@ -68,14 +54,16 @@ class Run:
         self._shutdown = shutdown or threading.Event()
         self._clock = SteadyClock(clock)
         self._keys: dict[str, RLock] = {}
-        self._under_way: dict[str, str] = {}
-        self._journal = RunJournal(store, run_id)
+        self._turn = RLock()  # held by a thread while it decides and writes
+        self._pending: list[Event] = []
+        self._is_mixed = False
+        self._folding, self._newest = load_run(store, run_id)
         self.run_id = run_id
 
     @property
     def state(self) -> State:
-        """The state after all events so far; to be read only."""
-        return self._journal.state
+        """The state after all events, also those that wait for the iteration's commit; to be read only."""
+        return self._folding.state
 
     def now(self) -> datetime:
         """Return the time by the run's clock, which no change of the machine's clock moves."""
@@ -114,37 +102,42 @@ class Run:
             The run is over; it was not called.
         RunError
             The result is not JSON.
-        UsageError
-            ``at_most``, or the cost that the call returned, is not a valid `Amount`.
         Interrupted
             The process ends; the call was not made.
         Postponed
             Raised by the call: what it cost is settled, and no failure is counted.
         """
-        checked_amount(NOTHING if at_most is None else at_most)
-        with self._alone(key):
+        with self._turn:
+            lock = self._keys.setdefault(key, RLock())
+        with lock:
             committed = self._store.step(self.run_id, key)
             if committed is not None:
                 return committed.result
             if self._shutdown.is_set():
                 raise Interrupted
-            reservation = self._reserve(at_most, is_answer=is_answer)
-            attempt = _Attempt(name, key, reservation, at_most or NOTHING, is_answer)
-            self._under_way[key] = reservation
+            reservation, most = self._reserve(at_most, is_answer=is_answer), at_most or NOTHING
+            step = {"reservation": reservation, "name": name, "key": key}
             try:
                 result, cost = call(key)
-                checked_amount(cost)
             except Postponed as postponed:
-                self._journal.append(self._booked(happened.Settled, reservation, postponed.cost))
+                self._append(self._booked(happened.Settled, postponed.cost, reservation=reservation))
                 raise
             except Exception as error:
-                self._fail(attempt, error, _cost(error, attempt.at_most))
+                known = getattr(error, "cost", None)
+                self._fail(step, error, known if isinstance(known, Amount) else most)
                 raise
             except BaseException:  # Ctrl-C is not the step's failure
-                assumed = self._booked(happened.Settled, reservation, attempt.at_most, is_assumed=True)
-                self._journal.append(assumed)
+                settled = {"reservation": reservation, "is_assumed": True}
+                self._append(self._booked(happened.Settled, most, **settled))
                 raise
-            return self._commit(attempt, result, cost)
+            try:
+                done = self._booked(happened.StepCommitted, cost, is_answer=is_answer, result=result, **step)
+            except (TypeError, ValueError, RecursionError) as error:
+                refused = RunError(f"step {name}: its result is not JSON ({error}); return plain values")
+                self._fail(step, refused, cost)
+                raise refused from error
+            self._append(done)
+            return done.result
 
     def record(self, event_type: Callable[..., Event], **fields: Any) -> None:
         """Add an event to the state now, and to the store with the iteration's commit.
@@ -164,20 +157,27 @@ class Run:
         RunEndedError
             The run is over.
         """
-        with self._journal.turn:
+        with self._turn:
             require_going(self.state)
-            self._journal.buffer(event_type(at=self.now(), **fields))
+            event = as_stored(event_type(at=self.now(), **fields))
+            self._pending.append(event)
+            self._folding.add(event)
 
     def catch_up(self) -> None:
-        """Add what other processes said to the run until now: an agent's reports, a pause, a stop."""
-        self._journal.refresh()
+        """Add what other processes said to the run until now: an agent's reports, a pause, a stop.
+
+        Raises
+        ------
+        RunBusyError
+            Another process works on the run: this one lost its hold.
+        """
+        with self._turn:
+            self._take(list(self._store.read(self.run_id, after=self._newest)))
 
     def commit_iteration(self) -> None:
         """Write an iteration and its events to the store, all of them or none."""
-        with self._journal.turn:
-            self._journal.flush(
-                happened.IterationCommitted(at=self.now(), iteration=self.state.iteration + 1)
-            )
+        with self._turn:
+            self._flush(happened.IterationCommitted(at=self.now(), iteration=self.state.iteration + 1))
 
     def decide(self, least: Amount = NOTHING) -> Continue | Stop:
         """Decide whether the run goes on, with what other processes said and spent until now.
@@ -187,12 +187,12 @@ class Run:
         least : Amount
             The least that another step costs.
         """
-        with self._journal.turn:
+        with self._turn:
             self.catch_up()
             is_limited = self.state.limits.usd_per_day is not None
             today = self._spent_today() if is_limited else NOTHING
             parents = tuple(parents_of(self._store, self.state))
-            return decide(self.state, self.now(), Outlook(least=least, today=today, parents=parents))
+            return decide(self.state, self.now(), least=least, today=today, parents=parents)
 
     def end(self, stop: Stop, *, error: str = "", failure: Exception | None = None) -> None:
         """End the run, unless it is paused or over; the events of its last iteration are kept.
@@ -206,7 +206,7 @@ class Run:
         failure : Exception or None
             What ended a failed run; that of a model says of which kind it is, and whether it may pass.
         """
-        with self._journal.turn:
+        with self._turn:
             goes_on = stop.status in {"running", "paused"}
             ended = happened.Ended(
                 at=self.now(),
@@ -216,75 +216,88 @@ class Run:
                 kind=failure.kind if isinstance(failure, ModelError) else "",
                 is_retryable=isinstance(failure, ModelError) and failure.is_retryable,
             )
-            self._journal.flush(*([] if goes_on or self.state.is_terminal else [as_stored(ended)]))
+            self._flush(*([] if goes_on or self.state.is_terminal else [as_stored(ended)]))
 
     def _reserve(self, at_most: Amount | None, *, is_answer: bool) -> str:
         """Set aside what a call can cost; returns the reservation, or "" for nothing."""
-        with self._journal.turn:
+        with self._turn:
             if at_most is None or at_most == NOTHING:
-                self._journal.refresh()  # otherwise the append shows what other processes said
+                self.catch_up()  # otherwise the append shows what other processes said
             require_going(self.state)
             for state in (self.state, *parents_of(self._store, self.state)):
                 require_room(state, at_most, is_answer=is_answer)
-            per_day = day_limit(self.state.limits, is_answer=is_answer)
-            if at_most is None and per_day is not None:
-                require_day(per_day, self._spent_today())
+            limits, per_day = self.state.limits, None
+            if limits.usd_per_day is not None:
+                per_day = microusd(limits.usd_per_day) - (0 if is_answer else limits.kept.microusd)
+            if at_most is None and per_day is not None and self._spent_today().microusd >= per_day:
+                raise over_limit("usd_per_day", per_day, self._spent_today().microusd)
             if at_most == NOTHING:
                 return ""
-            least = at_most or NOTHING  # of unknown cost: that it is under way is written all the same
-            reserved = self._booked(happened.Reserved, token_hex(8), least)
-            self._journal.begin(reserved, per_day=per_day)
-            return str(reserved.reservation)
+            reservation = token_hex(8)  # of unknown cost: that it is under way is written all the same
+            reserved = self._booked(happened.Reserved, at_most or NOTHING, reservation=reservation)
+            self._append(reserved, per_day=per_day, begins=True)
+            return reservation
 
-    def _booked(self, kind: Callable[..., Any], reservation: str, cost: Amount, **fields: Any) -> Any:
+    def _booked(self, kind: Callable[..., Any], cost: Amount, **fields: Any) -> Any:
         """Build an event of spending."""
-        money = {"microusd": cost.microusd, "tokens": cost.tokens}
-        return as_stored(kind(at=self.now(), reservation=reservation, **money, **fields))
+        return as_stored(kind(at=self.now(), microusd=cost.microusd, tokens=cost.tokens, **fields))
 
-    def _commit(self, attempt: _Attempt, result: Any, cost: Amount) -> Any:
-        fields = {"name": attempt.name, "key": attempt.key, "is_answer": attempt.is_answer, "result": result}
-        try:
-            committed = self._booked(happened.StepCommitted, attempt.reservation, cost, **fields)
-        except (TypeError, ValueError, RecursionError) as error:
-            refused = RunError(f"step {attempt.name}: its result is not JSON ({error}); return plain values")
-            self._fail(attempt, refused, cost)
-            raise refused from error
-        self._journal.append(committed)
-        return committed.result
-
-    def _fail(self, attempt: _Attempt, error: Exception, cost: Amount) -> None:
-        with self._journal.turn:
-            number = self._journal.failures(attempt.key) + 1
-            fields = {"name": attempt.name, "key": attempt.key, "attempt": number, "error": described(error)}
-            self._journal.append(self._booked(happened.StepFailed, attempt.reservation, cost, **fields))
+    def _fail(self, step: dict[str, Any], error: Exception, cost: Amount) -> None:
+        with self._turn:
+            attempt = self._folding.failures[step["key"]] + 1
+            said = {"attempt": attempt, "error": described(error)}
+            self._append(self._booked(happened.StepFailed, cost, **step, **said))
 
     def _open(self, reported: Reported = lambda _: NOTHING) -> None:
         """Say that this process works on the run, and settle what a process that died left under way."""
-        with self._journal.turn:
+        with self._turn:
             heard = max_amount(reported(self.state), self.state.progress.claimed)
             opened = happened.Opened(at=self.now(), owner=this_process())
             orphans = [
-                self._booked(happened.Settled, name, max_amount(most, heard), is_assumed=True)
+                self._booked(happened.Settled, max_amount(most, heard), reservation=name, is_assumed=True)
                 for name, most in self.state.reservations.items()
             ]
-            self._journal.append(as_stored(opened), *orphans)
+            self._append(as_stored(opened), *orphans)
 
     def _spent_today(self) -> Amount:
         return self._store.spent_on(self.now().astimezone(UTC).date())
 
-    @contextmanager
-    def _alone(self, key: str) -> Iterator[None]:
-        """Let one thread at a time do the step of a key."""
-        with self._journal.turn:
-            lock = self._keys.setdefault(key, RLock())
-        with lock:
-            if key in self._under_way:  # only this thread can be here: it would wait for itself
-                raise RunError(f"step {printable(key[:40])}: its call runs the same step; use another key")
-            self._under_way[key] = ""
-            try:
-                yield
-            finally:
-                del self._under_way[key]
+    def _flush(self, *events: Event) -> None:
+        """Write the events that wait, and others behind them: all or none."""
+        if self._pending or events:
+            self._write([*self._pending, *events])
+            self._pending.clear()
+            if self._is_mixed:
+                self._folding, self._newest = load_run(self._store, self.run_id)
+                self._is_mixed = False
+            else:
+                self._fold(events)
+
+    def _append(self, *events: Event, per_day: int | None = None, begins: bool = False) -> None:
+        """Write events, and add them to the state; those that wait go on waiting."""
+        with self._turn:
+            self._write(events, per_day=per_day, begins=begins)
+            self._fold(events)
+
+    def _write(self, events: Sequence[Event], *, per_day: int | None = None, begins: bool = False) -> None:
+        while between := self._store.append(self.run_id, events, after=self._newest, per_day=per_day):
+            self._take(between)
+            if begins:  # a call, unless another process stopped the run
+                require_going(self.state)
+        self._newest += len(events)
+
+    def _take(self, between: Sequence[Numbered]) -> None:
+        for seq, event in between:
+            if not isinstance(event, FOREIGN):
+                raise busy(self.run_id, event.owner if isinstance(event, Opened) else "")
+            # a report stands before the pending events in the store, but behind them in this state
+            self._is_mixed |= isinstance(event, Recorded) and bool(self._pending)
+            self._newest = seq
+            self._fold([event])
+
+    def _fold(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._folding.add(event)
 
 
 @contextmanager
@@ -336,16 +349,4 @@ def open_held(
 
 def described(error: Exception) -> str:
     """Return an error's type and message for an event, cut to a bounded length."""
-    try:
-        message = str(error)
-    except Exception:  # user code, see __str__
-        message = "(its message cannot be read)"
-    return f"{type(error).__name__}: {message}"[:_ERROR_CHARS]
-
-
-def _cost(error: Exception, at_most: Amount) -> Amount:
-    """Return what a failed call cost; in full if it does not say."""
-    try:
-        return checked_amount(getattr(error, "cost", None))
-    except UsageError:
-        return at_most
+    return f"{type(error).__name__}: {error}"[:_ERROR_CHARS]

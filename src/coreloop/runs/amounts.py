@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from math import ceil, isfinite
 from typing import Final
 
-from coreloop.base.errors import UsageError
-
 _MICRO: Final = 1_000_000  # microdollars in a dollar
 
 
@@ -49,33 +47,10 @@ def max_amount(*amounts: Amount) -> Amount:
     return Amount(max(each.microusd for each in amounts), max(each.tokens for each in amounts))
 
 
-LARGEST: Final = 10**15
-"""Of a call's cost: sums of many still fit the 64 bits of a database's integers."""
-
-
 def dollars(microusd: int) -> str:
     """Write millionths of a US dollar for people: ``$1,234.50``, and ``$0.004200`` below a cent."""
     decimals = 6 if 0 < microusd < _MICRO // 100 else 2
     return f"${microusd / _MICRO:,.{decimals}f}"
-
-
-def checked_amount(amount: object) -> Amount:
-    """Return a cost; refuse a cost that cannot be counted, or that would return money.
-
-    Raises
-    ------
-    UsageError
-        Not an `Amount`, or a part of it is negative, fractional or larger than `LARGEST`.
-    """
-    if not isinstance(amount, Amount):
-        raise UsageError("a cost must be an Amount; a call returns (result, Amount)")
-    for name, value in (("microusd", amount.microusd), ("tokens", amount.tokens)):
-        if type(value) is not int or not 0 <= value <= LARGEST:
-            raise UsageError(
-                f"a cost's {name} must be a whole number from 0 to {LARGEST:,}; convert US dollars "
-                "with coreloop.runs.amounts.microusd"
-            )
-    return amount
 
 
 def microusd(usd: float) -> int:

@@ -1,11 +1,13 @@
 """The decision to stop: a pure function of a run's state and the time, which no model can overrule."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
-from coreloop.runs.amounts import NOTHING, Amount, microusd
+from coreloop.base.errors import BudgetError
+from coreloop.base.messages import number_of
+from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.events import Status
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.state import State
@@ -32,30 +34,14 @@ class Stop:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """What a decision takes into account beside the run's own state.
-
-    Attributes
-    ----------
-    least : Amount
-        The least that another step costs.
-    today : Amount
-        Spent and reserved today (UTC) by all runs of the store.
-    parents : tuple of State
-        The runs that pay for this one; its spending is in theirs.
-    """
-
-    least: Amount = NOTHING
-    today: Amount = NOTHING
-    parents: tuple[State, ...] = ()
-
-
-UNKNOWN: Final = Outlook()
-"""Steps may cost nothing, and no other run has spent anything today."""
-
-
-def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue | Stop:
+def decide(
+    state: State,
+    now: datetime,
+    *,
+    least: Amount = NOTHING,
+    today: Amount = NOTHING,
+    parents: Iterable[State] = (),
+) -> Continue | Stop:
     """Decide whether a run goes on. Total: every state has an answer.
 
     Parameters
@@ -64,8 +50,12 @@ def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue 
         After a committed iteration, or before the first.
     now : datetime
         With a zone; by the clock of the events.
-    outlook : Outlook
-        The price of a step, and the day's spending.
+    least : Amount
+        The least that another step costs.
+    today : Amount
+        Spent and reserved today (UTC) by all runs of the store.
+    parents : iterable of State
+        The runs that pay for this one; its spending is in theirs.
 
     Returns
     -------
@@ -76,10 +66,8 @@ def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue 
         return Stop(state.status, state.stop_reason)
     if state.is_covered and kind_named(state.kind).is_complete(state):
         return Stop("completed")
-    return next(
-        (Stop(status, reason) for is_over, status, reason in _rows(state, now, outlook) if is_over),
-        Continue(),
-    )
+    rows = _rows(state, now, least, today, parents)
+    return next((Stop(status, reason) for is_over, status, reason in rows if is_over), Continue())
 
 
 def exceeds(limit: int | None, used: int, least: int, kept: int) -> bool:
@@ -107,17 +95,19 @@ def seconds_left(state: State, now: datetime) -> float | None:
     return state.limits.deadline_s - state.elapsed_s - working_s
 
 
-def _rows(state: State, now: datetime, outlook: Outlook) -> Iterator[tuple[bool, Status, str]]:
+def _rows(
+    state: State, now: datetime, least: Amount, today: Amount, parents: Iterable[State]
+) -> Iterator[tuple[bool, Status, str]]:
     limits, seconds = state.limits, seconds_left(state, now)
     per_day = None if limits.usd_per_day is None else microusd(limits.usd_per_day)
-    today = (per_day, outlook.today.microusd, outlook.least.microusd, limits.kept.microusd)
     yield state.iteration >= limits.max_iterations, "stopped", "max_iterations"
-    yield _is_over(state, outlook, "microusd"), "budget_exceeded", "usd"
-    for parent in outlook.parents:
-        yield _is_over(parent, outlook, "microusd"), "budget_exceeded", "usd"
-        yield _is_over(parent, outlook, "tokens"), "stopped", "tokens"
-    yield exceeds(*today), "budget_exceeded", "usd_per_day"
-    yield _is_over(state, outlook, "tokens"), "stopped", "tokens"
+    yield _is_over(state, least, "microusd"), "budget_exceeded", "usd"
+    for parent in parents:
+        yield _is_over(parent, least, "microusd"), "budget_exceeded", "usd"
+        yield _is_over(parent, least, "tokens"), "stopped", "tokens"
+    is_spent = exceeds(per_day, today.microusd, least.microusd, limits.kept.microusd)
+    yield is_spent, "budget_exceeded", "usd_per_day"
+    yield _is_over(state, least, "tokens"), "stopped", "tokens"
     yield seconds is not None and seconds <= limits.answer.seconds, "stopped", "deadline"
     yield limits.queries is not None and state.queries >= limits.queries, "stopped", "queries"
     yield limits.sources is not None and len(state.read_sources) >= limits.sources, "stopped", "sources"
@@ -126,8 +116,61 @@ def _rows(state: State, now: datetime, outlook: Outlook) -> Iterator[tuple[bool,
     yield state.sufficient and state.mode == "bounded", "stopped", "sufficient"
 
 
-def _is_over(state: State, outlook: Outlook, unit: Literal["microusd", "tokens"]) -> bool:
+def _is_over(state: State, least: Amount, unit: Literal["microusd", "tokens"]) -> bool:
     """Whether what is spent and reserved leaves no room for the least next step."""
     used = state.spent + state.reserved
-    parts = (getattr(amount, unit) for amount in (used, outlook.least, state.limits.kept))
+    parts = (getattr(amount, unit) for amount in (used, least, state.limits.kept))
     return exceeds(getattr(state.limits, unit), *parts)
+
+
+def require_room(state: State, at_most: Amount | None, *, is_answer: bool = False) -> None:
+    """Refuse a call that could pass a limit of its run.
+
+    Parameters
+    ----------
+    state : State
+        Before the call.
+    at_most : Amount or None
+        The most that it can cost. None if nobody knows: one such call may pass a limit, the next is refused.
+    is_answer : bool
+        Whether the call may use the reserve for the answer.
+
+    Raises
+    ------
+    BudgetError
+        ``reason`` is ``usd`` or ``tokens``.
+    """
+    kept = NOTHING if is_answer else state.limits.kept
+    used, limits = state.spent + state.reserved, state.limits
+    wanted = at_most or NOTHING
+    for reason, limit, spent, more, rest in (
+        ("usd", limits.microusd, used.microusd, wanted.microusd, kept.microusd),
+        ("tokens", limits.tokens, used.tokens, wanted.tokens, kept.tokens),
+    ):
+        if not has_room(limit, spent, None if at_most is None else more, rest):
+            raise over_limit(reason, limit or 0, spent + rest, more)
+
+
+def all_left(state: State) -> Amount:
+    """Return the cost of the run's only call under way that leaves nothing of its limits."""
+    return left(Amount(state.limits.microusd or 0, state.limits.tokens or 0), state.spent)
+
+
+def has_room(limit: int | None, used: int, at_most: int | None, kept: int) -> bool:
+    """Whether a call fits a limit; what costs nothing always does."""
+    if at_most is None:
+        return not exceeds(limit, used, 0, kept)
+    return limit is None or at_most == 0 or used + at_most + kept <= limit
+
+
+def over_limit(reason: str, limit: int, used: int, wanted: int = 0) -> BudgetError:
+    """Build the error of a call that could pass a limit; of money in millionths of a US dollar."""
+    texts = [
+        number_of(amount, "token") if reason == "tokens" else f"{Amount(amount).usd:.4f} USD"
+        for amount in (wanted, limit, used)
+    ]
+    return BudgetError(
+        f"a call for up to {texts[0]} would exceed the limit {reason} of {texts[1]}: {texts[2]} are used "
+        "or set aside",
+        reason=reason,
+    )

@@ -1,6 +1,5 @@
 """When a run goes in circles, and which way it must go instead: pure, so a restart changes nothing."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from coreloop.runs.events import Rule, Turned
@@ -83,9 +82,9 @@ def next_strategy(strategy: tuple[str, ...], rotation: Rotation, *, start: int) 
         Never ``strategy`` itself.
     """
     rows = [rotation[(start + place) % len(rotation)] for place in range(len(rotation))]
-    changed = next(_replaced(strategy, rows), None)
-    if changed is not None:
-        return changed
+    for before, after in rows:
+        if before in strategy and after not in strategy:
+            return tuple(after if label == before else label for label in strategy)
     new = next((after for _, after in rows if after not in strategy), None)
     return (*strategy, new) if new is not None else strategy[:-1]
 
@@ -98,9 +97,3 @@ def _rule(state: State) -> Rule | None:
     if state.progress.queries_dropped and not state.progress.queries:
         return "duplicates"
     return None
-
-
-def _replaced(strategy: tuple[str, ...], rows: list[tuple[str, str]]) -> Iterator[tuple[str, ...]]:
-    for before, after in rows:
-        if before in strategy and after not in strategy:
-            yield tuple(after if label == before else label for label in strategy)

@@ -47,7 +47,6 @@ class QueryHistory:
     def __init__(self, searches: Iterable[Search] = ()) -> None:
         self.searches: list[Search] = []
         self._worked: dict[str, tuple[QueryWords, Guards]] = {}
-        self._n_read = 0
         for search in searches:
             self._add(search)
 
@@ -70,7 +69,6 @@ class QueryHistory:
         tuple of bool and str or None
             The most similar query, or None unless the query is a duplicate.
         """
-        self._read_new()
         query = shorten_query(query)
         if query in self._worked:
             return True, query
@@ -84,11 +82,7 @@ class QueryHistory:
         return (True, best) if best is not None and alike[best] >= DUPLICATE_AT else (False, None)
 
     def _add(self, search: Search) -> None:
-        self.searches.append(replace(search, query=shorten_query(search.query)))
-
-    def _read_new(self) -> None:
-        """Read what was added since the last question: folding a run asks none."""
-        for search in self.searches[self._n_read :]:
-            if search.worked and search.query not in self._worked:
-                self._worked[search.query] = read_query(search.query), read_guards(search.query)
-        self._n_read = len(self.searches)
+        search = replace(search, query=shorten_query(search.query))
+        self.searches.append(search)
+        if search.worked and search.query not in self._worked:
+            self._worked[search.query] = read_query(search.query), read_guards(search.query)

@@ -1,8 +1,9 @@
 """What can happen to a run: typed events, and their JSON.
 
-Events are appended and never changed. A new field needs a default; a new meaning needs a new `VERSION`.
+Events are appended and never changed. A new field needs a default; a new meaning needs a new type.
 """
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from functools import reduce
@@ -12,12 +13,9 @@ from typing import Any, Final, Literal, TypeVar, cast
 import msgspec
 
 from coreloop.base.errors import RunError
-from coreloop.base.records import encodable
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits, Mode
 
-VERSION: Final = 1
-"""Of an event's JSON. An older program refuses a newer event: without it the state would be wrong."""
 Status = Literal["running", "completed", "paused", "stopped_by_user", "budget_exceeded", "stopped", "failed"]
 Caller = Literal["person", "unknown"]
 """Who pauses, resumes, completes or stops a run; an agent's own attempt is refused, not stored."""
@@ -49,7 +47,6 @@ class Created(Event, frozen=True, tag="created"):
     mode: Mode = "bounded"
     limits: Limits = Limits()
     searches: bool = True
-    drives_itself: bool = False
     parent: str = ""
     origin: str = ""
     trace_id: str = ""
@@ -201,7 +198,7 @@ class Noted(Event, frozen=True, tag="noted"):
 
 
 class WaiverProposed(Event, frozen=True, tag="waiver_proposed"):
-    """An agent says why a sub-question falls away; it stays open until a person agrees (`Waived`)."""
+    """An agent says why a sub-question falls away; it stays open until a person agrees (`Agreed`)."""
 
     sub_question: str
     reason: str
@@ -253,16 +250,11 @@ class Completed(Said, frozen=True, tag="completed"):
     """Somebody who read the findings calls the run's question answered."""
 
 
-class Waived(Said, frozen=True, kw_only=True, tag="waived"):
-    """A person agreed that a sub-question falls away."""
+class Agreed(Said, frozen=True, kw_only=True, tag="agreed"):
+    """A person agreed that an agent's sub-question falls away, or else that it is about the question."""
 
     sub_question: str
-
-
-class Confirmed(Said, frozen=True, kw_only=True, tag="confirmed"):
-    """A person agreed that a sub-question of an agent is about the question."""
-
-    sub_question: str
+    is_waived: bool = False
 
 
 class Ended(Event, frozen=True, tag="ended"):
@@ -300,7 +292,8 @@ def encode_event(event: Event) -> bytes:
     try:
         return _encode(event)
     except UnicodeEncodeError:
-        return _encode(_encodable(msgspec.to_builtins(event)))
+        text = json.dumps(msgspec.to_builtins(event), ensure_ascii=False)
+        return _encode(json.loads(text.encode("utf-8", "replace")))
 
 
 def as_stored(event: _Kind) -> _Kind:
@@ -308,41 +301,20 @@ def as_stored(event: _Kind) -> _Kind:
     return cast("_Kind", _decode(encode_event(event)))
 
 
-def decode_event(data: bytes | str, *, version: int = VERSION) -> Event:
-    """Read an event.
-
-    Parameters
-    ----------
-    data : bytes or str
-        JSON of `encode_event`.
-    version : int
-        The version that was stored beside it.
+def decode_event(data: bytes | str) -> Event:
+    """Read an event that `encode_event` wrote.
 
     Raises
     ------
     RunError
-        The event is of a newer version or an unknown type, or damaged.
+        The event is of a later release, or damaged.
     """
-    if version > VERSION:
-        raise RunError(f"the run has an event of version {version}; upgrade coreloop")
     try:
         return _decode(data)
-    except msgspec.ValidationError as error:
-        raise RunError(
-            f"the run has an event that this version cannot read ({error}); upgrade coreloop"
-        ) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RunError(f"the run has a damaged event ({error}); restore the store from a backup") from error
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, list | tuple):
-        return [_encodable(item) for item in value]
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    return value
+        raise RunError(
+            f"the run has an event that cannot be read ({error}); upgrade coreloop, or restore the store"
+        ) from error
 
 
 def spent(event: Spending) -> Amount:

@@ -91,7 +91,7 @@ def _begin(state: State, event: Event) -> None:
     """Add what a run is, and who works on it."""
     match event:
         case happened.Created():
-            for name in ("run_id", "kind", "question", "mode", "limits", "searches", "drives_itself"):
+            for name in ("run_id", "kind", "question", "mode", "limits", "searches"):
                 setattr(state, name, getattr(event, name))
             state.parent, state.origin = event.parent, event.origin
             state.trace_id = event.trace_id or as_hexadecimal(event.run_id)
@@ -117,12 +117,10 @@ def _tell(state: State, event: Event) -> None:
             state.failure = Failure(event.kind, event.error, event.is_retryable)
         case happened.UntilMet():
             state.is_until_met = True
-        case happened.Waived():
+        case happened.Agreed():
             for part in _named(state, event.sub_question):
-                part.is_waived |= bool(part.waiver)
-        case happened.Confirmed():
-            for part in _named(state, event.sub_question):
-                part.is_note = False
+                part.is_waived |= event.is_waived and bool(part.waiver)
+                part.is_note &= event.is_waived
 
 
 def _spend(state: State, event: Event) -> None:

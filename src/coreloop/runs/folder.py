@@ -7,7 +7,6 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors, write_private
-from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, state_json
 from coreloop.runs.ulid import is_ulid
 
@@ -51,16 +50,16 @@ def private_session(root: Path, run_id: str) -> Path:
     return folder
 
 
-def write_reflexion(root: Path, run_id: str, reflexion: Reflexion) -> None:
+def write_reflexion(root: Path, run_id: str, view: Any) -> None:
     """Write what a run sees of earlier ones, if it has a view of it.
 
     Raises
     ------
     WorkspaceError
-        See `write_views`.
+        See `coreloop.runs.run_files.Viewer`.
     """
     if (session_folder(root, run_id) / REFLEXION).is_file():
-        write_private(private_session(root, run_id) / REFLEXION, as_json(reflexion.view()))
+        write_private(private_session(root, run_id) / REFLEXION, as_json(view))
 
 
 def write_state(root: Path, state: State) -> None:
@@ -69,7 +68,7 @@ def write_state(root: Path, state: State) -> None:
     Raises
     ------
     WorkspaceError
-        See `write_views`.
+        See `coreloop.runs.run_files.Viewer`.
     """
     write_private(private_session(root, state.run_id) / STATE, as_json(state_json(state)))
 

@@ -16,11 +16,6 @@ from coreloop.runs.active_run import Postponed, Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop
 
-_BUDGET: Final = {
-    "usd": Stop("budget_exceeded", "usd"),
-    "usd_per_day": Stop("budget_exceeded", "usd_per_day"),
-    "tokens": Stop("stopped", "tokens"),
-}
 _UNANSWERED: Final = frozenset({"paused", "stopped_by_user"})
 
 
@@ -49,7 +44,7 @@ def drive(
     least : Amount
         The least that another step costs.
     show : callable
-        Called after each committed iteration and at the end, for example `coreloop.runs.run_files.Viewer`. A
+        Called after each committed iteration and at the end, for example to write the views. A
         `WorkspaceError` of it ends the loop, not the run.
 
     Returns
@@ -88,7 +83,7 @@ def _repeat(run: Run, iterate: Callable[[Run], None], least: Amount, show: Calla
         except Postponed:
             continue
         except BudgetError as error:
-            return _BUDGET[error.reason]
+            return Stop("stopped" if error.reason == "tokens" else "budget_exceeded", error.reason)
         except RunEndedError:
             if not run.state.is_terminal:  # it was another run's
                 raise

@@ -97,21 +97,12 @@ def check_limits(limits: Limits) -> None:
     Raises
     ------
     UsageError
-        A limit is of another type, negative, infinite, too large or smaller than the reserve for the answer.
+        A limit is of another type, negative, infinite or too large.
     """
     try:
         msgspec.convert(msgspec.to_builtins(limits), Limits)
     except msgspec.ValidationError as error:
         raise UsageError(f"limits: {error}") from error
-    kept = limits.answer
-    for name, total, part in (
-        ("usd", limits.usd, kept.usd),
-        ("usd_per_day", limits.usd_per_day, kept.usd),
-        ("tokens", limits.tokens, kept.tokens),
-        ("deadline_s", limits.deadline_s, kept.seconds),
-    ):
-        if total is not None and part > total:
-            raise UsageError(f"the reserve for the answer, {part}, is larger than the limit {name}, {total}")
 
 
 def tighter(first: Limits, other: Limits) -> Limits:

@@ -1,11 +1,10 @@
 """What people do with runs, one function each, for every shell."""
 
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 import msgspec
 import orjson
@@ -13,17 +12,26 @@ import orjson
 from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.runs.amounts import LARGEST, Amount, left
+from coreloop.runs.amounts import Amount, left
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.events import VERSION, Created, Noted, Status
+from coreloop.runs.events import (
+    Caller,
+    Completed,
+    Created,
+    Noted,
+    Paused,
+    Resumed,
+    Status,
+    StopRequested,
+)
 from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
-from coreloop.runs.limits import AnswerReserve, Limits, Mode, check_limits
-from coreloop.runs.load import iterations, load_run
-from coreloop.runs.person_or_agent import RUN, UNKNOWN
+from coreloop.runs.limits import Limits, check_limits, tighter
+from coreloop.runs.load import change_run, iterations, load_run, require_going, require_resumable
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.run_files import remove_views
 from coreloop.runs.state import State
+from coreloop.runs.stores.holds import hold_file
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import new_ulid
 
@@ -75,29 +83,20 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
     """
     if not store.parent:
         return limits
-    if store.parent == UNKNOWN:
-        raise UsageError(
-            "this command works on a run that cannot be told, so that none could be charged; "
-            f"leave {RUN} in its environment as it was, or run this in a terminal of your own"
-        )
     try:
-        folding, _ = load_run(store, store.parent)
+        parent = load_run(store, store.parent)[0].state
     except RunNotFoundError as error:
         raise UsageError(
             f"this command works on run {store.parent}, which is not in this project and could "
             "not be charged; start runs in the project of that run"
         ) from error
-    total, used = folding.state.limits, folding.state.spent + folding.state.reserved
-    whole = Amount(LARGEST if total.microusd is None else total.microusd, total.tokens or LARGEST)
-    rest = left(whole, used)
-    usd = limits.usd if total.microusd is None else min(limits.usd or rest.usd, rest.usd)
-    tokens = limits.tokens if total.tokens is None else min(limits.tokens or rest.tokens, rest.tokens)
-    kept = AnswerReserve(
-        usd=limits.answer.usd if usd is None else min(limits.answer.usd, usd),
-        tokens=limits.answer.tokens if tokens is None else min(limits.answer.tokens, tokens),
-        seconds=limits.answer.seconds,
-    )
-    return msgspec.structs.replace(limits, usd=usd, tokens=tokens, answer=kept)
+    whole = Amount(parent.limits.microusd or 0, parent.limits.tokens or 0)
+    rest = left(whole, parent.spent + parent.reserved)
+    known: dict[str, Any] = {} if parent.limits.usd is None else {"usd": rest.usd}
+    if parent.limits.tokens is not None:
+        known["tokens"] = rest.tokens
+    answer = msgspec.structs.replace(limits.answer, **known)
+    return tighter(limits, msgspec.structs.replace(limits, answer=answer, **known))
 
 
 def require_status(status: str) -> None:
@@ -163,7 +162,7 @@ def export_run(store: Store, run_id: str) -> Iterator[bytes]:
     Yields
     ------
     bytes
-        ``{"ts", "run_id", "seq", "version", "type", …}`` and a newline.
+        ``{"ts", "run_id", "seq", "type", …}`` and a newline.
 
     Raises
     ------
@@ -172,7 +171,7 @@ def export_run(store: Store, run_id: str) -> Iterator[bytes]:
     """
     for seq, event in store.read(run_id):
         fields: dict[str, Any] = msgspec.to_builtins(event)
-        head = {"ts": fields.pop("at"), "run_id": run_id, "seq": seq, "version": VERSION}
+        head = {"ts": fields.pop("at"), "run_id": run_id, "seq": seq}
         yield orjson.dumps(head | fields, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -194,11 +193,8 @@ def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confir
     RunNotFoundError, RunBusyError
         The store has no such run, or a process works on it or on a derived run.
     """
-    run_id = named_run(store, run_id)
-    if not confirm:
-        return read_run(store, run_id)
-    state = last_state(store, run_id)
-    for each in reversed([run_id, *store.derived(run_id)]):
+    state = last_state(store, named_run(store, run_id))
+    for each in reversed([state.run_id, *store.derived(state.run_id)] if confirm else []):
         _remove(workspace, store, each)
     return state
 
@@ -212,6 +208,7 @@ def _remove(workspace: Workspace, store: Store, run_id: str) -> None:
         kind_named(state.kind).forget(workspace, state, store.address)
         _unlearn(workspace, store, state)
     store.forget(run_id)
+    hold_file(workspace.runs_dir, run_id).unlink(missing_ok=True)
 
 
 def _unlearn(workspace: Workspace, store: Store, state: State) -> None:
@@ -223,7 +220,7 @@ def _unlearn(workspace: Workspace, store: Store, state: State) -> None:
     def without(known: bytes | None) -> bytes:
         return Reflexion.from_json(known).without(state.run_id).to_json()
 
-    rest = Reflexion.from_json(store.change_reflexion(state.kind, without))
+    rest = Reflexion.from_json(store.change_reflexion(state.kind, without)).view()
     for row in store.runs(kind=state.kind):
         write_reflexion(workspace.root, row.run_id, rest)
 
@@ -245,14 +242,12 @@ def forget_expired(workspace: Workspace, store: Store, *, now: datetime) -> list
     """
     days = workspace.settings.retention_days
     forgotten = []
-    for run_id in [] if days is None else store.untouched_since(now - timedelta(days=days)):
+    rows = [] if days is None else store.runs()
+    for run_id in [row.run_id for row in rows if row.updated_at < now - timedelta(days=days or 0)]:
         with suppress(RunBusyError, RunNotFoundError):  # at work, or gone with the run it is derived from
             forget_run(workspace, store, run_id, confirm=True)
             forgotten.append(run_id)
     return forgotten
-
-
-_KIND: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
 def create_run(
@@ -260,14 +255,11 @@ def create_run(
     question: str,
     *,
     kind: str,
-    mode: Mode = "bounded",
     limits: Limits | None = None,
-    drives_itself: bool = False,
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
-    origin: str = "",
-    trace_id: str = "",
     clock: Clock | None = None,
+    **others: Any,
 ) -> str:
     """Add a run to a store; no process works on it yet.
 
@@ -276,23 +268,17 @@ def create_run(
     question : str
         What the run is about. Resumed runs keep it.
     kind : str
-        Of a registered kind, or a new name: lower-case letters, digits, ``_`` and ``-``.
-    mode : str
-        Whether `decide` may stop on a model's opinion (``bounded``) or not (``exhaust``).
+        Of a registered kind, or a new name.
     limits : Limits or None
         What ends the run; None for the defaults.
-    drives_itself : bool
-        Whether an agent drives the run, see `coreloop.runs.agent.agent_runs`.
     first : sequence of (str, object)
         Names and data of `Noted` events that the run begins with.
     run_id : str
         A ULID that the caller chose; a run of this id that exists stays as it is. "" for a new one.
-    origin : str
-        The run that this one answers again, "" for none; it is forgotten with it.
-    trace_id : str
-        Of the request that begins the run, 32 hexadecimal digits; "" for the run's own.
     clock : Clock or None
         None for the machine's.
+    others
+        Fields of `coreloop.runs.events.Created`: ``mode``, ``origin``, ``trace_id``.
 
     Returns
     -------
@@ -302,29 +288,80 @@ def create_run(
     Raises
     ------
     UsageError
-        The kind's name is invalid, or the limits cannot hold.
+        The limits cannot hold.
     """
-    if not _KIND.fullmatch(kind):
-        raise UsageError(f"not a kind of run: {kind!r}; use lower-case letters, digits, _ and -")
     limits = limits or Limits()
     check_limits(limits)
     now = (clock or SystemClock()).now()
     run_id = run_id or new_ulid(now, os.urandom(10))
-    searches = kind_named(kind).searches
-    store.create(
-        Created(
-            at=now,
-            run_id=run_id,
-            kind=kind,
-            question=question,
-            mode=mode,
-            limits=limits,
-            searches=searches,
-            drives_itself=drives_itself,
-            parent=store.parent,
-            origin=origin,
-            trace_id=trace_id,
-        ),
-        *(Noted(at=now, name=name, data=data) for name, data in first),
-    )
+    others |= {"searches": kind_named(kind).searches, "parent": store.parent}
+    created = Created(at=now, run_id=run_id, kind=kind, question=question, limits=limits, **others)
+    store.create(created, *(Noted(at=now, name=name, data=data) for name, data in first))
     return run_id
+
+
+_Control = Paused | Resumed | StopRequested | Completed
+
+
+def pause_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
+    """Let a run stop after its iteration; a run that is paused already stays paused.
+
+    Parameters
+    ----------
+    run_id : str
+        Of a run in it.
+    by : str
+        Who says so, see `coreloop.runs.person_or_agent.require_person`.
+    clock : Clock or None
+        None for the machine's.
+
+    Returns
+    -------
+    State
+        The run's state afterwards.
+
+    Raises
+    ------
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    UsageError
+        This process is of an agent, for example a service that it started.
+    """
+    return _tell(store, run_id, Paused, unless="paused", by=by, clock=clock)
+
+
+def resume_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
+    """Let a run go on that was paused or that failed; the next process that works on it does.
+
+    As `pause_run` otherwise.
+    """
+    return _tell(store, run_id, Resumed, unless="running", by=by, clock=clock)
+
+
+def complete_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
+    """End a run as a person who calls its question answered. As `pause_run` otherwise."""
+    return _tell(store, run_id, Completed, unless="completed", by=by, clock=clock)
+
+
+def stop_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
+    """End a run: a call under way is finished, no other is begun. As `pause_run` otherwise."""
+    return _tell(store, run_id, StopRequested, unless="stopped_by_user", by=by, clock=clock)
+
+
+def _tell(
+    store: Store, run_id: str, event: Callable[..., _Control], *, unless: str, by: Caller, clock: Clock | None
+) -> State:
+    told = event(at=(clock or SystemClock()).now(), by=by)
+
+    def said(state: State) -> list[_Control]:
+        _refuse_agent(store, state)
+        (require_resumable if event is Resumed else require_going)(state)
+        return [] if state.status == unless else [told]
+
+    return change_run(store, run_id, said)
+
+
+def _refuse_agent(store: Store, state: State) -> None:
+    """Refuse what a driver's command started, except about the runs that it created itself."""
+    if store.parent and state.parent != store.parent:
+        raise UsageError("an agent cannot pause, resume, complete or stop a run; use a terminal of your own")

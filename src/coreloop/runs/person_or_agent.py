@@ -71,7 +71,7 @@ def require_terminal(act: str, environ: Mapping[str, str]) -> None:
 
 def is_below_claude_code() -> bool:
     """Whether this process was started by a command of Claude Code, as far as that can be read."""
-    return any(_CLAUDE in _words(pid, "environ") for pid in _ancestors(os.getpid()))
+    return any(_CLAUDE in _words(pid, "environ") for pid in _ancestors())
 
 
 def driving_run(environ: Mapping[str, str]) -> str:
@@ -83,8 +83,8 @@ def driving_run(environ: Mapping[str, str]) -> str:
 
 
 def _run_of_ancestors(environ: Mapping[str, str]) -> str:
-    for pid in _ancestors(os.getpid()):
-        if any(word.endswith(_KEEPER) for word in _command(pid)):
+    for pid in _ancestors():
+        if any(word.endswith(_KEEPER) for word in _process(pid)[1]):
             return _variable(pid) or environ.get(RUN) or UNKNOWN
     return ""
 
@@ -95,35 +95,25 @@ def _has_ancestors() -> bool:
         with suppress(OSError, ValueError):
             return int(os.fspath((_PROC / "self").readlink())) == os.getpid()
         return False
-    return _parent(os.getpid()) is not None
+    return _process(os.getpid())[0] is not None
 
 
-def _ancestors(pid: int) -> Iterator[int]:
-    parent: int | None = pid
-    while (parent := _parent(parent)) is not None:
-        yield parent
+def _ancestors() -> Iterator[int]:
+    pid: int | None = os.getpid()
+    while (pid := _process(pid)[0]) is not None:
+        yield pid
 
 
-def _parent(pid: int | None) -> int | None:
-    """Return the parent of a process; None at the top, and where it cannot be read."""
-    with suppress(OSError, ValueError, IndexError):
-        if not _PROC.joinpath("self").exists():
-            return int(_ps(pid).split()[0]) or None
-        status = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
-        return int(status.rpartition(")")[2].split()[1]) or None
-    return None
-
-
-def _command(pid: int) -> list[bytes]:
-    if not _PROC.joinpath("self").exists():
-        return _ps(pid).split()[1:]
-    return _words(pid, "cmdline")
-
-
-def _ps(pid: int | None) -> bytes:
-    with suppress(OSError, subprocess.TimeoutExpired):
-        return subprocess.run([*_PS, str(pid)], capture_output=True, timeout=_PS_S, check=False).stdout
-    return b""
+def _process(pid: int | None) -> tuple[int | None, list[bytes]]:
+    """Return the parent of a process and its command line; no parent at the top, or if it cannot be read."""
+    with suppress(OSError, ValueError, IndexError, subprocess.TimeoutExpired):
+        if _PROC.joinpath("self").exists():
+            status = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+            return int(status.rpartition(")")[2].split()[1]) or None, _words(pid, "cmdline")
+        done = subprocess.run([*_PS, str(pid)], capture_output=True, timeout=_PS_S, check=False)
+        parent, *words = done.stdout.split()
+        return int(parent) or None, words
+    return None, []
 
 
 def _variable(pid: int) -> str:
@@ -133,7 +123,7 @@ def _variable(pid: int) -> str:
     return next(values, b"").decode("utf-8", "replace")
 
 
-def _words(pid: int, name: str) -> list[bytes]:
+def _words(pid: int | None, name: str) -> list[bytes]:
     with suppress(OSError):
         return (_PROC / str(pid) / name).read_bytes().split(b"\0")
     return []

@@ -1,6 +1,6 @@
 """What earlier iterations learnt: failures with their solutions, and strategies with their success rates."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeVar
 
@@ -9,6 +9,9 @@ import orjson
 
 from coreloop.base.language.similarity import word_similarity
 from coreloop.base.language.words import read_query, shorten_query
+from coreloop.base.validation import fields_of
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
 
 MAX_FAILURES: Final = 200  # chosen: what a run reads before a step stays small
 MAX_PATTERNS: Final = 100  # chosen: as `MAX_FAILURES`
@@ -89,14 +92,13 @@ class Reflexion:
     success_patterns: tuple[SuccessPattern, ...] = ()
 
     def with_failure(self, failure: PastFailure) -> "Reflexion":
-        """Add a failure; beyond the maximum, the oldest that no progress followed is dropped."""
+        """Add a failure; beyond the maximum, the oldest is dropped."""
         texts = (failure.situation, failure.root_cause, failure.solution)
         situation, cause, solution = map(shorten_query, texts)
         failure = replace(failure, situation=situation, root_cause=cause, solution=solution)
         if any(replace(known, result=failure.result) == failure for known in self.failures):
             return self
-        kept = _kept([*self.failures, failure], MAX_FAILURES, lambda known: known.result == "progress")
-        return replace(self, failures=kept)
+        return replace(self, failures=(*self.failures, failure)[-MAX_FAILURES:])
 
     def credit(
         self, strategy: str, *, situation: str, run_id: str, iteration: int, progress: bool
@@ -121,11 +123,9 @@ class Reflexion:
         if any((use.run_id, use.iteration) == (run_id, iteration) for use in uses):
             return self
         used = SuccessPattern(strategy, (*uses, Use(run_id, iteration, situation, progress))[-MAX_USES:])
-        patterns = _kept([*known.values(), used], MAX_PATTERNS, lambda pattern: pattern.success_rate)
-        return Reflexion(
-            tuple(self._settled(failure, used) for failure in self.failures),
-            tuple(sorted(patterns, key=lambda pattern: pattern.success_rate, reverse=True)),
-        )
+        best = sorted([used, *known.values()], key=lambda pattern: pattern.success_rate, reverse=True)
+        failures = tuple(self._settled(failure, used) for failure in self.failures)
+        return Reflexion(failures, tuple(best[:MAX_PATTERNS]))
 
     def _settled(self, failure: PastFailure, used: SuccessPattern) -> PastFailure:
         use = used.uses[-1]
@@ -160,17 +160,12 @@ class Reflexion:
 
     def view(self) -> dict[str, Any]:
         """Return the content of ``reflexion.json``: for people and skills, without the counts."""
-        failures = [msgspec.to_builtins(failure) for failure in self.failures]
+        of_failure = ("iteration", "situation", "root_cause", "solution", "result")
         return {
-            "failures": [
-                {name: value for name, value in failure.items() if name != "run_id"} for failure in failures
-            ],
+            "failures": [fields_of(failure, *of_failure) for failure in self.failures],
             "success_patterns": [
-                {
-                    "strategy": pattern.strategy,
-                    "situations": list(pattern.situations),
-                    "success_rate": round(pattern.success_rate, 4),
-                }
+                fields_of(pattern, "strategy", "situations")
+                | {"success_rate": round(pattern.success_rate, 4)}
                 for pattern in self.success_patterns
             ],
         }
@@ -190,15 +185,78 @@ def _closeness(first: str, other: str) -> float:
     return alike if alike >= _SIMILAR_FROM else 0.0
 
 
-def _kept(values: Sequence[_Value], maximum: int, worth: Callable[[_Value], float]) -> tuple[_Value, ...]:
-    """Half of the maximum for the newest values, so that a full list still learns; the rest for the best."""
-    older, newest = values[: -(maximum // 2)], values[-(maximum // 2) :]
-    best = sorted(range(len(older)), key=lambda place: (worth(older[place]), place))[-(maximum // 2) :]
-    return (*(older[place] for place in sorted(best)), *newest)
-
-
 def _best(values: Iterable[_Value], score: Callable[[_Value], float], limit: int) -> tuple[_Value, ...]:
     """The values of the highest scores above zero; of equal ones, the first."""
     scored = [(score(value), value) for value in values]
     ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
     return tuple(value for _, value in ranked[:limit])
+
+
+SEARCH: Final = "search: "
+"""Begins a solution that is a query; the others are strategies."""
+_CAUSES: Final = {
+    "duplicates": "only queries that were asked before",
+    "same_action": "the same action again and again",
+    "no_new_information": "nothing new for several iterations",
+}
+
+
+def learn_lessons(store: Store, state: State, *, situation: str) -> None:
+    """Add to what the runs of a kind learnt what the newest iteration teaches; a second time changes nothing.
+
+    Parameters
+    ----------
+    store : Store
+        Of the run.
+    state : State
+        After a committed iteration.
+    situation : str
+        In which it was made.
+    """
+    if state.iteration:
+        store.change_reflexion(
+            state.kind,
+            lambda learnt: with_lessons(Reflexion.from_json(learnt), state, situation=situation).to_json(),
+        )
+
+
+def with_lessons(known: Reflexion, state: State, *, situation: str) -> Reflexion:
+    """Return what is known with the failures and the strategy of the newest iteration."""
+    has_progress = state.no_new_info_count == 0
+    for failure in (*_orders(state, situation), *_searches(state, situation, has_progress=has_progress)):
+        known = known.with_failure(failure)
+    if not state.used_strategy:
+        return known
+    return known.credit(
+        written(state.used_strategy),
+        situation=situation,
+        run_id=state.run_id,
+        iteration=state.iteration,
+        progress=has_progress,
+    )
+
+
+def written(strategy: tuple[str, ...]) -> str:
+    """Return a strategy as reflexion keeps it."""
+    return " > ".join(strategy)
+
+
+def _orders(state: State, situation: str) -> Iterator[PastFailure]:
+    """Each order that drift gave; what became of it is credited when an iteration follows it."""
+    for order in state.last_orders:
+        before = f": {written(order.before)}" if order.before else ""
+        cause = f"{_CAUSES[order.rule]}{before}"
+        yield PastFailure(state.run_id, state.iteration, situation, cause, written(order.after))
+
+
+def _searches(state: State, situation: str, *, has_progress: bool) -> Iterator[PastFailure]:
+    """The searches of this iteration or the one before that brought nothing, and the next one that did."""
+    history = state.search_history
+    for place, search in enumerate(history):
+        if search.worked or search.iteration < state.iteration - 1:
+            continue
+        after = next((later for later in history[place + 1 :] if later.worked), None)
+        if after is not None and after.iteration == state.iteration:
+            result: Result = "progress" if has_progress else "no_progress"
+            cause, solution = f"no result: {search.query}", f"{SEARCH}{after.query}"
+            yield PastFailure(state.run_id, state.iteration, situation, cause, solution, result)

@@ -1,19 +1,15 @@
 """Files that show a run to people and skills. coreloop writes them and never reads them."""
 
 import shutil
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from coreloop.base.files import file_errors, write_private
-from coreloop.runs.active_run import Run
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
-from coreloop.runs.events import Event
 from coreloop.runs.folder import (
     FOLDER,
     REFLEXION,
@@ -26,64 +22,16 @@ from coreloop.runs.folder import (
     write_state,
 )
 from coreloop.runs.kinds import kind_named
-from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.load import iterations
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 CURRENT: Final = "current"
-_NOTHING_LEARNT: Final = Reflexion()
-_NO_ITERATIONS: Final[Mapping[int, Sequence[Event]]] = MappingProxyType({})
-
-
-def write_views(
-    root: Path,
-    state: State,
-    *,
-    iterations: Mapping[int, Sequence[Event]] = _NO_ITERATIONS,
-    reflexion: Reflexion = _NOTHING_LEARNT,
-) -> None:
-    """Write the views of a run, and make it the current one.
-
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    state : State
-        After a committed iteration.
-    iterations : mapping of int to sequence of Event
-        Iterations and their events, for ``archival/iteration_NNN.json``.
-    reflexion : Reflexion
-        The content of ``reflexion.json``.
-
-    Raises
-    ------
-    WorkspaceError
-        The folder or a file cannot be written; every file is whole, old or new.
-    """
-    folder = private_session(root, state.run_id)
-    if not state.drives_itself:  # otherwise the commit wrote it, and another one may have come since
-        write_state(root, state)
-    contents = {
-        "search_history.json": as_json(state.search_history),
-        REFLEXION: as_json(reflexion.view()),
-        **kind_named(state.kind).views(state),
-    }
-    for number, events in iterations.items():
-        contents[f"archival/iteration_{number:03d}.json"] = as_json(
-            [msgspec.to_builtins(event) for event in events]
-        )
-    for parent in {(folder / name).parent for name in contents} - {folder}:
-        make_private(parent)
-    for name, content in contents.items():
-        write_private(folder / name, content)
-    _link(root / FOLDER / CURRENT, Path("sessions", state.run_id))
-    _link(root / FOLDER / STATE, Path(CURRENT, STATE))
 
 
 class Viewer:
-    """Writes the views of a run after each of its iterations.
+    """Writes the views of a run after each of its iterations, and makes it the current one.
 
     Parameters
     ----------
@@ -98,19 +46,34 @@ class Viewer:
         self._store = store
         self._newest = 0
 
-    def __call__(self, run: Run) -> None:
-        """Write the views as they are now.
+    def __call__(self, state: State) -> None:
+        """Write the views as they are after a committed iteration.
 
         Raises
         ------
         WorkspaceError
-            See `write_views`.
+            The folder or a file cannot be written; every file is whole, old or new.
         """
-        new = {}
-        for seq, number, events in iterations(self._store, run.run_id, after=self._newest):
-            self._newest, new[number] = seq, events
-        learnt = read_reflexion(self._store.reflexion(run.state.kind))
-        write_views(self._root, run.state, iterations=new, reflexion=learnt)
+        folder = private_session(self._root, state.run_id)
+        if not state.drives_itself:  # otherwise the commit wrote it, and another one may have come since
+            write_state(self._root, state)
+        learnt = Reflexion.from_json(self._store.reflexion(state.kind))
+        contents = {
+            "search_history.json": as_json(state.search_history),
+            REFLEXION: as_json(learnt.view()),
+            **kind_named(state.kind).views(state),
+        }
+        for newest, number, events in iterations(self._store, state.run_id, after=self._newest):
+            self._newest = newest
+            name = f"archival/iteration_{number:03d}.json"
+            if not (folder / name).exists():
+                contents[name] = as_json(list(map(msgspec.to_builtins, events)))
+        for parent in {(folder / name).parent for name in contents} - {folder}:
+            make_private(parent)
+        for name, content in contents.items():
+            write_private(folder / name, content)
+        _link(self._root / FOLDER / CURRENT, Path("sessions", state.run_id))
+        _link(self._root / FOLDER / STATE, Path(CURRENT, STATE))
 
 
 def remove_views(root: Path, run_id: str) -> None:

@@ -12,6 +12,8 @@ from coreloop.runs.duplicates import Search
 from coreloop.runs.events import Caller, Status, Turned
 from coreloop.runs.limits import Limits, Mode
 
+AGENT: Final = "agent"
+"""The kind of the runs that an agent drives itself."""
 TERMINAL: Final[frozenset[Status]] = frozenset(
     {"completed", "stopped_by_user", "budget_exceeded", "stopped", "failed"}
 )
@@ -126,8 +128,6 @@ class State:
         Of the last action, or what drift turned it into.
     turns : int
         How often drift was seen.
-    drives_itself : bool
-        Whether an agent drives the run, so that no process of coreloop works on it between iterations.
     order : Turned or None
         What drift demands; None once another action was taken.
     last_order : Turned or None
@@ -177,7 +177,6 @@ class State:
     last_action_hash: str | None = None
     last_strategy: tuple[str, ...] = ()
     turns: int = 0
-    drives_itself: bool = False
     order: Turned | None = None
     last_order: Turned | None = None
     last_orders: tuple[Turned, ...] = ()
@@ -196,6 +195,11 @@ class State:
     failure: Failure = Failure()
     trace_id: str = ""
     of_kind: KindState = field(default_factory=KindState)
+
+    @property
+    def drives_itself(self) -> bool:
+        """Whether an agent drives the run, so that no process of coreloop works on it between iterations."""
+        return self.kind == AGENT
 
     @property
     def queries(self) -> int:

@@ -60,7 +60,6 @@ _CODE: Final = re.compile(r"(?<![0-9A-Za-z.+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|\.
 _SECURITY: Final = re.compile(  # A005930 and the ISIN KR7005930003
     r"(?<![0-9A-Za-z])(?:A([0-9]{6})|KR7([0-9][0-9A-Z]{5})[0-9]{3})(?![0-9A-Za-z])"
 )
-_TORN_CODE: Final = re.compile(r"\(\s{0,5}([0-9A-Z]{0,6}\s{1,5}[0-9A-Z]{1,6})\s{0,5}\)")
 _CODE_WORD: Final = re.compile(
     r"(?i)(?:종목|코드|code|ticker|stock|symbol|krx|kospi|kosdaq|isu)[^\n]{0,12}\Z"
 )
@@ -158,10 +157,6 @@ class Names:
         return len(written) > 2 or ends_word or _AFTER.match(behind) is not None
 
     def _stock_codes(self, text: str, taken: list[Hit]) -> Iterator[Hit]:
-        for name in taken:
-            torn = _TORN_CODE.match(text, name.end)
-            if torn is not None and "".join(torn[1].split()) in self._codes:
-                yield Hit("STOCK", torn.start(1), torn.end(1), "".join(torn[1].split()))
         for match in _SECURITY.finditer(text):
             if (match[1] or match[2]) in self._codes:
                 yield Hit("STOCK", match.start(), match.end(), match[1] or match[2])

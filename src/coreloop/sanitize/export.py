@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 
 import orjson
 
-from coreloop.base.tempfiles import end_with_parent, removed_if_killed, temporary_folder
+from coreloop.base.tempfiles import end_with_parent, temporary_folder
 from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.detectors.rule import Detection, use, using
 from coreloop.sanitize.files import (
@@ -368,7 +368,7 @@ def _staging(out: Path) -> Iterator[Path]:
     target = out.resolve()
     with io_errors(out):
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with temporary_folder(_STAGING, parent=target.parent) as folder, removed_if_killed(folder):
+        with temporary_folder(_STAGING, parent=target.parent) as folder:
             yield folder
             if out.exists():
                 out.rmdir()
@@ -397,15 +397,8 @@ def _tag(key: bytes) -> str:
     return Pseudonyms(key).letters("tag", "")[:16]
 
 
-_MAX_NUMBERED: Final = 100_000
-_FROM_LETTERS: Final = bytes.maketrans(b"abcdefghijklmnop", b"0123456789abcdef")
-
-
 class _Renumbering:
-    """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance.
-
-    Beyond `_MAX_NUMBERED` values of a kind, the number is derived from the digest to bound memory.
-    """
+    """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance."""
 
     def __init__(self, tag: str) -> None:
         self._mark = re.compile(rb"\[([A-Z]+)-" + tag.encode() + rb"([a-p]{32})\]")
@@ -417,6 +410,4 @@ class _Renumbering:
     def _label(self, mark: re.Match[bytes]) -> bytes:
         kind, digest = mark[1], mark[2]
         numbers = self._numbers.setdefault(kind, {})
-        if digest not in numbers and len(numbers) >= _MAX_NUMBERED:
-            return b"[%s-%d]" % (kind, _MAX_NUMBERED + int(digest.translate(_FROM_LETTERS), 16))
         return b"[%s-%d]" % (kind, numbers.setdefault(digest, len(numbers) + 1))

@@ -148,14 +148,8 @@ def _refuse_unreadable(error: OSError) -> None:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Whether a path is a folder or lies in it; links are followed, and the disk decides about case."""
-    resolved, wanted = path.resolve(), folder.resolve()
-    with io_errors(path):
-        exists = wanted.exists()
-        return any(
-            above.samefile(wanted) if exists and above.exists() else above == wanted
-            for above in (resolved, *resolved.parents)
-        )
+    """Whether a path is a folder or lies in it; links are followed."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def refuse_out(source: Path, out: Path) -> None:
@@ -179,7 +173,6 @@ class PrintableNames:
         self._source = source
         self._label = Numbering()
         self._shown: dict[Path, str] = {}
-        self._taken: set[str] = set()
 
     def __call__(self, file: Path) -> str:
         """Return the name of a file below the source, different for each file."""
@@ -187,9 +180,8 @@ class PrintableNames:
             path = Path(file.name) if file == self._source else file.relative_to(self._source)
             masked = "/".join(map(self._masked, path.parts))
             new, number = masked, 2
-            while new in self._taken:
+            while new in self._shown.values():
                 new, number = f"{masked}~{number}", number + 1
-            self._taken.add(new)
             self._shown[file] = new
         return self._shown[file]
 

@@ -1,17 +1,15 @@
 """The traversal of a record, and the `Finder`, which finds and counts private data in its parts."""
 
-import math
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from coreloop.base.text import printable
 from coreloop.sanitize.detectors.rule import Hit
-from coreloop.sanitize.find_in_text import Numbering, find_hits, is_harmless, mask_text
+from coreloop.sanitize.find_in_text import Numbering, is_harmless, mask_text
 from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_sensitive, is_telling
 from coreloop.sanitize.undisguised import short_labels
 
@@ -25,32 +23,14 @@ _NAME_KEYS: Final = ("name", "key", "field", "header", "param", "label", "id", "
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
 
 
-class Visitor(Protocol):
-    """Rewrites the parts of a tree; ``key`` is the key of a value."""
-
-    n_keys: int
-
-    def text(self, value: str, key: str) -> Any: ...
-
-    def number(self, value: int | float, key: str) -> Any: ...
-
-    def key(self, key: str) -> str: ...
-
-
-class NotFiniteError(ValueError):
-    """A number is infinite or NaN."""
-
-
-def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
-    """Rebuild a tree from the visitor's results, and add its number of keys to ``n_keys``.
+def rewrite(node: Any, visitor: "Finder", key: str = "") -> Any:
+    """Rebuild a tree from the visitor's results.
 
     The key of a value next to a name, ``{"name": "api_key", "value": …}``, or of an item after an option,
     ``["--token", …]``, is that name or option.
 
     Raises
     ------
-    NotFiniteError
-        A number is infinite, which JSON cannot hold.
     RecursionError
         The tree is deeper than Python's stack.
     """
@@ -63,8 +43,6 @@ def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
         return [rewrite(item, visitor, under) for _, under, item in children(node, key)]
     if node is None or kind is bool:
         return node
-    if not math.isfinite(node):
-        raise NotFiniteError
     return visitor.number(node, key)
 
 
@@ -81,8 +59,7 @@ def children(node: Any, key: str) -> Iterator[tuple[Any, str, Any]]:
             option = item if not option and isinstance(item, str) and _is_option(item) else ""
 
 
-def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
-    visitor.n_keys += len(node)
+def _dict(node: dict[str, Any], visitor: "Finder", above: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     numbers: dict[str, int] = {}
     for key, under, value in children(node, above):
@@ -118,10 +95,8 @@ def _unused(key: str, result: dict[str, Any], node: dict[str, Any], numbers: dic
     return new
 
 
-_MAX_CLEAN_KEYS: Final = 10_000
-_MAX_CLEAN_VALUES: Final = 20_000
-_SHORT_CHARS: Final = 64
-_WORD_CHARS: Final = 12  # harmless and longer: hashes, which do not repeat
+_MAX_CACHED: Final = 20_000
+_SHORT_CHARS: Final = 64  # of a value that is cached, since short ones repeat
 
 
 class Finder:
@@ -130,7 +105,7 @@ class Finder:
     Parameters
     ----------
     like : Finder, optional
-        A finder whose cache of clean keys and values is shared.
+        A finder whose cache is shared.
 
     Attributes
     ----------
@@ -141,9 +116,8 @@ class Finder:
     def __init__(self, *, like: "Finder | None" = None) -> None:
         self.counts: Counter[str] = Counter()
         self.found: dict[tuple[str, str | int | float | None], tuple[str, ...]] = {}
-        self.n_keys = 0
-        self._clean_keys: set[str] = set() if like is None else like._clean_keys
-        self._clean_values: set[tuple[str, str]] = set() if like is None else like._clean_values
+        short = lru_cache(maxsize=_MAX_CACHED)(_hits) if like is None else like._short
+        self._short: Callable[[str, str], tuple[Hit, ...]] = short
 
     def text(self, value: str, key: str) -> Any:
         if hits := self.hits(value, key):
@@ -151,17 +125,8 @@ class Finder:
         return value
 
     def hits(self, value: str, key: str) -> tuple[Hit, ...]:
-        """Find private data in a value; clean short values are cached, since they repeat."""
-        place = (key, value)
-        if place in self._clean_values:
-            return ()
-        harmless = not is_telling(key) and is_harmless(value)
-        hits = () if harmless else find_in_value(value, key)
-        if not hits and len(value) <= (_WORD_CHARS if harmless else _SHORT_CHARS):
-            if len(self._clean_values) >= _MAX_CLEAN_VALUES:
-                self._clean_values.clear()
-            self._clean_values.add(place)
-        return hits
+        """Find private data in a value, or in a key, whose own key is ""."""
+        return self._short(value, key) if len(value) <= _SHORT_CHARS else _hits(value, key)
 
     def number(self, value: int | float, key: str) -> Any:
         if hits := find_in_number(value, key):
@@ -173,7 +138,7 @@ class Finder:
         self.found[key, value] = tuple(dict.fromkeys(hit.kind for hit in hits))
 
     def key(self, key: str) -> str:
-        if key not in self._clean_keys and (hits := self.hits_of_key(key)):
+        if hits := self.hits(key, ""):
             self._note(None, key, hits)
         return key
 
@@ -182,18 +147,13 @@ class Finder:
         rewrite(record, self)
         return record
 
-    def hits_of_key(self, key: str) -> tuple[Hit, ...]:
-        """Find private data in a key; clean keys are cached."""
-        if key in self._clean_keys:
-            return ()
-        hits = find_hits(key)
-        if not hits and len(self._clean_keys) < _MAX_CLEAN_KEYS:
-            self._clean_keys.add(key)
-        return hits
-
     def count(self, hits: tuple[Hit, ...]) -> None:
         for hit in hits:
             self.counts[hit.kind] += 1
+
+
+def _hits(value: str, key: str) -> tuple[Hit, ...]:
+    return () if not is_telling(key) and is_harmless(value) else find_in_value(value, key)
 
 
 MAX_PLACES: Final = 1_000
@@ -204,12 +164,8 @@ _Keys = tuple[str | int | None, ...]
 def places_of(record: dict[str, Any], finder: Finder) -> list[tuple[str, str]]:
     """List the paths of what a finder found in a record, ``tool_calls[0].args.memo``, and the kinds."""
     findings: list[tuple[_Keys, str]] = []
-    with suppress(RecursionError):  # the path would be too long to read
-        _collect(record, "", (), finder, findings)
-    if findings:
-        keys: dict[str, str] = {}
-        return [(_format_path(path, keys), kind) for path, kind in findings[:MAX_PLACES]]
-    return sorted({("(deeply nested)", kind) for kinds in finder.found.values() for kind in kinds})
+    _collect(record, "", (), finder, findings)
+    return [(_format_path(path), kind) for path, kind in findings[:MAX_PLACES]]
 
 
 def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:
@@ -226,8 +182,8 @@ def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tu
             findings += (((*path, part), kind) for kind in found[under, value])
 
 
-def _format_path(path: _Keys, keys: dict[str, str]) -> str:
-    """Format a path with masked keys; ``keys`` caches them, since many findings can be below a long key."""
+def _format_path(path: _Keys) -> str:
+    """Format a path with masked keys."""
     path_text = ""
     for part in path:
         if part is None:
@@ -235,7 +191,6 @@ def _format_path(path: _Keys, keys: dict[str, str]) -> str:
         elif isinstance(part, int):
             path_text += f"[{part}]"
         else:
-            if part not in keys:
-                keys[part] = printable(mask_text(part, Numbering()))[:64]
-            path_text = f"{path_text}.{keys[part]}" if path_text else keys[part]
+            masked = printable(mask_text(part, Numbering()))[:64]
+            path_text = f"{path_text}.{masked}" if path_text else masked
     return path_text

@@ -9,7 +9,6 @@ from coreloop.sanitize.detectors import rules_for
 from coreloop.sanitize.detectors.rule import (
     AFTER,
     BEFORE,
-    MARGIN,
     NONE,
     Detection,
     Hit,
@@ -29,7 +28,6 @@ from coreloop.sanitize.undisguised import (
 )
 
 Span = tuple[str, int, int]
-_DIGITS: Final = re.compile(r"[0-9](?:[^0-9A-Za-z가-힣,\n]{0,4}[0-9]){6,}|[0-9]{5}\n[0-9]{2,}")
 _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
@@ -38,25 +36,13 @@ def matches(text: str, *, without: Sign = NONE) -> Iterator[Span]:
     markers = signs_of(text) & ~int(without)
     if not markers:
         return
-    numbers: tuple[int, int] | None = None
-    for kind, finditer, check, near, is_number in rules_for(markers):
-        if not is_number:
-            found = finditer(text)
-        else:
-            numbers = numbers or _around_digits(text)
-            found = finditer(text, *numbers)
-        for match in found:
+    for kind, finditer, check, near in rules_for(markers):
+        for match in finditer(text):
             start, end = _cut(match)
             if start == end or (check is not None and not check(match)):
                 continue
             if near is None or near(text, max(0, start - BEFORE), start) or near(text, end, end + AFTER):
                 yield kind, start, end
-
-
-def _around_digits(text: str) -> tuple[int, int]:
-    """Return where numbers can be: from the first long run of digits to the last, and a margin."""
-    runs = [run.span() for run in _DIGITS.finditer(text)]
-    return (max(0, runs[0][0] - MARGIN), runs[-1][1] + MARGIN) if runs else (0, 0)
 
 
 def encoded(text: str) -> Iterator[Span]:

@@ -1,6 +1,5 @@
 """The `Pseudonymizer` of the modes ``hash`` and ``drop``, which keep no free text."""
 
-import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from coreloop.base.records import (
 from coreloop.observe.argument_sources import QUESTION
 from coreloop.observe.reading.error_texts import template
 from coreloop.observe.reading.own_values import named
-from coreloop.sanitize.find_in_record import Finder, NotFiniteError
+from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_value import (
     cut_number_to_hour,
     cut_to_hour,
@@ -34,7 +33,7 @@ from coreloop.sanitize.find_in_value import (
     is_identifying,
 )
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.vocabulary import KnownWords, is_known_provider, is_model, is_version
+from coreloop.sanitize.vocabulary import PROVIDERS, KnownWords, is_model, is_version
 
 # Texts from which `error_class` derives the same class again.
 ERRORS: Final[Mapping[str, str]] = {
@@ -91,8 +90,6 @@ class Pseudonymizer(Finder):
         return self._unlinked(id_field(key) or "text", value)
 
     def number(self, value: int | float, key: str) -> str:
-        if not math.isfinite(value):
-            raise NotFiniteError
         written = str(int(value) if value == int(value) else value)
         return self._unlinked(id_field(key) or "number", written)
 
@@ -118,7 +115,6 @@ class Pseudonymizer(Finder):
     def _fields(self, node: dict[str, Any], known: "_Fields", tool: str = "") -> dict[str, Any]:
         """Rewrite an object by the table of its fields; ``tool`` is given in calls and overrides."""
         result: dict[str, Any] = {}
-        self.n_keys += len(node)
         for key, value in node.items():
             name = key if key in known.names else self.key(key)
             treat = known.treatments.get((key, type(value)))
@@ -130,7 +126,6 @@ class Pseudonymizer(Finder):
         if isinstance(node, str):
             return self.text(node, key)
         if isinstance(node, dict):
-            self.n_keys += len(node)
             if node.keys() == _TRUNCATED and node["truncated"] is True and type(node["size"]) is int:
                 return {**node, "size": figure(node["size"]), "preview": self._unknown(node["preview"], key)}
             return {self.key(name): self._unknown(value, name) for name, value in node.items()}
@@ -165,14 +160,10 @@ class Pseudonymizer(Finder):
         return value if self._keep_times else hour
 
     def _figure(self, value: int | float, key: str, tool: str) -> int | None:
-        if not math.isfinite(value):
-            raise NotFiniteError
         return figure(value)
 
     def _cost(self, value: int | float, key: str, tool: str) -> float | None:
         """Keep two digits of a cost, which is usually a fraction of a dollar."""
-        if not math.isfinite(value):
-            raise NotFiniteError
         return float(f"{value:.2g}") if 0 <= value < _FIGURE_BELOW else None
 
     def _case(self, value: list[Any], key: str, tool: str) -> list[str]:
@@ -183,8 +174,6 @@ class Pseudonymizer(Finder):
 
         The class is quoted, since mining treats quoted words as values: errors of one cause stay one group.
         """
-        if not isinstance(value, str):
-            self._unknown(value, key)  # counts its keys
         text = str(value)
         return f"{self._pseudonyms('error', template(text))} '{ERRORS[error_class(text)]}'" if text else text
 
@@ -222,7 +211,6 @@ class Pseudonymizer(Finder):
     def _arguments(self, args: dict[str, Any], key: str, tool: str) -> Any:
         if args.keys() == _TRUNCATED:
             return self._unknown(args)
-        self.n_keys += len(args)
         return {self._argument(tool, name): self._value(tool, name, value) for name, value in args.items()}
 
     def _value(self, tool: str, name: str, value: Any) -> Any:
@@ -238,7 +226,6 @@ class Pseudonymizer(Finder):
 
     def _sources(self, sources: dict[str, Any], key: str, tool: str) -> Any:
         """Rewrite the sources of arguments, keeping known tools and fields."""
-        self.n_keys += len(sources)
         return {
             self._argument(tool, name): [
                 self._path(path) if isinstance(path, str) else self._unknown(path, name) for path in paths
@@ -250,14 +237,12 @@ class Pseudonymizer(Finder):
 
     def _states(self, states: dict[str, Any], key: str, tool: str) -> Any:
         """Rewrite the states that objects were seen in, keeping fields and literals of the tool's source."""
-        self.n_keys += len(states)
         return {
             self._argument(tool, name): self._state(tool, fields) if isinstance(fields, dict) else None
             for name, fields in states.items()
         }
 
     def _state(self, tool: str, fields: dict[str, Any]) -> dict[str, Any]:
-        self.n_keys += len(fields)
         known = self._words
         return {
             name if known.knows_argument(tool, name) or known.declares(tool, name) else self.key(name): value
@@ -292,7 +277,7 @@ class Pseudonymizer(Finder):
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and math.isfinite(value))
+    return type(value) in {int, float}
 
 
 # Called with the visitor, the value, its key and the tool concerned.
@@ -327,7 +312,7 @@ _RECORD: Final = _known(
     ("question", _TEXT, Pseudonymizer._question),
     ("ts", (*_TEXT, *_NUMBER), Pseudonymizer._time),
     ("category_hash", _TEXT, Pseudonymizer._label),
-    ("provider", _TEXT, _word(is_known_provider, "provider")),
+    ("provider", _TEXT, _word(lambda name: name.lower() in PROVIDERS, "provider")),
     ("model", _TEXT, _word(is_model, "model")),
     ("tools_version", _TEXT, _word(is_version, "version")),
     ("origin", _TEXT, _word({"replay"}.__contains__, "text")),
@@ -335,7 +320,7 @@ _RECORD: Final = _known(
     ("error omitted_error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
     ("violation", _NO_TEXT, Pseudonymizer._error),
     ("schema_version rounds chunk_len tool_calls_omitted duration_total_ms", _NUMBER, Pseudonymizer._figure),
-    ("input_tokens output_tokens saw_omitted", _NUMBER, Pseudonymizer._figure),
+    ("input_tokens output_tokens", _NUMBER, Pseudonymizer._figure),
     ("cost_usd", _NUMBER, Pseudonymizer._cost),
     ("unknown", _TEXT, _word({NO_ANSWER}.__contains__, "text")),
     ("case", (list,), Pseudonymizer._case),
@@ -375,7 +360,7 @@ def figure(value: int | float) -> int | None:
 
     A longer number is no figure of a record, but may be a telephone number, a date of birth or an id.
     """
-    return round(value) if 0 <= value < _FIGURE_BELOW and math.isfinite(value) else None
+    return round(value) if 0 <= value < _FIGURE_BELOW else None
 
 
 def is_harmless(value: int | float, key: str) -> bool:

@@ -129,7 +129,8 @@ def export_records(
         raise UsageError("--names is for --mode mask; the other modes keep no names")
     source = source or workspace.records_dir
     files, _ = find_sources(source)
-    _refuse_beside(out, source)
+    if not source.is_dir():  # a later run on that folder would read the copy with the log
+        _refuse_within(out, source.resolve().parent, "--out")
     out = out or workspace.audit_dir / "sanitized" / f"{mode}-{now:%Y%m%dT%H%M%SZ}"
     refuse_out(source, out)
     _refuse_within(out, workspace.records_dir, "--out")
@@ -174,13 +175,6 @@ def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and is_within(file, source):
         what = "folder" if option == "--out" else "file"
         raise UsageError(f"{option} {file} lies in {source}, which is only read; name a {what} elsewhere")
-
-
-def _refuse_beside(out: Path | None, source: Path) -> None:
-    """Refuse to write into a file's folder: a later run on that folder would read the copy with the log."""
-    folders = () if out is None or source.is_dir() else (source.absolute().parent, source.resolve().parent)
-    if out is not None and any(is_within(out, folder) for folder in folders):
-        raise UsageError(f"--out {out} lies in the folder of --in {source}; name a folder elsewhere")
 
 
 def _names_file(workspace: "Workspace", names: Path | None) -> Path | None:

@@ -8,7 +8,7 @@ import orjson
 
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.files import MAX_LINE_BYTES
-from coreloop.sanitize.find_in_record import Finder, NotFiniteError, rewrite
+from coreloop.sanitize.find_in_record import Finder, rewrite
 from coreloop.sanitize.find_in_text import Label, canonical, mask_text
 from coreloop.sanitize.find_in_value import (
     cut_number_to_hour,
@@ -39,7 +39,6 @@ class Masker(Finder):
         """Mask a record until it is clean: a masked key changes the context of its value."""
         before = self.counts.total()
         masked: dict[str, Any] = rewrite(record, self)
-        n_keys = self.n_keys
         for _ in range(_MAX_PASSES if self.counts.total() > before else 0):
             remaining = Finder(like=self)
             remaining.record(masked)
@@ -47,7 +46,7 @@ class Masker(Finder):
                 break
             self._is_again = True
             masked = rewrite(masked, self)
-        self._is_again, self.n_keys = False, n_keys
+        self._is_again = False
         if isinstance(record.get("case"), list):
             masked["case"] = [self._pseudonyms("case", str(number)) for number in record["case"]]
         return masked
@@ -87,9 +86,7 @@ class Masker(Finder):
         return value if hour is None else hour
 
     def key(self, key: str) -> str:
-        if key in self._clean_keys:  # true for almost all keys
-            return key
-        hits = self.hits_of_key(key)
+        hits = self.hits(key, "")
         self.count(hits)
         return mask_text(key, self._label, hits=hits) if hits else key
 
@@ -132,25 +129,19 @@ def sanitize_line(raw: bytes, visitor: Finder) -> bytes | RejectedLine | None:
         return _sanitized(content, visitor)
     except _UnreadableError as error:
         return RejectedLine(str(error), len(raw))
-    except RecursionError:
-        return RejectedLine("nested too deeply", len(raw))
-    except NotFiniteError:
-        return RejectedLine("a number beyond all bounds", len(raw))
 
 
 def _sanitized(raw: bytes, visitor: Finder) -> bytes:
     record = _decode(raw)
-    before = visitor.n_keys
-    result = visitor.record(record)
-    # Every key precedes a colon; equal counts mean that the parser dropped no duplicate key.
-    if visitor.n_keys - before != raw.translate(None, _WHITE_SPACE).count(b'":'):
-        _refuse_duplicates(raw)
-    if result is record:
-        return raw + b"\n"
     try:
-        return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
-    except (TypeError, RecursionError) as error:
+        written = orjson.dumps(record)
+    except TypeError as error:
         raise _UnreadableError("nested too deeply") from error
+    # Every key precedes a colon; equal counts mean that the parser dropped no duplicate key.
+    if written.count(b'":') != raw.translate(None, _WHITE_SPACE).count(b'":'):
+        _refuse_duplicates(raw)
+    result = visitor.record(record)
+    return raw + b"\n" if result is record else orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _decode(raw: bytes) -> dict[str, Any]:

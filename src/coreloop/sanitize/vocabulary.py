@@ -49,16 +49,6 @@ _MODEL: Final = re.compile(
 )
 
 
-def is_known_provider(name: str) -> bool:
-    """Whether a text is the name of a known provider."""
-    return name.lower() in PROVIDERS
-
-
-def is_known_model(name: str) -> bool:
-    """Whether a text is a known model family with sizes, versions and variants, not a fine-tuned model."""
-    return len(name) <= _MAX_CHARS and _MODEL.fullmatch(name) is not None
-
-
 MAX_NAMES: Final = 5_000
 MIN_RECORDS: Final = 5  # k-anonymity as in reports: a name in fewer records may be a person's
 _TOOL: Final = re.compile(r"[A-Za-z_]\w{0,63}(?:[.:/-]{1,2}\w{1,64}){0,4}", re.ASCII)
@@ -211,8 +201,8 @@ def is_argument(name: str) -> bool:
 
 
 def is_model(name: str) -> bool:
-    """Whether a text is the name of a known model, without private data."""
-    return is_known_model(name) and _is_clean(name)
+    """Whether a text is a known model family with sizes, versions and variants, not a fine-tuned model."""
+    return len(name) <= _MAX_CHARS and _MODEL.fullmatch(name) is not None and _is_clean(name)
 
 
 def is_version(name: str) -> bool:

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Final
 
 from coreloop.base.database import Database
-from coreloop.base.project.service_settings import ServiceSettings
+from coreloop.base.project.settings import ServiceSettings
 from coreloop.runs.stores.accounts import utc_day
 from coreloop.web.problems import Problem
 

@@ -28,10 +28,9 @@ from coreloop.answer.search.index.search_index import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import UsageError
 from coreloop.runs import events
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import require_going
-from coreloop.runs.manage import read_run, require_status
-from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
+from coreloop.runs.manage import pause_run, read_run, require_status, resume_run, stop_run
 from coreloop.runs.ulid import new_ulid
 from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly

@@ -12,8 +12,8 @@ from coreloop.answer.repair.feedback import MAX_REASON_CHARS
 from coreloop.answer.repair.jobs import DayMetrics
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import MAX_QUESTION_CHARS
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.job import Status as JobStatus
+from coreloop.runs.jobs.queue import Job
+from coreloop.runs.jobs.queue import Status as JobStatus
 
 Question = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARS)]
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]

@@ -21,8 +21,7 @@ from coreloop.base.errors import CoreloopError, RunEndedError
 from coreloop.base.validation import fields_of
 from coreloop.runs import events
 from coreloop.runs.events import Event
-from coreloop.runs.manage import read_run
-from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.manage import read_run, stop_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Numbered
 from coreloop.web.bodies import AskReply, RunReply

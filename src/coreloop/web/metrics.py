@@ -7,7 +7,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.answer.repair.jobs import DayMetrics
 from coreloop.answer.research.research_state import Knowledge
-from coreloop.runs.jobs.job import QueueMetrics
+from coreloop.runs.jobs.queue import QueueMetrics
 from coreloop.runs.state import State
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from types import FrameType
 from typing import Any, Final
@@ -20,8 +21,9 @@ from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
 from coreloop.base.database import ADDRESS as DATABASE
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import needs
-from coreloop.base.postgres import wait_until_started
+from coreloop.base.postgres import is_started
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.waiting import wait_until
 from coreloop.web.app import build_app
 from coreloop.web.keys import ACCEPTED_AT_ONCE, BACKLOG, VARIABLE, ApiKey, Connections, client_address
 from coreloop.web.problems import log, logged_to_stderr
@@ -138,9 +140,9 @@ def traced(app: ASGIApp, environ: Mapping[str, str]) -> Iterator[ASGIApp]:
 def _wait_for_database(environ: Mapping[str, str]) -> None:
     """Give a database time that starts together with this process; what else is wrong, opening it says."""
     url = environ.get(DATABASE, "")
-    if url and not wait_until_started(url, wait_s=0.0):
+    if url and not is_started(url):
         log("database", state="away", error=f"it takes no connections; waited for up to {_DATABASE_S:.0f} s")
-        if wait_until_started(url, wait_s=_DATABASE_S):
+        if wait_until(partial(is_started, url), within_s=_DATABASE_S, pause_s=0.2):
             log("database", state="back")
 
 

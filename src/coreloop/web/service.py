@@ -19,7 +19,7 @@ from coreloop.answer.search.index.run import refresh_index, require_index
 from coreloop.base.database import Database, Tables
 from coreloop.base.errors import CoreloopError, RunStoreError
 from coreloop.base.postgres import project_database
-from coreloop.base.project.service_settings import ServiceSettings
+from coreloop.base.project.settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.active_run import Interrupted, Run
 from coreloop.runs.jobs.queue import JobQueue
@@ -376,7 +376,7 @@ def open_service(
                 workspace=workspace, environ=environ, runs=store, queue=deps.queue, tables=deps.tables
             ),
             keys=keys,
-            sign_in=SignIn(keys, read_secret(workspace.sign_in_file)),
+            sign_in=SignIn(keys, read_secret(workspace.runs_dir / "sign-in.key")),
             hosts=hosts,
             claims=Claims(tables),
             spending=spending,

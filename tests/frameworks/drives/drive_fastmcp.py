@@ -12,10 +12,9 @@ from tools import booking, cancelled, rooms
 from coreloop.observe.adapters.mcp import record_calls
 from serving import drive
 
-server, asking = FastMCP("rooms"), FastMCP("rooms")
+server = FastMCP("rooms")
 
 
-@asking.tool()
 @server.tool()
 def find_rooms(city: str, seats: Annotated[int, Field(ge=1, le=20)]) -> dict:
     """Find free rooms."""
@@ -38,5 +37,4 @@ def cancel_booking(booking_id: str) -> dict:
 
 
 record_calls(server, sys.argv[2])
-record_calls(asking, sys.argv[2], intent=True)
-asyncio.run(drive(lambda: Client(server, mode="legacy"), lambda **how: Client(asking, **how)))
+asyncio.run(drive(lambda: Client(server, mode="legacy")))

@@ -24,28 +24,25 @@ def with_sdk():
         return CallToolResult(content=[said])
 
     server = Server("rooms", on_list_tools=listed, on_call_tool=called)
-    asking = Server("rooms", on_list_tools=listed, on_call_tool=called)
 
     def page(client, cursor):
         return client.list_tools(cursor=cursor, cache_mode="bypass")
 
-    return server, asking, Client, page
+    return server, Client, page
 
 
 def with_fastmcp():
     from fastmcp import Client, FastMCP
 
-    servers = FastMCP("rooms", list_page_size=1), FastMCP("rooms", list_page_size=1)
-    for server in servers:
-        for name in NAMES:
-            server.tool(name=name)(lambda: "[]")
-    return *servers, Client, lambda client, cursor: client.list_tools_mcp(cursor=cursor)
+    server = FastMCP("rooms", list_page_size=1)
+    for name in NAMES:
+        server.tool(name=name)(lambda: "[]")
+    return server, Client, lambda client, cursor: client.list_tools_mcp(cursor=cursor)
 
 
 async def main():
-    server, asking, connect, page = {"mcp": with_sdk, "fastmcp": with_fastmcp}[sys.argv[1]]()
+    server, connect, page = {"mcp": with_sdk, "fastmcp": with_fastmcp}[sys.argv[1]]()
     record_calls(server, sys.argv[2])
-    record_calls(asking, sys.argv[2], intent=True)
     async with connect(server) as first, connect(server) as second:
         cursor = None
         for _ in NAMES:
@@ -53,9 +50,6 @@ async def main():
                 listed = await page(client, cursor)
             cursor = listed.next_cursor
             await first.call_tool("find_rooms", {})
-    async with connect(asking) as client:  # it has the list from another process of the server
-        result = await client.call_tool("cancel_booking", {"intent": "It was booked twice."})
-        print(result.content[0].text)
 
 
 asyncio.run(main())

@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coreloop.base import jsonl
-from coreloop.base.errors import WorkspaceError
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -22,14 +21,8 @@ class Note:
     n: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    schema_version: int
-    text: str
-
-
-def read(path, **changes):
-    return jsonl.read(path, **{"kind": Note, "other": "not a note", **changes})
+def read(path):
+    return jsonl.read(path, Note, other="not a note")
 
 
 def test_appended_values_are_read_in_order(tmp_path):
@@ -63,19 +56,10 @@ def test_an_unreadable_line_is_skipped_and_counted_by_reason(tmp_path, line, rea
 
 @given(st.binary(max_size=300))
 @example(b"\xef\xbb\xbf{}")
-@example(b'{"schema_version": 0.5}\r{"schema_version": 1}')
 def test_any_bytes_are_read_and_every_line_counts_once(content):
     with TemporaryDirectory() as folder:
         path = Path(folder, "x.jsonl")
         path.write_bytes(content)
-        both = [read(path), read(path, newest=1)]
+        lines = read(path)
     n_lines = sum(bool(line.strip()) for line in content.splitlines())
-    assert [len(lines.values) + sum(lines.skipped.values()) for lines in both] == [n_lines] * 2
-
-
-def test_a_line_of_a_newer_version_is_refused_by_file_and_number(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text('\n{"schema_version": 1, "text": ""}\n{"schema_version": 2, "txt": ""}\n')
-    with pytest.raises(WorkspaceError, match=r"x\.jsonl: line 3 has schema version 2; upgrade coreloop"):
-        read(path, kind=Numbered, newest=1)
-    assert len(read(path, kind=Numbered, newest=2).values) == 1
+    assert len(lines.values) + sum(lines.skipped.values()) == n_lines

@@ -1,4 +1,4 @@
-"""A Postgres that is restarted, starts or is not there: what its users notice."""
+"""A Postgres that is restarted or is not there: what its users notice."""
 
 import threading
 from collections.abc import Iterator
@@ -7,10 +7,9 @@ import psycopg
 import pytest
 
 from coreloop.base.errors import RunStoreError
-from coreloop.base.postgres import wait_until_started
-from coreloop.runs.jobs.queue import queue_at
 from coreloop.runs.stores.store import store_at
 from postgres_servers import PostgresServer, newest, running_server
+from queueing import queue_at
 from running import new_run
 
 LOST = r"^the Postgres store cannot be used \(.*\); check CORELOOP_DATABASE_URL$"
@@ -70,7 +69,7 @@ def test_a_session_with_a_notice_goes_on(server: PostgresServer):
             assert database.rows("SELECT pg_backend_pid()") == [(pid,)]
 
 
-def test_more_threads_than_sessions_take_turns(server: PostgresServer):
+def test_threads_take_turns_with_one_session(server: PostgresServer):
     with queue_at(server.address) as queue:
         meeting = threading.Barrier(12)
 
@@ -88,20 +87,4 @@ def test_more_threads_than_sessions_take_turns(server: PostgresServer):
             ((used,),) = queue._database.rows(
                 "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'process%'"
             )
-        assert used <= 4
-
-
-def test_a_server_that_starts_is_waited_for(server: PostgresServer):
-    server.stop()
-    assert not wait_until_started(server.address, wait_s=0.0)
-    starting = threading.Thread(target=server.start)
-    starting.start()
-    assert wait_until_started(server.address, wait_s=60.0)
-    starting.join()
-
-
-def test_what_no_waiting_helps_is_not_waited_for(server: PostgresServer):
-    other = server.address.replace("/postgres?", "/nothing?")
-    assert wait_until_started(other, wait_s=600.0)
-    with pytest.raises(RunStoreError, match='database "nothing" does not exist'):
-        store_at(other).__enter__()
+        assert used == 1

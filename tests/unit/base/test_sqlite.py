@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -36,12 +35,8 @@ def adopt(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE jobs SET made_at = ?", (MADE_AT,))
 
 
-def is_jobs(connection: sqlite3.Connection) -> bool:
-    return "jobs" in sqlite.tables(connection)
-
-
-FIRST = Schema("jobs", make, is_jobs)
-SECOND = Schema("jobs", adopt, is_jobs, version=2)
+FIRST = Schema("jobs", make, {"jobs"})
+SECOND = Schema("jobs", adopt, {"jobs"}, version=2)
 
 
 @pytest.fixture
@@ -89,7 +84,7 @@ def test_a_script_that_fails_leaves_the_database_as_it_was(path: Path):
         connection.execute("SELECT * FROM nowhere")
 
     with pytest.raises(WorkspaceError, match=r"x\.db: cannot be used \(no such table: nowhere\)"):
-        writer(without_version(path), Schema("jobs", breaks, is_jobs)).__enter__()
+        writer(without_version(path), Schema("jobs", breaks, {"jobs"})).__enter__()
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 1
 
@@ -240,27 +235,6 @@ def test_an_error_that_a_user_can_cause_is_one_line_with_the_file(error: sqlite3
         raise error
     assert str(caught.value) == f"x.db: {message}"
     assert caught.value.__cause__ is error
-
-
-@pytest.mark.parametrize(("free", "message"), [(4096, "the disk is full"), (1 << 30, "cannot be used")])
-def test_an_error_of_the_disk_is_reported_as_a_full_disk_if_it_is_full(
-    free: int, message: str, monkeypatch: pytest.MonkeyPatch
-):
-    """SQLite reports a full disk as an I/O error where a file beside the database cannot grow."""
-    monkeypatch.setattr(sqlite.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-    error = coded(sqlite3.OperationalError, "disk I/O error", sqlite3.SQLITE_IOERR_WRITE)
-    with pytest.raises(WorkspaceError, match=message), sqlite_errors(Path("x.db")):
-        raise error
-
-
-def test_ctrl_c_inside_a_function_of_a_statement_is_ctrl_c(path: Path):
-    def interrupts() -> None:
-        raise KeyboardInterrupt
-
-    with closing(sqlite.connect(path)) as connection:
-        connection.create_function("interrupts", 0, interrupts)
-        with pytest.raises(KeyboardInterrupt), sqlite_errors(path):
-            connection.execute("SELECT interrupts()")
 
 
 @pytest.mark.parametrize("made", [False, True])

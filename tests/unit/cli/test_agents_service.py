@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.runs.manage import create_run, read_run
-from coreloop.runs.pause_and_stop import complete_run, pause_run, resume_run, stop_run
+from coreloop.runs.manage import complete_run, create_run, pause_run, read_run, resume_run, stop_run
 from coreloop.runs.stores.store import store_at
 from driving import begin, state_at
 from researching import project

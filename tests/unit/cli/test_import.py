@@ -112,14 +112,3 @@ def test_a_long_import_shows_a_bar_on_a_terminal(tmp_path: Path, n_turns: int) -
     assert process.returncode == 0
     assert (b"100%" in shown) == (path.stat().st_size > 4 << 20)
     assert (b"reading" in shown) == (n_turns > 1)
-
-
-def test_message_lists_without_times_say_what_to_give(run: Run, tmp_path: Path) -> None:
-    chats = write_lines(
-        tmp_path / "chats.jsonl", [{"request_id": "r", "messages": [{"role": "user", "content": "왜?"}]}]
-    )
-    done = run("import", "--from", "openai-chat", chats)
-    assert "skipped: 1, no valid time; " in done.output
-    assert "--times FILE" in done.output
-    times = write_lines(tmp_path / "times.jsonl", [{"request_id": "r", "ts": "2026-04-25T09:00:00Z"}])
-    assert _facts(run("import", "--from", "openai-chat", chats, "--times", times, "--json"))["added"] == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.cli.nightly import main
-from coreloop.learn.proposals.page import job_summary
+from coreloop.learn.proposals.proposal_files import job_summary
 from promoting import (
     counterexample,
     write_candidates,

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from queueing import eventually, queue_at
 from rows import slow_after
 

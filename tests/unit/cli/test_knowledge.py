@@ -164,7 +164,6 @@ def test_a_project_without_knowledge_gets_an_error_and_no_database(
     ("args", "mention"),
     [
         (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
-        (["backfill-blog", "--glob", "/x"], "--glob"),
         (
             ["knowledge", "cleanup", "--confirm", "--db", "README.md"],
             "README.md: is not a valid SQLite database",

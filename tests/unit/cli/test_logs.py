@@ -40,7 +40,7 @@ GOOD = b"".join(map(line, repeated(3)))
         pytest.param(
             {"a.jsonl": GOOD + line(record(schema_version=3))},
             3,
-            {"schema version 3 is newer than 2: upgrade coreloop": 1},
+            {"schema version is newer than 2: upgrade coreloop": 1},
             id="a future schema version",
         ),
         pytest.param(

@@ -169,12 +169,6 @@ def test_folder_without_traces_is_refused_with_the_known_formats(run: Run, tmp_p
     assert set(known.split(", ")) == {"claude-code", "otlp", "langfuse", "inspect", "openai-chat"}
 
 
-def test_own_records_are_refused_with_the_command_that_reads_them(run: Run, tmp_path: Path) -> None:
-    record = {"schema_version": 2, "question": "q", "tool_calls": [], "tool_sequence_hash": "seq:0"}
-    done = run(write_lines(tmp_path / "2026-04-25.jsonl", [record]), code=1)
-    assert str(done.exception).endswith("own records are read by refine, in their project")
-
-
 def test_unusual_files_are_counted_and_not_fatal(run: Run, tmp_path: Path) -> None:
     chats(tmp_path / "traces")
     (tmp_path / "traces" / "broken.json.gz").write_bytes(b"no gzip")

@@ -25,7 +25,6 @@ FILES = {
     "sanitize --report": "sanitize --check in.jsonl --report {}",
     "import PATHS": "import --from otlp {}",
     "look PATHS": "look {}",
-    "import --times": "import --from openai-chat --times {} log.jsonl",
     "docstring check PATHS": "docstring check {}",
     "guard check --event": f"guard check {EVENT} {{}}",
     "guard check --reviews": f"guard check {EVENT} event.json --reviews {{}}",

@@ -53,7 +53,7 @@ def run_id(project: Path) -> str:
     with open_store(workspace) as store:
         run_id = create_run(store, "왜\x1b[2J 올랐나?", kind="test", limits=Limits(max_iterations=2))
         with work_on(store, run_id) as run:
-            drive(run, iterate, show=Viewer(project, store))
+            drive(run, iterate, show=lambda run: Viewer(project, store)(run.state))
     return run_id
 
 

@@ -82,7 +82,7 @@ REFUSED = {
     ),
     "a copy in the folder of the file": (
         ["--mode", "hash", "--in", "other/a.jsonl", "--out", "other/b/copy"],
-        "lies in the folder of --in",
+        "which is only read",
     ),
     "no such folder": (["--mode", "mask", "--in", "none"], "does not exist"),
     "a check of an empty folder": (["--check", "empty"], "empty: has no records"),

@@ -50,4 +50,4 @@ def test_text_of_files_cannot_control_the_terminal(place: Path, entry_point):
     (place / "evil.md").write_text("# Red \x1b[31m\n\nword \x1b]0;title\x07 \u202e end\n", encoding="utf-8")
     entry_point(place, "index", ".")
     out = entry_point(place, "search", "word")[1]
-    assert out == "evil.md:1  Red [31m\n  # Red [31m word ]0;title end\n"
+    assert out == "evil.md:1  Red [31m\n  word ]0;title end\n"

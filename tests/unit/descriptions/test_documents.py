@@ -10,16 +10,6 @@ def test_descriptions_of_parameters_belong_to_their_tool():
     assert described_tools("tools.json", raw) == {"pay": "Pays.\nSum."}
 
 
-def test_a_script_gives_texts_and_no_code():
-    raw = b"""
-    // { name: "old", description: "Gone." }
-    server.tool("pay", "Pays.", { n: z.number().describe('The "sum".') }, async ({ n }) => {
-      await post("pay", { body: "n", note: "x" }); return { content: [{ type: "text", text: "Paid." }] };
-    });
-    """
-    assert described_tools("server.ts", raw) == {"pay": '"Pays."\n\'The "sum".\''}
-
-
 @pytest.mark.parametrize(
     ("path", "raw"),
     [
@@ -28,8 +18,6 @@ def test_a_script_gives_texts_and_no_code():
         ("a.yaml", b"a: [\n"),
         ("a.yaml", b"a: !!python/object:os.system {}\n"),
         ("a.toml", b"a ="),
-        ("a.ts", b'server.tool("pay", "Pays.'),
-        ("a.ts", b")]}" * 10),
         ("a.json", b"\xff"),
         ("a.json", b'[{"name": "a", "description": "x"}, {"name": "a", "description": "y"}]'),
     ],

@@ -1,4 +1,6 @@
-from coreloop.descriptions.edit import Edited, Refused, put_lines
+import pytest
+
+from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.lost_sections import (
     SECTIONS,
     Loss,
@@ -6,6 +8,7 @@ from coreloop.descriptions.lost_sections import (
     lost_sections,
     shapes,
 )
+from coreloop.descriptions.source import UnprovenError
 from rows import each_row
 
 NUMPYDOC = """Summary.
@@ -151,9 +154,9 @@ def test_public_definitions_are_reported_in_order():
 
 
 def test_unreadable_file_is_refused():
-    assert isinstance(shapes(b"def f(:"), Refused)
-    assert isinstance(lost_sections(b"x = 1", b"\0"), Refused)
-    assert isinstance(lost_sections(b"\0", b"x = 1"), Refused)
+    for pair in ((b"x = 1", b"\0"), (b"\0", b"x = 1")):
+        with pytest.raises(UnprovenError, match="cannot read the file"):
+            lost_sections(*pair)
 
 
 def with_docstring(docstring):
@@ -182,6 +185,5 @@ def test_lost_sections_are_named(new, lost):
 def test_edit_loses_nothing_and_fills_a_stub(docstring):
     old = with_docstring(docstring.replace("always.", "TODO"))
     edited = put_lines(old, "A.f", ["- When: now."], section="Guide")
-    assert isinstance(edited, Edited)
     assert lost_sections(old, edited.source) == ()
     assert "Guide" in shapes(edited.source)[1].present

@@ -59,11 +59,6 @@ def test_a_line_that_a_later_commit_repaired_is_a_person_s(project: Project) -> 
     assert ours(project) == frozenset()
 
 
-def test_a_definition_that_moved_is_the_same_docstring(project: Project) -> None:
-    promote(project, "aa", ALWAYS, target=f"{TARGET}:4")
-    assert ours(project) == {ALWAYS}
-
-
 @each_row("broken", [b"def (", b"", None], ids=["not Python", "empty", "absent"])
 def test_an_unreadable_file_has_no_lines(broken: bytes | None) -> None:
     assert not docstring_bullets(broken, TARGET)

@@ -10,7 +10,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "dartlab.yaml"
 
 def test_the_example_is_read(tmp_path: Path) -> None:
     shutil.copy(EXAMPLE, tmp_path / "coreloop.yaml")
-    settings = load_settings(tmp_path, environ={}, check_paths=False)
+    settings = load_settings(tmp_path, environ={})
     targets = {name: tool.target for name, tool in settings.tools.items()}
     assert targets["analysis"] == "src/dartlab/analysis/financial/__init__.py::Analysis.__call__"
     assert targets["industry"] == "src/dartlab/industry/__init__.py::Industry.__call__"

@@ -84,6 +84,10 @@ def test_who_has_a_part_in_it_approves_nothing(name: str, made: list[Any], pushe
     assert approved([review_json(), review_json(KIM)], [commit_json()]) == {"maintainer", "kim"}
 
 
+def test_who_the_description_calls_a_co_author_approves_nothing():
+    assert approved([review_json()], body=f"Adds.\n\n{NOREPLY.format('Maintainer')}") == set()
+
+
 def test_a_deleted_author_and_pusher_have_no_name():
     assert approved([review_json()], pushes=[push_json(HEAD, None)], user=None) == {"maintainer"}
     shown = decode(json.dumps({**commit_json(), "author": {}, "committer": {}}), Made)
@@ -321,7 +325,7 @@ def test_what_the_base_no_longer_declares_is_red(bench: Bench):
     bench.promote(at="main~1")
     event = bench.event()
     (reason,) = bench.decide(event).reasons
-    assert reason.endswith("company is not an argument of analysis")
+    assert reason.endswith("the base declares no argument company")
     bench.git("rm", "--quiet", FILE)
     bench.git("commit", "--quiet", "--message", "refactor: gone")
     bench.push()

@@ -33,9 +33,8 @@ def changed(old: str, new: str, source: bytes) -> bytes:
     return source.decode().replace(old, new, 1).encode()
 
 
-def proved(old: bytes, new: bytes, *sections: str, line: int | None = None) -> tuple[list[str], list[str]]:
-    target = "x.py::f" if line is None else f"x.py::f:{line}"
-    return changed_lines(old, new, target, sections=sections or ("Guide",))
+def proved(old: bytes, new: bytes, *sections: str) -> tuple[list[str], list[str]]:
+    return changed_lines(old, new, "x.py::f", sections=sections or ("Guide",))
 
 
 PLAIN = function('"""Sum.', "", "More.", '"""', "return 1")
@@ -81,9 +80,6 @@ def test_what_promote_writes_in_the_first_block_is_proved():
     replaced = put_lines(WITH_LIST, "f", ["- user: from pay().name"], is_ours=is_form, replaced=[FIRST[1]])
     assert isinstance(replaced, Edited)
     assert proved(WITH_LIST, replaced.source) == (["- user: from pay().name"], [FIRST[1]])
-    narrow = put_lines(BARE, "f", FIRST, is_ours=is_form, width=30)
-    assert isinstance(narrow, Edited)
-    assert changed_lines(BARE, narrow.source, "::f", sections=("Guide",), width=30) == (list(FIRST), [])
 
 
 @each_row("end", ["\n", "\r\n", "\r"])
@@ -94,14 +90,6 @@ def test_any_line_end_and_encoding_is_proved(end: str, coding: str):
     edited = put_lines(old, "f", ["- First: 조회"])
     assert isinstance(edited, Edited)
     assert proved(old, edited.source) == (["- First: 조회"], [])
-
-
-def test_one_of_several_definitions_is_named_by_its_line():
-    other = function('"""Other."""')
-    new = function('"""Sum.', "", *GUIDE, '"""', "return 1")
-    assert proved(other + ONE, other + new, line=3) == (list(LINES), [])
-    with pytest.raises(UnprovenError):
-        proved(other + ONE, other + new)
 
 
 TWICE = changed("    Notes\n    -----\n", "    Guide\n    -----\n    - New.\n\n    Notes\n    -----\n", HAS)
@@ -251,25 +239,51 @@ def persons_line_gone(bench: Bench) -> None:
     )
 
 
-def promoted_line_gone(bench: Bench) -> None:
-    text, other = put("- company: from show().code"), "- axis: from show().name"
-    bench.land(text)
-    bench.promote(put(other, "- company: from show().code", source=text), message_of(other))
+def after_another(line: str, *gone: str, max_lines: int = 12) -> Callable[[Bench], None]:
+    """A promotion of a line after one that is merged, which may give way."""
+
+    def build(bench: Bench) -> None:
+        settings = json.loads((bench.project.root / "coreloop.yaml").read_text())
+        settings["docstring"] = {"max_lines": max_lines}
+        bench.project.commit({"coreloop.yaml": json.dumps(settings)}, "chore: settings")
+        text = put(STANDING)
+        bench.land(text)
+        bench.promote(put(line, *gone, source=text), message_of(line))
+
+    return build
 
 
 FIELD = "- axis: from show().name"
+STANDING = "- company: from show().code"
+RENAMED = "- company: from show().name"
 NOT_NAMED = "its lines are not those of the proposals that its commit names"
 LINES_OF: list[tuple[str, Callable[[Bench], None], str]] = [
     ("a declared field", keyed("- company: from show().code"), ""),
     ("a declared tool", keyed("- company: from show().code"), ""),
-    ("a promoted line gives way", promoted_line_gone, ""),
+    (
+        "a promoted line on the same subject gives way",
+        after_another(RENAMED, STANDING),
+        "",
+    ),
+    ("a promoted line gives way where there is no room", after_another(FIELD, STANDING, max_lines=1), ""),
+    (
+        "a promoted line gives way beside room",
+        after_another(FIELD, STANDING),
+        "has room for it",
+    ),
+    ("without room", after_another(FIELD, max_lines=1), "the description has no room for its lines"),
+    (
+        "on a subject that has a line",
+        after_another(RENAMED),
+        "on the same subject stays",
+    ),
     (
         "a tool that the base does not have",
         keyed("- company: from login().code"),
-        "login is not a tool of coreloop.yaml",
+        "the base declares no tool login",
     ),
-    ("an argument", keyed("- price: from show().code"), "price is not an argument of analysis"),
-    ("a field", keyed("- company: from show().ignore_all"), "ignore_all is not a field that code"),
+    ("an argument", keyed("- price: from show().code"), "the base declares no argument price"),
+    ("a field", keyed("- company: from show().ignore_all"), "the base declares no field ignore_all"),
     ("a long path", keyed("- company: from show().code.code.code.code"), "has more than 3 fields"),
     ("a full stop behind it", keyed("- company: from show().code."), NOT_NAMED),
     (

@@ -29,7 +29,6 @@ MODULES = (
     "base.github.github_errors",
     "learn.line",
     "learn.proposals.allowed_lines",
-    "learn.proposals.declared_words",
 )
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -124,11 +124,15 @@ def test_the_required_check_is_the_status_and_a_fork_s_job():
     assert JOB["name"] == (
         "${{ github.event_name != 'merge_group' "
         "&& github.event.pull_request.head.repo.full_name != github.repository "
+        "&& github.event.pull_request.base.ref == github.event.repository.default_branch "
         f"&& '{CONTEXT}' || 'guard' }}}}"
     )
     first = JOB["steps"][0]
     assert f'"context": "{CONTEXT}"' in first["run"]
-    assert first["if"] == (
-        "github.event_name == 'merge_group' "
-        "|| github.event.pull_request.head.repo.full_name == github.repository"
+    assert first["run"].startswith('[ "$REQUIRED" = "true" ] || exit 0\n')
+    assert JOB["env"]["REQUIRED"] == (
+        "${{ github.event.merge_group.base_ref == format('refs/heads/{0}', "
+        "github.event.repository.default_branch) "
+        "|| (github.event.pull_request.head.repo.full_name == github.repository "
+        "&& github.event.pull_request.base.ref == github.event.repository.default_branch) }}"
     )

@@ -11,7 +11,7 @@ from stranger import Guarded, merge_group, promote, pull_request, show, states
 
 pytestmark = pytest.mark.slow
 NUMBER = 7
-CHECK, FALLBACK = "Decide", "Without coreloop on the base, stop what claims to be a promotion"
+CHECK, FALLBACK = "Decide", "Without coreloop, stop what claims to be a promotion"
 REFUSED = Fault(Reply(403, {"message": "Resource not accessible by integration"}))
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from coreloop.cli.refine import unproposed_lines
 from coreloop.learn.line import statement_key
-from coreloop.learn.mine.run import Mined
-from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.mine.folder import Mined
+from coreloop.learn.proposals.entry import ErrorRow
+from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import RefineResult, refine
 from logs import call, failed, on_days, record, word
 from samples import ALWAYS, START, mined
@@ -86,14 +86,6 @@ def test_failures_since_the_merge_are_counted(tmp_path: Path):
     assert row.merged == (f"{LINE}, merged on 2026-04-05: 30 calls against it, 10 of them since",)
 
 
-def test_a_group_that_a_merged_line_explains_keeps_its_reason(tmp_path: Path):
-    log = _log(tmp_path)
-    examples = _refine(log, NEWER).document.counterexamples
-    assert {one.refused for one in examples if one.tool == "book" and one.kind == "call"} == {
-        "a statement says when this tool fails: it is promoted, open or rejected already"
-    }
-
-
 def test_a_single_failure_is_nobody_s_task(tmp_path: Path):
     log = _log(tmp_path, resets=(1,))
     assert _row(_refine(log), "reset").task == ""
@@ -121,13 +113,11 @@ def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):
     assert (_row(refined, "stale").mender, _row(refined, "stale").merged) == ("text", ())
 
 
-def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path):
+def test_a_settled_statement_is_counted_and_not_proposed(tmp_path: Path):
     log = _log(tmp_path)
     keys = frozenset(entry.key for entry in _refine(log).document.statements)
     after = _refine(log, known=keys)
     assert (len(keys), after.document.statements) == (1, ())
-    reasons = {one.refused for one in after.document.counterexamples if one.tool == "book"}
-    assert reasons == {"a statement says when this tool fails: it is promoted, open or rejected already"}
     printed = unproposed_lines(after.unproposed, n_days=9, max_shown=4)
     (line,) = [line for line in printed if "(known)" in line]
     assert "1 statement not proposed" in line

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
@@ -67,12 +67,7 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
         ("2026-04-01.jsonl", "첫째"),
         ("2026-04-01.jsonl", "둘째"),
     ]
-    assert (example.steps, example.cat_hash, example.suggested_append, example.refused) == (
-        (),
-        None,
-        None,
-        None,
-    )
+    assert (example.steps, example.cat_hash, example.suggested_append) == ((), None, None)
 
 
 def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> None:

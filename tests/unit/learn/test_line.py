@@ -69,6 +69,9 @@ def test_no_line_with_an_invisible_character_parses(line: str, char: str, at: in
     "line",
     [
         pytest.param("Leave out a", id="no bullet"),
+        pytest.param("- Always pass a and a", id="an item twice"),
+        pytest.param("- a: never empty; never empty", id="a clause twice"),
+        pytest.param("- a: at most 020", id="a number that nobody writes so"),
 
 
         pytest.param("- Leave out a\n- Leave out b", id="two lines"),

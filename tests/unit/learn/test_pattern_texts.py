@@ -9,10 +9,10 @@ import pytest
 from coreloop.base.project.settings import CategoryRule, Gates, Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step, statement_key, target_step
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
-from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import PatternResult, propose, to_json
 from logs import call, repeated, rest, word
 from rows import slow_after
@@ -89,12 +89,12 @@ def test_a_guide_has_two_lines_when_and_which_calls():
     [
         pytest.param(
             {"rest_ok": 500, "rest_n": 520, "q_value": 0.41},
-            "weak: 12 of 12 succeeded, 500 of 520 of the rest of its category (q 0.410)",
+            "weak: 12 of 12 succeeded, 500 of 520 of the rest of its category",
             id="as good as the rest",
         ),
         pytest.param(
             {"n_observed": 39, "success_rate": 38 / 39, "rest_ok": 70, "q_value": 0.001},
-            "weak: 38 of 39 succeeded, 70 of 70 of the rest of its category (q 0.001)",
+            "weak: 38 of 39 succeeded, 70 of 70 of the rest of its category",
             id="worse, and sure",
         ),
         pytest.param(
@@ -127,13 +127,10 @@ def test_the_value_of_a_selector_is_written_only_if_declared(selector: str, writ
     assert _body(Step("analysis", {"axis": selector}, ("axis",)))[1] == f"- Call: analysis({written})."
 
 
-def test_no_line_is_longer_than_400_characters():
-    label = "-".join(["x" * 32] * 4)
+def test_a_sequence_whose_line_would_be_too_long_has_no_text():
     steps = [Step("analysis", {"axis": "수익성"}, ("axis", "company")) for _ in range(12)]
-    lines = _body(*steps, cat_hash=label)
-    assert all(len(line) <= 400 for line in lines)
-    assert lines[0].endswith(f"category {label}.")
-    assert "company" not in lines[1]
+    drafted = draft_candidate(_candidate(*steps), Vocabulary(TOOLS, SETTINGS))
+    assert drafted.refused == "- Call line: it is longer than 400 characters"
 
 
 # --- from records to text --------------------------------------------------------------------------

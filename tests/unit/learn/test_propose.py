@@ -18,7 +18,6 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    Note,
     ProposalsFile,
     read_night,
 )
@@ -104,9 +103,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.run import Mined
+from coreloop.learn.facts.read_lines import MineSettings
+from coreloop.learn.mine.folder import Mined, read_folder
 from coreloop.learn.mine.window import EVERY_DAY
 from coreloop.learn.propose import NightRequest, propose, write_night
 
@@ -153,7 +151,6 @@ def test_concurrent_processes_never_give_an_id_twice(tmp_path: Path) -> None:
     ("content", "message"),
     [
         pytest.param(b'{"schema_version": 1, "gen', "is damaged", id="torn"),
-        pytest.param(b'{"schema_version": 2}', "has schema version 2; upgrade coreloop", id="newer"),
         pytest.param(None, "cannot be read", id="a folder"),
     ],
 )
@@ -178,7 +175,7 @@ def _hostile_sequences(folder: Path) -> PatternResult:
     rows = repeated(5, tool_calls=calls, provider="CANARY provider & Sons", session_hash="CANARY session")
     for row in rows:
         row["question"] = f"CANARY {row['question']} 홍길동"
-    notes = (Note("990168", ("CANARY note",)),)
+    notes = {"990168": ("CANARY note",)}
     playbook = {"profitability": ("CANARY",)}
     result = _pattern(folder, *rows, playbook=playbook)
     return replace(result, document=replace(result.document, notes=notes))
@@ -228,22 +225,15 @@ def test_the_hostile_log_is_visible_if_not_sanitized(log: Run, tmp_path: Path) -
 
 
 @HOSTILE_LOGS
-def test_sanitize_redacts_every_field(log: Run, tmp_path: Path) -> None:
+def test_a_sanitized_file_counts_what_has_undeclared_names(log: Run, tmp_path: Path) -> None:
     result = log(tmp_path)
     document, *paths = _write(result, tmp_path, sanitized=True)
-    leaves = list(_leaves(json.loads(paths[0].read_bytes())))
-    of_label = ".counterexamples.cat_hash"  # CANARY is a plain label
-    assert [key for key, value in leaves if key != of_label and LOUD.search(f"{key}{value}")] == []
-    assert LOUD.search(paths[1].read_text(encoding="utf-8")) is None
     written = "".join(path.read_text(encoding="utf-8") for path in paths)
+    assert LOUD.search(written) is None
     assert not any(entry.key in written for entry in result.document.entries)
     assert "990168" not in written
-    assert document.entries
-    for entry in document.entries:
-        assert (entry.key, entry.suggested_append, entry.questions) == ("", None, ())
-        assert entry.tool.startswith("[REDACTED ")
-        assert str(entry.refused).startswith("withheld: contains a name that neither")
-    assert document.ids == {f"withheld-{entry.id}": entry.id for entry in document.entries}
+    assert (document.entries, document.n_folded) == ((), len(result.document.entries))
+    assert all(key == f"withheld-{id}" for key, id in document.ids.items())
 
 
 # --- the draft -------------------------------------------------------------------------------------

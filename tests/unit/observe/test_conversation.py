@@ -11,10 +11,9 @@ import pytest
 from coreloop import AuditCollector
 from coreloop.base.project.promotion_settings import MeasureSettings
 from coreloop.base.project.settings import Settings
-from coreloop.observe.conversation import MAX_TEXT_CHARS, kept_call
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
-from coreloop.observe.record_parts import TracedCall
+from coreloop.observe.record_parts import MAX_KEPT_CHARS, TracedCall, kept_call
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -77,5 +76,5 @@ def test_an_import_keeps_them_once_and_only_in_the_projects_log(tmp_path: Path) 
 @pytest.mark.parametrize("result", ["x" * 10**6, ["x"] * 10**6, {"\ud800": object()}, float("nan"), b"\xff"])
 def test_any_result_is_kept_as_short_text(result: object) -> None:
     text = kept_call("find", {}, result)["result"]
-    assert len(text) <= MAX_TEXT_CHARS
+    assert len(text) <= MAX_KEPT_CHARS
     text.encode()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.observe.dropped_file import read_dropped
+from coreloop.observe.journal import read_dropped
 
 SINCE = datetime(2026, 4, 1, tzinfo=UTC)
 

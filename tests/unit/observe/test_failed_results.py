@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from coreloop.observe import observed_tool
-from coreloop.observe.failed_results import DEFAULT, failure_of
 from coreloop.observe.importers.traced_request import TracedRequest
-from coreloop.observe.record_parts import TracedCall
+from coreloop.observe.record_parts import FAILED_RESULTS, TracedCall, failure_of
 from foreign_traces import recorded
 
 FAILED = [
@@ -37,12 +36,12 @@ OK = [
 @pytest.mark.parametrize("as_text", [False, True], ids=["dict", "JSON text"])
 def test_results_say_that_their_call_failed(as_text: bool):
     for result, error in FAILED:
-        assert failure_of(json.dumps(result) if as_text else result, DEFAULT) == error
+        assert failure_of(json.dumps(result) if as_text else result, FAILED_RESULTS) == error
 
 
 def test_other_results_do_not():
     for result in OK:
-        assert failure_of(result, DEFAULT) is None, result
+        assert failure_of(result, FAILED_RESULTS) is None, result
 
 
 def test_the_project_s_rule_replaces_the_default(tmp_path, audit, only_record):

@@ -35,9 +35,6 @@ class Hostile:
         raise RuntimeError
 
 
-Alias = RunContext[int]
-
-
 def injected(annotation, default=...):
     def tool(value):
         return value
@@ -60,7 +57,6 @@ def injected(annotation, default=...):
         pytest.param(Optional["RunContext[str]"], id="forward reference"),
         pytest.param("Context", id="string"),
         pytest.param("Annotated[dict[str, Any], InjectedState('messages')]", id="string, Annotated"),
-        pytest.param("Alias", id="alias, by the module's own names"),
     ],
 )
 def test_parameters_filled_in_by_a_framework_are_injected(annotation):

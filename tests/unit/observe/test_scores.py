@@ -9,7 +9,6 @@ import pytest
 from coreloop.base.project.score_rule import Score, parse_rule
 from coreloop.base.project.settings import OutcomeSettings, Settings
 from coreloop.observe.adapters.otel import Traces
-from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import land
 from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
@@ -171,7 +170,7 @@ def test_evaluation_on_a_span_of_this_process_is_a_verdict(
     import json
 
     (tmp_path / "coreloop.yaml").write_text("outcome: {score: helpful, success: '>= 0.5'}\n")
-    traces = Traces(Requests(tmp_path / "data"))
+    traces = Traces(tmp_path / "data")
     event = SimpleNamespace(name="gen_ai.evaluation.result", attributes=evaluation(value))
     root = ended_span(1, ROOT)
     inner = ended_span(2, TOOL, SimpleNamespace(span_id=1, is_remote=False), [event])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe import AuditCollector
-from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.source_comparisons import reader_of
 
 SHOP = """
@@ -29,7 +29,7 @@ def return_order(order_id: str) -> str:
     if order.payment in CLOSED or order.gift:
         raise ValueError
 
-def plain(order_id: str) -> str:
+def plain(order_id: str, payment: Payment) -> str:
     return order_id
 """
 STATES = """
@@ -142,7 +142,7 @@ def test_argument_that_is_a_state_is_no_object(shop: Path) -> None:
 
 
 def test_calls_asked_for_together_have_not_seen_each_other_s_result(shop: Path) -> None:
-    request = Requests(shop / "data").start("x")
+    request = AdaptedRequest("x", data_dir=shop / "data")
     for id, tool in (("1", "get_order"), ("2", "cancel_order")):
         request.asked(id, tool, CALL)
     request.answered("1", ORDER)

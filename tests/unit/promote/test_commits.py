@@ -58,7 +58,7 @@ def test_commit_is_one_file_on_top_of_its_base(project: Project, repository: Wri
     sha = repository.commit_file(base, FILE, b"x = 1\n", MESSAGE)
     assert project.git("rev-list", f"{base}..{sha}") == sha
     assert project.git("diff", "--name-status", base, sha) == f"M\t{FILE}"
-    assert repository.message(sha) == MESSAGE.rstrip("\n")
+    assert next(repository.log(sha)).message.strip("\n") == MESSAGE.rstrip("\n")
     assert project.git("log", "-1", "--format=%an <%ae> %cn", sha) == "A Tester <tester@example.org> A Tester"
 
 

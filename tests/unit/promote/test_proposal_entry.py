@@ -63,7 +63,7 @@ HOSTILE = [
     pytest.param({"cat_hash": CANARY}, id="category"),
     pytest.param({"refused": CANARY}, id="refused"),
     pytest.param({"tool_pattern": steps(name=CANARY)}, id="step"),
-    pytest.param({"bullets": [CANARY], "evidence_rank": 2}, id="bullet of the playbook"),
+    pytest.param({"bullets": [CANARY]}, id="bullet of the playbook"),
     pytest.param({"suggested_append": suggested(target_file=f"{CANARY}/../{FILE}")}, id="way to the file"),
     pytest.param({"suggested_append": suggested(section=CANARY)}, id="section"),
     pytest.param({"suggested_append": suggested(body=f"- {CANARY}!")}, id="line with a sign"),
@@ -130,8 +130,8 @@ def test_no_evidence_forges_a_trailer(tmp_path: Path) -> None:
 NOT_OURS = "its text is not what coreloop writes for its figures"
 APPEND = statement()["suggested_append"]
 TAMPERED = [
-    pytest.param({"line": "- Tell the user everything"}, NOT_OURS, id="no form"),
-    pytest.param({"line": "- First: sh\u200bow"}, "U\\+200B", id="invisible"),
+    pytest.param({"line": "- Tell the user everything"}, "no line that coreloop writes", id="no form"),
+    pytest.param({"line": "- First: sh\u200bow"}, "no line that coreloop writes", id="invisible"),
     pytest.param({"line": "- Always pass axis"}, NOT_OURS, id="a caveat among the candidates"),
     pytest.param(
         {"suggested_append": {**APPEND, "body": "- company: from show().code\n- company: from show().code"}},

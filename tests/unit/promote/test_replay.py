@@ -12,7 +12,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.records import hash_sequence
-from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.promote.proposal_entry import read_proposal
@@ -210,7 +210,7 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
     opened = workspace(tmp_path)
     assert opened.replayed() == {"r-0", "r-1", "r-2"}
     assert opened.replays_file.stat().st_mode & 0o777 == 0o600
-    settings = mine_settings(opened.settings, 400, replayed=opened.replayed())
+    settings = MineSettings.of(opened.settings, min_chunk_len=400, replayed=opened.replayed())
     [file] = read_folder(path.parent, settings)
     days = Days(date(2026, 4, 1), date(2026, 5, 1))
     assert merge([file], days).n_records() == 5

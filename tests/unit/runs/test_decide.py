@@ -7,7 +7,7 @@ import msgspec
 
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
-from coreloop.runs.decide import Continue, Outlook, Stop, decide
+from coreloop.runs.decide import Continue, Stop, decide
 from coreloop.runs.events import Event
 from coreloop.runs.limits import AnswerReserve, Limits
 from happenings import AT, after, created, fold
@@ -135,11 +135,11 @@ def test_the_deadline_keeps_time_for_the_answer(seconds: int, expected: Continue
 
 def test_other_runs_of_the_day_end_this_one():
     state = fold([created(limits=Limits(usd_per_day=5))])
-    assert decide(state, AT, Outlook(today=Amount(4_999_999))) == Continue()
-    assert decide(state, AT, Outlook(today=Amount(5_000_000))) == Stop("budget_exceeded", "usd_per_day")
+    assert decide(state, AT, today=Amount(4_999_999)) == Continue()
+    assert decide(state, AT, today=Amount(5_000_000)) == Stop("budget_exceeded", "usd_per_day")
 
 
 def test_a_run_stops_before_a_step_that_it_cannot_pay():
     state = fold([created(limits=Limits(usd=1)), cost(950_000)])
-    assert decide(state, AT, Outlook(least=Amount(50_000))) == Continue()
-    assert decide(state, AT, Outlook(least=Amount(50_001))) == Stop("budget_exceeded", "usd")
+    assert decide(state, AT, least=Amount(50_000)) == Continue()
+    assert decide(state, AT, least=Amount(50_001)) == Stop("budget_exceeded", "usd")

@@ -5,30 +5,25 @@ import pytest
 
 from coreloop.base.errors import RunError
 from coreloop.runs import events as happened
-from coreloop.runs.events import VERSION, decode_event, encode_event
-from happenings import AT, created
+from coreloop.runs.events import decode_event
+from happenings import AT
 from rows import each_row
 
 
 @each_row(
-    ("data", "version", "message"),
+    "data",
     [
-        (encode_event(created()), VERSION + 1, "has an event of version 2; upgrade coreloop"),
-        (
-            b'{"type":"teleported","at":"2026-04-25T09:00:00Z"}',
-            VERSION,
-            "cannot read .*teleported.*; upgrade",
-        ),
-        (b'{"type":"paused"}', VERSION, "cannot read .*`at`.*; upgrade"),
-        (b'{"type":"paused","at":', VERSION, "damaged event .*; restore the store from a backup"),
-        (b"\xff", VERSION, "damaged event"),
-        (b"[" * 100_000, VERSION, "damaged event|cannot read"),
+        b'{"type":"teleported","at":"2026-04-25T09:00:00Z"}',
+        b'{"type":"paused"}',
+        b'{"type":"paused","at":',
+        b"\xff",
+        b"[" * 100_000,
     ],
-    ids=["newer", "unknown type", "missing field", "torn", "not text", "nested"],
+    ids=["unknown type", "missing field", "torn", "not text", "nested"],
 )
-def test_an_unreadable_event_is_refused(data: bytes, version: int, message: str):
-    with pytest.raises(RunError, match=message):
-        decode_event(data, version=version)
+def test_an_unreadable_event_is_refused(data: bytes):
+    with pytest.raises(RunError, match=r"cannot be read \(.*\); upgrade coreloop, or restore the store"):
+        decode_event(data)
 
 
 def test_a_field_of_a_later_release_is_ignored():

@@ -19,14 +19,6 @@ from rows import each_row
         (Limits(answer=AnswerReserve(tokens=-1)), r"at `\$.answer.tokens`"),
         (Limits(max_iterations=0), r"Expected `int` >= 1 - at `\$.max_iterations`"),
         (Limits(max_failures=0), r"at `\$.max_failures`"),
-        (
-            Limits(usd=1, answer=AnswerReserve(usd=2)),
-            "the reserve for the answer, 2, is larger than the limit usd, 1",
-        ),
-        (
-            Limits(usd_per_day=1, answer=AnswerReserve(usd=2)),
-            "the reserve for the answer, 2, is larger than the limit usd_per_day, 1",
-        ),
         (Limits(usd=1e305), "Expected `float` <= 1000000000000"),
         (Limits(max_iterations=2.5), r"limits: Expected `int`, got `float` - at `\$.max_iterations`"),
         (Limits(usd="1"), r"limits: Expected `float \| null`, got `str` - at `\$.usd`"),

@@ -32,14 +32,3 @@ def test_everything_is_bounded(monkeypatch: pytest.MonkeyPatch):
     assert all(len(pattern.situations) <= 3 for pattern in value.success_patterns)
     assert all(len(pattern.uses) <= 2 for pattern in value.success_patterns)
     assert value.failures[-1].run_id == "r4"
-
-
-def test_a_full_list_keeps_what_worked_and_still_learns(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reflexion, "MAX_FAILURES", 4)
-    value = Reflexion().with_failure(PastFailure("r", 0, "403 from the portal", "no session", "log in first"))
-    value = value.credit(
-        "log in first", situation="403 from the portal", run_id="r", iteration=1, progress=True
-    )
-    for iteration in range(2, 9):
-        value = value.with_failure(PastFailure("r", iteration, f"timeout {iteration}", "slow", "wait"))
-    assert [failure.iteration for failure in value.failures] == [0, 6, 7, 8]

@@ -9,7 +9,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.runs.active_run import work_on
 from coreloop.runs.events import Event
 from coreloop.runs.manage import create_run
-from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
+from coreloop.runs.run_files import Viewer, remove_views, session_folder
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import store_at
 from happenings import RUN_ID, created, fold
@@ -19,6 +19,12 @@ OTHER_ID = "01KQ0000000000000000000001"
 
 def state(*later: Event, run_id: str = RUN_ID, kind: str = "test") -> State:
     return fold([created(run_id=run_id, kind=kind), *later])
+
+
+def write_views(root: Path, shown: State) -> None:
+    with store_at(root / "runs.db") as store:
+        create_run(store, "왜?", kind="test", run_id=shown.run_id)
+        Viewer(root, store)(shown)
 
 
 def read(path: Path) -> object:
@@ -32,7 +38,7 @@ def test_a_process_that_goes_on_writes_the_views_that_are_missing(tmp_path: Path
             run.commit_iteration()
         with work_on(store, run_id) as run:
             run.commit_iteration()
-            Viewer(tmp_path, store)(run)
+            Viewer(tmp_path, store)(run.state)
     archive = session_folder(tmp_path, run_id) / "archival"
     assert sorted(path.name for path in archive.iterdir()) == ["iteration_001.json", "iteration_002.json"]
 

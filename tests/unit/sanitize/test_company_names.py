@@ -50,7 +50,6 @@ MASKED = {
     "an ordinary word with its code": ("기아(000270)", "[COMPANY-1]([STOCK-1])"),
     "a mark torn by a line break": ("왜 (\n주)기아이", "왜 (\n주)[COMPANY-1]이"),
     "an ordinary word torn before its code": ("기\n아(000270)는", "[COMPANY-1]([STOCK-1])는"),
-    "a torn code": ("대상(00\n  1680)", "[COMPANY-1]([STOCK-1])"),
     "an alias of an ordinary word": ("기아차 배당", "[COMPANY-1] 배당"),
     "a code with a letter": ("0001A0 분석", "[STOCK-1] 분석"),
     "a code after a telling word": ("종목코드 051910", "종목코드 [STOCK-1]"),

@@ -12,7 +12,7 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates, Settings, ToolSettings
 from coreloop.base.records import DEFAULT_SELECTORS
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from coreloop.base.project.service_settings import ServiceSettings
+from coreloop.base.project.settings import ServiceSettings
 from coreloop.web.api import ROUTES
 from coreloop.web.route import describe
 from serving import Served, asked, until

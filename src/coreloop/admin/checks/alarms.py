@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
-from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
 if TYPE_CHECKING:
     from coreloop.admin.status.status import Status
@@ -70,8 +69,6 @@ def dropped(status: "Status") -> Raised:
     if not status.dropped:
         return None
     todo = "check disk space and write permission for data_dir; the server's log has details under coreloop"
-    if status.dropped.get(OUTSIDE_REQUEST):
-        todo = OUTSIDE_TODO if len(status.dropped) == 1 else f"{todo}; {OUTSIDE_REQUEST}: {OUTSIDE_TODO}"
     counts = ", ".join(f"{name} {n:,}" for name, n in status.dropped.items())
     return f"records were dropped: {sum(status.dropped.values()):,} ({counts})", todo
 

@@ -110,9 +110,9 @@ def _check_github(setup: Setup, repository: Repository) -> Iterator[Diagnosis]:
         yield Diagnosis("required", "warning", message, todo)
         return
     try:
-        with open_api(repo, environ, timeout_s=_ANSWER_S, tries=1) as api:
-            yield _required(api, repository.root, setup.workspace.settings.forge.base)
-            yield from check_owners_on_github(api, setup.workspace.settings.forge.base)
+        api = open_api(repo, environ, timeout_s=_ANSWER_S, tries=1)
+        yield _required(api, repository.root, setup.workspace.settings.forge.base)
+        yield from check_owners_on_github(api, setup.workspace.settings.forge.base)
     except CoreloopError as error:
         yield Diagnosis(
             "required",

@@ -10,8 +10,6 @@ from typing import Final
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
 from coreloop.base.files import open_regular
 from coreloop.base.messages import number_of
-from coreloop.observe.dropped_file import read_dropped
-from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 from coreloop.observe.reading.decode import RecordLine, decode_line
 
 STALE: Final = timedelta(days=2)
@@ -23,12 +21,8 @@ _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
 def check_log(setup: Setup) -> Iterator[Diagnosis]:
-    """Check that there are records, the age of the newest, and that no call is outside a request."""
+    """Check that there are records and the age of the newest."""
     folder = setup.workspace.records_dir
-    n_outside = read_dropped(setup.workspace.dropped_file, since=setup.now - STALE).get(OUTSIDE_REQUEST, 0)
-    if n_outside:
-        message = f"{number_of(n_outside, 'call')} outside a request in {STALE.days} days: not recorded"
-        yield Diagnosis("outside", "warning", message, OUTSIDE_TODO)
     files = log_files(folder)
     if not files:
         todo = (

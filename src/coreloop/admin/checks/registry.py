@@ -98,15 +98,7 @@ def _open(start: Path, now: datetime, environ: Mapping[str, str]) -> Setup:
     try:
         return Setup(Workspace(root, load_settings(root, environ=environ)), None, now, environ)
     except SettingsError as error:
-        return Setup(Workspace(root, _usable(root, environ)), error, now, environ)
-
-
-def _usable(root: Path, environ: Mapping[str, str]) -> Settings:
-    """Return the settings without the check of their paths, or the defaults if they are invalid."""
-    try:
-        return load_settings(root, environ=environ, check_paths=False)
-    except SettingsError:
-        return Settings()
+        return Setup(Workspace(root, Settings()), error, now, environ)
 
 
 def _run(name: str, check: SetupCheck, setup: Setup) -> Iterator[Diagnosis]:

@@ -49,7 +49,7 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
     if setup.refused is not None:
         todo = "correct it; until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
-    elif not setup.workspace.is_configured:
+    elif not (setup.workspace.root / FILE_NAME).is_file():
         message = (
             f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
         )

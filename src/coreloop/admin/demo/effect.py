@@ -8,12 +8,11 @@ from random import Random
 from typing import Final
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.effect.descriptions_by_day import BEFORE_DAYS
+from coreloop.learn.effect.description_changes import BEFORE_DAYS
 from coreloop.learn.effect.estimate import DailyEstimates, DayCount, tally
-from coreloop.learn.effect.named_failure import named_failure
-from coreloop.learn.effect.tool_days import Log, ToolLog, read_log, read_recorded
+from coreloop.learn.effect.tool_days import Log, ToolLog, named_failure, read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
-from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 
 FOLLOWED: Final = 0.8
@@ -62,7 +61,7 @@ _DAYS: Final = range(BEFORE_DAYS + HORIZON_DAYS)
 def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[float]]:
     """The share of the tool's calls that fail against the lines, and those of the other tools that fail."""
     workspace = open_workspace(folder)
-    settings = mine_settings(workspace.settings, workspace.settings.gates.min_chunk_len)
+    settings = MineSettings.of(workspace.settings)
     recorded = read_recorded(read_folder(workspace.records_dir, settings))
     failures = {tool: {"promoted": named_failure(lines)}}
     counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)

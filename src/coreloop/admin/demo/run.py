@@ -17,11 +17,10 @@ from coreloop.admin.demo.script import PACKAGE, PROJECT, scripted_requests
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.propose import (
-    PatternRequest,
+    NightRequest,
     PatternResult,
-    RefineRequest,
     RefineResult,
     run_pattern,
     run_refine,
@@ -160,12 +159,12 @@ def record_requests(folder: Path, *, seed: int, now: datetime, count: int = 300)
 
 def propose_candidates(folder: Path, *, now: datetime) -> PatternResult:
     """Run `pattern` on a demo's records."""
-    return run_pattern(open_workspace(folder), PatternRequest(days=demo_days(now), mining=_MINING), now=now)
+    return run_pattern(open_workspace(folder), NightRequest(days=demo_days(now), mining=_MINING), now=now)
 
 
 def refine_failures(folder: Path, *, now: datetime) -> RefineResult:
     """Run `refine` on a demo's records."""
-    return run_refine(open_workspace(folder), RefineRequest(days=demo_days(now), mining=_MINING), now=now)
+    return run_refine(open_workspace(folder), NightRequest(days=demo_days(now), mining=_MINING), now=now)
 
 
 def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object]]:

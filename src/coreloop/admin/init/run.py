@@ -23,8 +23,7 @@ from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_review
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.mine.folder import day_files, newest_day
-from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
+from coreloop.learn.mine.folder import Mined, MiningOptions, day_files, newest_day, open_mining
 from coreloop.learn.propose import RefineResult, refine
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 

@@ -42,7 +42,7 @@ def job_outputs(workspace: Workspace, proposed: str, *, now: datetime, environ: 
         As for `coreloop.admin.status.read_status.read_status`.
     """
     from coreloop.admin.status.read_status import read_status
-    from coreloop.learn.mine.run import MiningOptions
+    from coreloop.learn.mine.folder import MiningOptions
 
     status = read_status(workspace, now=now, environ=environ, mining=MiningOptions())
     comments = orjson.dumps(verdict_comments(status)).decode()

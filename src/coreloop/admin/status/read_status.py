@@ -22,8 +22,9 @@ from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
-from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.learn.verdicts.judge import LOOK_BACK, damaged_files, read_proposed, reject_closed
+from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
+from coreloop.learn.verdicts.judge import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,
@@ -33,7 +34,7 @@ from coreloop.learn.verdicts.proposal_state import (
     read_states,
     settled_keys,
 )
-from coreloop.observe.dropped_file import read_dropped
+from coreloop.observe.journal import read_dropped
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
 from coreloop.promote.reach import read_reaches
@@ -200,7 +201,7 @@ def _ask_forge(
     A forge that does not answer adds a note instead of failing.
     """
     try:
-        with connect_forge(repository, settings, environ, patiently=False) as forge:
+        with connect_forge(repository, settings, environ, tries=1) as forge:
             if forge is None:
                 return (), (), ()
             closed = forge.closed_pull_requests(since=now - LOOK_BACK)

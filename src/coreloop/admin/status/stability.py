@@ -1,6 +1,7 @@
 """The gates for running the loop unattended: consecutive clean merges, reverts, lost docstring sections."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -10,7 +11,6 @@ from typing import Final
 from coreloop.base.git.promotions import History, Merge
 from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.descriptions.edit import Refused, refuse_change
 from coreloop.descriptions.lost_sections import Loss, lost_sections
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
@@ -101,7 +101,7 @@ def _read(repository: Repository, merge: Merge, folder: PurePosixPath) -> Weighe
 def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weighed:
     """Check whether a merge is clean: it is in effect and changed nothing but the docstring that it names.
 
-    The change is one insertion, or the replacement of lines that coreloop wrote. A reviewer's additions to
+    The change adds lines as `promote` does, or replaces lines that coreloop wrote. A reviewer's additions to
     the pull request count as part of the merge: the proposal was not good enough to be merged unchanged.
 
     Parameters
@@ -115,24 +115,20 @@ def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weig
     """
     if merge.promotion.reverted:
         return Weighed(merge, "it was reverted")
-    lost = lost_sections(target.before, target.after)
-    symbol = merge.promotion.target.partition("::")[2]
+    lost = tuple[Loss, ...]()
+    with suppress(UnprovenError):  # a file that Python cannot read has no sections to lose
+        lost = lost_sections(target.before, target.after)
     other = None if is_only_change else "it changed more than the content of its target"
-    reason = other or refuse_change(target.before, target.after, symbol)
-    if reason is not None and other is None and _replaces_own_lines(target, symbol):
-        reason = None
-    return Weighed(merge, reason, () if isinstance(lost, Refused) else lost)
+    return Weighed(merge, other or _refuse_lines(target, merge.promotion.target), lost)
 
 
-def _replaces_own_lines(target: Replaced, symbol: str) -> bool:
-    """Whether the change only replaces lines of coreloop's forms with other such lines."""
+def _refuse_lines(file: Replaced, target: str) -> str | None:
+    """Why a change is not of lines of coreloop's forms alone, as `promote` writes them; None if it is."""
     for section in SECTIONS.values():
-        try:
-            added, removed = changed_lines(target.before, target.after, f"::{symbol}", sections=(section,))
-        except UnprovenError:
-            continue
-        return all(map(is_form, (*removed, *added)))
-    return False
+        with suppress(UnprovenError):
+            added, removed = changed_lines(file.before, file.after, target, sections=(section,))
+            return None if all(map(is_form, (*removed, *added))) else "it changed lines of other forms"
+    return "it is not as promote writes it"
 
 
 def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime) -> Stability:

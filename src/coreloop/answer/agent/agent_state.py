@@ -14,12 +14,11 @@ from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import in_language_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.agent.agent_runs import KIND
 from coreloop.runs.driver.driven_run import DRIVEN, DrivenState
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits, Mode
 from coreloop.runs.manage import begin_run
-from coreloop.runs.state import State
+from coreloop.runs.state import AGENT, State
 from coreloop.runs.stores.store import Store
 
 BEGAN: Final = "began"
@@ -140,10 +139,9 @@ def open_run(
         workspace,
         store,
         question,
-        kind=KIND,
+        kind=AGENT,
         mode=mode,
         limits=limits,
-        drives_itself=True,
         first=opening_events(workspace.root),
         now=now,
     )
@@ -168,7 +166,7 @@ def _fold(part: _Driven, name: str, data: Any) -> None:
 
 
 _KIND: Final = partial(Kind, committed=committed, views=views)
-register_kind(_KIND(name=KIND, initial=AgentKnowledge, fold=fold, is_complete=is_complete))
+register_kind(_KIND(name=AGENT, initial=AgentKnowledge, fold=fold, is_complete=is_complete))
 register_kind(
     _KIND(
         name=DRIVEN.name,

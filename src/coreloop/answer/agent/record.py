@@ -40,9 +40,8 @@ from coreloop.runs.agent.next_step import situation
 from coreloop.runs.clock import SystemClock
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Reported
-from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.load import change_run, load_run, require_going
-from coreloop.runs.reflexion import PastFailure
+from coreloop.runs.reflexion import PastFailure, Reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -431,4 +430,4 @@ def _failures(store: Store, state: State, report: AgentReport) -> tuple[PastFail
     turn = check_drift(state)
     if not ((turn and turn.rule == "no_new_information") or report.reflection.is_stuck):
         return ()
-    return read_reflexion(store.reflexion(state.kind)).similar(situation(state)).failures
+    return Reflexion.from_json(store.reflexion(state.kind)).similar(situation(state)).failures

@@ -7,8 +7,7 @@ from typing import Final
 from coreloop.answer.models.ladder import OFFLINE, Ladder
 from coreloop.answer.models.model import Model
 from coreloop.base.errors import UsageError
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings, Settings
 
 _FREE: Final = PriceSettings(input=0, output=0)
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1

@@ -23,13 +23,6 @@ _MAX_REFUSED_SETTINGS: Final = 2
 _ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
 
 
-def call_model(
-    model: Model, messages: Sequence[Message], schema: type[Any], limits: CallLimits
-) -> Reply[Any]:
-    """Ask a model once."""
-    return model.complete(messages, schema, limits)
-
-
 class Ladder:
     """Models that are asked one after another.
 
@@ -59,7 +52,7 @@ class Ladder:
         return Ladder(others, is_optional=self.is_optional) if is_left else None
 
     def complete(
-        self, messages: Sequence[Message], schema: type[T], limits: CallLimits, make: Make = call_model
+        self, messages: Sequence[Message], schema: type[T], limits: CallLimits, make: Make | None = None
     ) -> Reply[T]:
         """Ask until a reply can be used. Models get equal parts of the time.
 
@@ -68,8 +61,8 @@ class Ladder:
         messages, schema, limits
             See `coreloop.answer.models.model.Model.complete`; ``timeout_s`` is for all models together, as is
             the usage.
-        make : callable
-            Makes each call.
+        make : callable or None
+            Makes each call; None to ask the model.
 
         Raises
         ------
@@ -84,23 +77,20 @@ class Ladder:
             while (left_s := ends_at - time.monotonic()) > 0:
                 part = replace(limits, timeout_s=left_s / (len(self.models) - place))
                 try:
-                    reply = make(model, sent, schema, part)
+                    reply = make(model, sent, schema, part) if make else model.complete(sent, schema, part)
                     return replace(reply, usage=reply.usage.after(used))
                 except ModelError as failed:
                     error, used = failed, used.after(failed.usage)
                 if error.kind == "setting" and refused < _MAX_REFUSED_SETTINGS:
                     refused += 1  # its model leaves the setting out from now on
                 elif error.kind == "malformed" and sent is instructed:
-                    sent = [*instructed, _UNUSABLE, _complaint(error)]
+                    # no system message: the error quotes the reply, which may quote a hostile source
+                    complaint = Message("user", f"Your last reply was not usable: {error}")
+                    sent = [*instructed, _UNUSABLE, complaint]
                 else:
                     break
             failures.append(error)
         raise _all_failed(failures, used)
-
-
-def _complaint(error: ModelError) -> Message:
-    """Not a system message: the error quotes the reply, which may quote a hostile source."""
-    return Message("user", f"Your last reply was not usable: {error}")
 
 
 def _instructed(messages: Sequence[Message], schema: type[Contract]) -> list[Message]:

@@ -17,7 +17,7 @@ from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.search.services import retry_after_s
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings, SamplingSettings
 from coreloop.base.text import printable
 
 T = TypeVar("T", bound=Contract)

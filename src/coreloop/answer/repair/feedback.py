@@ -17,7 +17,7 @@ from coreloop.answer.research.verify import sentence_key, without_citations
 from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
 from coreloop.observe.judgments import append_verdict
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid

@@ -22,12 +22,10 @@ from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.queue import Job, JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
-from coreloop.runs.manage import begin_run, read_run
-from coreloop.runs.pause_and_stop import resume_run
+from coreloop.runs.manage import begin_run, read_run, resume_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import utc_day
 from coreloop.runs.stores.store import Store

@@ -32,7 +32,7 @@ from coreloop.base.files import open_regular
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from coreloop.runs.jobs.work import Handler, work_on_jobs
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
@@ -153,7 +153,7 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     """Return what the actions are about: files, the likeliest first, and links to suggest."""
     root, index, question = deps.workspace.root.resolve(), deps.workspace.index_file, run.state.question
     # what the settings name was read before the question; a repair looks in the rest of the project
-    pending = read_coverage(deps.workspace, starts=[root]).pending
+    pending = read_coverage(deps.workspace, starts=[root]).pending if deps.searches_index else ()
     likely = likely_files(question, pending, root)
     symbols, fields = list(found.of("symbol")), list(found.of("schema"))
     for symbol in symbols:

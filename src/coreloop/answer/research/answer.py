@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from typing import Any, Final, Literal
 
 import msgspec
@@ -58,8 +59,8 @@ class AnswerSource:
         As it was retrieved.
     line : int or None
         Where the passage begins in a file.
-    published : str or None
-        ISO date, if known.
+    published : date or None
+        None if unknown.
     """
 
     id: str
@@ -67,7 +68,7 @@ class AnswerSource:
     location: str
     type: str
     line: int | None = None
-    published: str | None = None
+    published: date | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,9 +308,8 @@ def _side(side: SourcedText) -> str:
 
 def answer_source(read: ReadSource) -> AnswerSource:
     """Return a source as callers get it."""
-    published = read.source.published.isoformat() if read.source.published else None
-    place: dict[str, Any] = fields_of(read.source, "title", "location", "type", "line")
-    return AnswerSource(id=f"[{read.number}]", published=published, **place)
+    place: dict[str, Any] = fields_of(read.source, "title", "location", "type", "line", "published")
+    return AnswerSource(id=f"[{read.number}]", **place)
 
 
 def shown_passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:

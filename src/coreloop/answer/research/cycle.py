@@ -21,7 +21,6 @@ from coreloop.answer.models.contracts import (
     SynthesisResponse,
 )
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import plan_offline
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, Rejected, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
 from coreloop.answer.research.answer import answer_from, build_response
@@ -34,6 +33,7 @@ from coreloop.answer.research.next_queries import (
     next_queries,
     plan_parts,
 )
+from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.research_state import (
     AGAINST,
@@ -94,8 +94,8 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
 
 
 def _read_index(run: Run, deps: Deps) -> None:
-    """Bring the index up to date before the first search."""
-    if not run.state.iteration:
+    """Bring the index up to date before the first search, if it is searched."""
+    if deps.searches_index and not run.state.iteration:
         run.record(events.Noted, name=NOTE, data=refresh_index(deps.workspace, now=run.now()))
 
 
@@ -151,8 +151,7 @@ def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
 def _explore(run: Run, deps: Deps) -> None:
     """Plan, search and reflect; the reflection is last, so that the controller decides by what it found."""
     with phase(run, "plan"):
-        if deps.searches_index:
-            _read_index(run, deps)
+        _read_index(run, deps)
         if not run.state.sub_questions:
             _plan(run, deps)
         _turn(run)

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
 from coreloop.answer.research.research_state import ASK, KIND, Knowledge, fold, knowledge_of
 from coreloop.base.text import escape_markdown
+from coreloop.runs.folder import as_json
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
 
@@ -28,9 +27,7 @@ def views(state: State) -> Mapping[str, bytes]:
     """Return ``working_memory.json``, what is in view, and ``findings.md``."""
     knowledge = knowledge_of(state)
     return {
-        "working_memory.json": orjson.dumps(
-            _working_memory(state, knowledge), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        ),
+        "working_memory.json": as_json(_working_memory(state, knowledge)),
         "findings.md": "\n".join(_findings(state, knowledge)).encode("utf-8", "replace"),
     }
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
-from coreloop.answer.models.offline import with_synonyms
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, PlanQuery
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.text.terms import search_words
@@ -44,6 +43,13 @@ _DIVERGED: Final = {
     COUNTER_EVIDENCE: (COUNTER_EVIDENCE,) * 4,
 }
 """Candidates of an exhaustive run: an intent, and the labels of its queries."""
+_SYNONYMS: Final = (
+    ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
+    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
+    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
+    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
+)  # fmt: skip
+_OTHER: Final = {word: other for pair in _SYNONYMS for word, other in (pair, pair[::-1])}
 START_STRATEGY: Final = ("positive", "broad")
 
 
@@ -146,6 +152,11 @@ def reword(query: str) -> Iterator[tuple[str, str]]:
     if len(kept) > 1:
         yield " ".join(kept[: (len(kept) + 1) // 2]), "broader"
     yield angled(query, ("first principles",)), "other angle"
+
+
+def with_synonyms(words: Iterable[str]) -> list[str]:
+    """Replace each word by its synonym, if it has one."""
+    return [_OTHER.get(word.casefold(), word) for word in words]
 
 
 def _distinct(queries: Iterable[PlanQuery]) -> list[PlanQuery]:

@@ -9,7 +9,6 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import reflect_offline
 from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research import findings as tags
 from coreloop.answer.research.asking import ask_or_do_without
@@ -25,6 +24,7 @@ from coreloop.answer.research.findings import (
 )
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
 from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
+from coreloop.answer.research.offline import reflect_offline
 from coreloop.answer.research.research_state import (
     AGAINST,
     CONTRADICTED,
@@ -50,7 +50,6 @@ from coreloop.runs.state import State
 
 Change = tuple[Callable[..., Reported], dict[str, Any]]
 """The type of an event, and its fields without the time."""
-_VERIFIED_AT: Final = 0.8  # two independent origins, see `_CONFIDENCE`
 _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
 """Of a finding with none, one, two, and three or more independent origins."""
 _PRIMARY: Final = frozenset({"paper", "filing"})
@@ -129,17 +128,11 @@ def with_new(known: Iterable[Hypothesis], statements: Iterable[str], *, iteratio
     return hypotheses
 
 
-def confidence_of(evidence: Iterable[ReadSource]) -> float:
-    """Return how sure a finding is: 0.6, 0.8 and 0.95 for one, two and more independent origins."""
-    origins = {item.origin for item in evidence}
-    return _CONFIDENCE[min(len(origins), len(_CONFIDENCE) - 1)]
-
-
 def tag_of(evidence: Sequence[ReadSource], *, is_contradicted: bool = False) -> str:
     """Return the first tag that applies."""
     if is_contradicted:
         return tags.CONTRADICTED
-    if confidence_of(evidence) >= _VERIFIED_AT:
+    if len({item.origin for item in evidence}) > 1:
         return tags.VERIFIED
     if any(item.type in _PRIMARY for item in evidence):
         return tags.HIGH
@@ -157,9 +150,9 @@ def _merged(known: Finding, new: Finding) -> Finding:
 def _rated(finding: Finding, knowledge: Knowledge, *, is_contradicted: bool = False) -> Finding:
     """Return a finding with the confidence and the tag that its sources give it."""
     evidence = knowledge.sources_of(finding.sources)
-    is_contradicted |= finding.tag == tags.CONTRADICTED
-    tag = tag_of(evidence, is_contradicted=is_contradicted)
-    return replace(finding, confidence=confidence_of(evidence), tag=tag)
+    n_origins = len({item.origin for item in evidence})
+    tag = tag_of(evidence, is_contradicted=is_contradicted or finding.tag == tags.CONTRADICTED)
+    return replace(finding, confidence=_CONFIDENCE[min(n_origins, len(_CONFIDENCE) - 1)], tag=tag)
 
 
 def _compared(knowledge: Knowledge) -> Iterator[Change]:

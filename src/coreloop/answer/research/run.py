@@ -5,7 +5,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from secrets import token_bytes
 from threading import Event
 from typing import Final
@@ -33,12 +32,13 @@ from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.observe.collector import OwnCollector
 from coreloop.observe.journal import remove_days
+from coreloop.observe.reading.decode import find_record
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
-from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
+from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
@@ -222,7 +222,7 @@ def continue_research(
     def show_all(run: Run) -> None:
         if run.state.kind == KIND:
             learn_lessons(deps.store, run.state, situation=run.state.question)
-            write_views(run)
+            write_views(run.state)
         show(run)
 
     with work_on(deps.store, run_id, shutdown=shutdown) as run:
@@ -258,8 +258,7 @@ def keep_ended(deps: Deps, state: State, *, is_late: bool = False) -> None:
     if knowledge_of(state).request.is_replay:
         return
     answer = respond(state)
-    folder = deps.workspace.own_records_dir
-    if not (is_late and _is_recorded(folder, state.run_id, since=state.clock)):
+    if not (is_late and find_record(state.run_id, deps.workspace.own_records_dir)):
         _record(deps, state, answer)
     if state.kind == ASK and not (is_late and deps.tables.has_answer(state.run_id)):
         _keep_answer(deps, state, answer)
@@ -316,9 +315,3 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
         found=knowledge.attempts[-1].found if knowledge.attempts else {},
     )
     deps.tables.keep_answer(row)  # last: with the row, all of it is there
-
-
-def _is_recorded(folder: Path, request_id: str, *, since: datetime) -> bool:
-    """Whether the day files of own records from a time on have a request."""
-    first, wanted = f"{since.astimezone(UTC).date()}.jsonl", f'"request_id":"{request_id}"'.encode()
-    return any(wanted in path.read_bytes() for path in folder.glob("*.jsonl") if path.name >= first)

@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.models.offline import question_parts
 from coreloop.answer.repair.actions import NOTHING, Rejected
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
+from coreloop.answer.research.offline import question_parts
 from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource, Verdict
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.source import Source

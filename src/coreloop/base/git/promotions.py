@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
-from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
 
@@ -51,7 +49,7 @@ class Merge:
         The commit on the branch, a merge commit or the promotion's own, and its first parent; ``parent`` is
         empty for a root commit.
     place : int
-        Index of ``landing`` in `History.times_s`.
+        Index of ``landing`` in `History.line`.
     """
 
     promotion: Promotion
@@ -70,13 +68,13 @@ class History:
         In order; a promotion that was reverted and promoted again is listed twice.
     revert_places : tuple of int
         Indexes of the commits that reverted a promotion, also of promotions that were merged again.
-    times_s : tuple of int
-        Committer's times along the first parents, oldest first, in seconds since 1970.
+    line : tuple of Commit
+        The first parents, oldest first.
     """
 
     merges: tuple[Merge, ...]
     revert_places: tuple[int, ...]
-    times_s: tuple[int, ...]
+    line: tuple[Commit, ...]
 
     def promotions(self) -> list[Promotion]:
         """One promotion per key, in the order of merges: the first, or the one in effect after its revert."""
@@ -97,10 +95,10 @@ class History:
 
         A commit is not older than its ancestors, and not newer than ``now``.
         """
-        now_s = int(now.timestamp())
-        if self.times_s[place] > now_s:
+        now_s, times_s = int(now.timestamp()), [commit.committed_s for commit in self.line[: place + 1]]
+        if times_s[-1] > now_s:
             return now
-        return datetime.fromtimestamp(max(at for at in self.times_s[: place + 1] if at <= now_s), UTC)
+        return datetime.fromtimestamp(max(at for at in times_s if at <= now_s), UTC)
 
 
 def promotions(repository: Repository, commits: Iterable[Commit]) -> list[Promotion]:
@@ -132,47 +130,27 @@ def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
     undone = _undone(ordered, promoted, texts)
     reverted = _reverted(undone)
     line = _first_parents(ordered)
-    landings = _landings(ordered, line)
+    places = _places(ordered, line)
     merges: dict[tuple[str, int], Merge] = {}
     first: dict[str, str] = {}
     for commit in ordered:
         for trailers in groups[commit.sha]:
-            landing = landings[commit.sha]
+            landing = line[places[commit.sha]]
             origin = first.setdefault(trailers["Candidate-Key"], commit.sha)
-            if origin != commit.sha and not texts.brings_again(landing.commit.sha, origin):
+            if origin != commit.sha and not texts.brings_again(landing.sha, origin):
                 continue
-            promotion = _promotion(commit, trailers, landing.commit, reverted=commit.sha in reverted)
-            parent = landing.commit.parents[0] if landing.commit.parents else ""
-            merge = Merge(promotion, landing.commit.sha, parent, landing.place)
-            merges.setdefault((promotion.key, landing.place), merge)  # a merge commit may repeat the trailers
+            promotion = _promotion(commit, trailers, landing, reverted=commit.sha in reverted)
+            merge = Merge(promotion, landing.sha, "".join(landing.parents[:1]), places[commit.sha])
+            merges.setdefault((promotion.key, merge.place), merge)  # a merge commit may repeat the trailers
     takes_back: dict[str, bool] = {}  # else it only brings back what another commit took
     for sha, its in undone.items():
         takes_back[sha] = not promoted.isdisjoint(its) or not all(takes_back[other] for other in its)
-    reverts = {landings[sha].place for sha in undone if takes_back[sha]}
+    reverts = {places[sha] for sha in undone if takes_back[sha]}
     return History(
         merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
         revert_places=tuple(sorted(reverts)),
-        times_s=tuple(commit.committed_s for commit in line),
+        line=tuple(line),
     )
-
-
-def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
-    """When each key in effect came to the base branch; empty outside a repository or without the branch."""
-    try:
-        repository = Repository(folder)
-    except NoRepositoryError:
-        return {}
-    with repository:
-        repository.require_history()
-        try:
-            commits = repository.log(repository.base(base))
-        except GitError:
-            return {}
-        return {
-            promotion.key: promotion.merged_at
-            for promotion in promotions(repository, commits)
-            if not promotion.reverted
-        }
 
 
 def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
@@ -185,46 +163,31 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
     base : str
         Name of the base branch; its remote-tracking branches of every remote count, too.
     """
-    remotes = repository.remotes()
-    names = [base, *(f"{remote}/{base}" for remote in remotes)]
+    names = [base, *(f"{remote}/{base}" for remote in repository.remotes())]
     bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
     merged = {key for sha in bases for commit in repository.log(sha) for key in promoted_keys(commit.message)}
-    return frozenset(merged.union(*(open_keys(repository, remote=remote) for remote in (None, *remotes))))
-
-
-def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
-    """Candidate keys at the heads of this clone's promotion branches, with the branches' names."""
-    heads = repository.promotion_heads(remote, BRANCH_PREFIX)
-    return {key: branch for branch, commit in heads.items() for key in promoted_keys(commit.message)}
+    return frozenset(merged.union(branch.key for branch in open_branches(repository)))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenBranch:
-    """A branch with a promotion that is not on the base branch, and the time of its commit, UTC."""
+    """A branch whose head is a promotion, and the time of its commit, UTC."""
 
     name: str
     key: str
     committed_at: datetime
 
 
-def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenBranch]:
-    """Promotion branches in this clone, local and remote-tracking, without those of ``merged`` keys."""
-    branches = {}
-    for remote in (None, *repository.remotes()):
-        for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
-            committed_at = datetime.fromtimestamp(commit.committed_s, UTC)
-            for key in promoted_keys(commit.message):
-                if key not in merged:
-                    branches[name] = OpenBranch(name, key, committed_at)
-    return list(branches.values())
-
-
-@dataclass(frozen=True, slots=True)
-class _Landing:
-    """A commit of the line of first parents, and its index there, oldest first."""
-
-    place: int
-    commit: Commit
+def open_branches(repository: Repository, merged: Collection[str] = ()) -> list[OpenBranch]:
+    """Promotion branches in this clone, local and remote-tracking, with each key that is not merged."""
+    heads = (repository.promotion_heads(its, BRANCH_PREFIX).items() for its in (None, *repository.remotes()))
+    return [
+        OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
+        for branches in heads
+        for name, commit in branches
+        for key in promoted_keys(commit.message)
+        if key not in merged
+    ]
 
 
 def _promotion(commit: Commit, trailers: Mapping[str, str], landing: Commit, *, reverted: bool) -> Promotion:
@@ -250,21 +213,21 @@ def _first_parents(ordered: list[Commit]) -> list[Commit]:
     return line[::-1]
 
 
-def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
-    """The commit on the branch for each commit: itself, or the merge that brought it.
+def _places(ordered: list[Commit], line: list[Commit]) -> dict[str, int]:
+    """Where each commit came to the branch: its own place in the line, or that of the merge that brought it.
 
     A commit's own time is that of the proposal; a draft may wait for weeks.
     """
     commits = {commit.sha: commit for commit in ordered}
-    landings: dict[str, _Landing] = {}
+    places: dict[str, int] = {}
     for place, commit in enumerate(line):
         pending = [commit.sha]
         while pending:
             sha = pending.pop()
-            if sha in commits and sha not in landings:
-                landings[sha] = _Landing(place, commit)
+            if sha in commits and sha not in places:
+                places[sha] = place
                 pending.extend(commits[sha].parents)
-    return landings
+    return places
 
 
 class _Texts:

@@ -6,8 +6,7 @@ Only the standard library, and read-only: `coreloop.promote.commits` writes.
 import os
 import re
 import subprocess
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
@@ -18,7 +17,12 @@ _REGULAR: Final = frozenset({"100644", "100755"})
 _RAW: Final = ("-r", "-z", "--raw", "--no-abbrev")
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
-ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
+ENVIRONMENT: Final = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LANGUAGE": "C",
+    "LC_ALL": "C.UTF-8",
+}
 _PERSON: Final = re.compile(rb"^(?:author|committer) ([^<\n]*) <([^>\n]*)> (\d+)", re.MULTILINE)
 _GITHUB: Final = re.compile(
     # matches the complete address, since a path or another host may end in the same words
@@ -82,13 +86,12 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.root = _root(folder)
-        self._blobs = _Blobs(self.root, {**os.environ, **ENVIRONMENT})
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._blobs.close()
+        """Do nothing: each command is a process of its own."""
 
     def resolve(self, revision: str) -> str | None:
         """Hash of the commit that a revision names; None if absent."""
@@ -136,10 +139,6 @@ class Repository:
         """Commits reachable from a revision and not from ``exclude``; children always before parents."""
         return self._commits(revision, *([f"^{exclude}"] if exclude is not None else []))
 
-    def message(self, sha: str) -> str:
-        """A commit's full message."""
-        return next(self._commits(f"{sha}^!")).message.strip("\n")
-
     def _commits(self, *words: str) -> Iterator[Commit]:
         fields = "--format=%H %P%n%e%n%ct%n%an%n%ae%n%cn%n%ce%n%B"
         options = ("-z", "--no-show-signature", "--topo-order", "--encoding=UTF-8", fields)
@@ -148,7 +147,11 @@ class Repository:
             head, encoding, committed, *people, message = part.split("\n", 7)
             sha, *parents = head.split()
             commit = Commit(sha, int(committed or 0), message, tuple(parents), tuple(people))
-            yield _in_both_readings(commit, self._blobs.read(sha, "commit"), encoding) if encoding else commit
+            yield (
+                _in_both_readings(commit, self._output("cat-file", "commit", sha), encoding)
+                if encoding
+                else commit
+            )
 
     def changed_files(self, old: str, new: str) -> list[str]:
         """Paths that differ between two commits."""
@@ -166,10 +169,7 @@ class Repository:
         if len(changes) != 1 or changes[0].modes[0] != changes[0].modes[1] or not all(changes[0].blobs):
             return None
         path, blobs = changes[0].path, changes[0].blobs
-        before, after = map(self._blobs.read, blobs)
-        if before is None or after is None:
-            raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch")
-        return Replaced(path, before, after)
+        return Replaced(path, *map(self.blob, blobs))
 
     def merge_base(self, left: str, right: str) -> str | None:
         """The newest common ancestor of two commits; None if absent, or if a commit is not in this clone."""
@@ -194,10 +194,10 @@ class Repository:
 
     def blob(self, sha: str) -> bytes:
         """A blob's bytes."""
-        content = self._blobs.read(sha)
-        if content is None:
+        done = _run(self.root, "cat-file", "blob", sha)
+        if done.returncode != 0:
             raise GitError(f"git has no content for blob {sha[:12]}; run git fetch")
-        return content
+        return done.stdout
 
     def files_with(self, revision: str, pattern: str, paths: Sequence[str]) -> list[str]:
         """Files at a revision that match an extended regular expression as whole words.
@@ -239,12 +239,6 @@ class Repository:
     def remote_url(self, remote: str) -> str:
         """Address of a remote as configured, before ``insteadOf``; it may contain a password."""
         return self._git("config", "--get-all", f"remote.{remote}.url", ok={0, 1}).partition("\n")[0]
-
-    def push_urls(self, remote: str) -> list[str]:
-        """Addresses that a push to a remote goes to, as configured; they may contain passwords."""
-        keys = (f"remote.{remote}.pushurl", f"remote.{remote}.url")
-        addresses = (self._git("config", "--get-all", key, ok={0, 1}).splitlines() for key in keys)
-        return next(filter(None, addresses), [])
 
     def heads(self, remote: str | None) -> dict[str, str]:
         """Local branch names and their commits, or those that a remote has now; nothing is fetched."""
@@ -306,25 +300,14 @@ def git_failure(words: Sequence[str], stderr: str | bytes) -> GitError:
 
 def _root(folder: Path) -> Path:
     """The top of the work tree that a folder belongs to."""
-    no_repository = NoRepositoryError(
-        f"{folder} is not in a git repository; run git init or change the folder"
-    )
-    if not folder.is_dir():
-        raise no_repository
+    above = (folder.absolute(), *folder.absolute().parents)
+    if not folder.is_dir() or not any((parent / ".git").exists() for parent in above):
+        raise NoRepositoryError(f"{folder} is not in a git repository; run git init or change the folder")
     words = ("rev-parse", "--show-toplevel")
-    try:
-        done = _run(folder, *words)
-    except GitError:  # without git, a .git folder still shows whether this is a repository
-        if any((parent / ".git").exists() for parent in (folder.absolute(), *folder.absolute().parents)):
-            raise
-        raise no_repository from None
-    if done.returncode == 0:
-        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
-    if b"not a git repository" in done.stderr:
-        raise no_repository
-    if b"must be run in a work tree" in done.stderr:
-        raise GitError(f"{folder} is a bare repository; run this in a clone")
-    raise git_failure(words, done.stderr)
+    done = _run(folder, *words)
+    if done.returncode != 0:
+        raise git_failure(words, done.stderr)
+    return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
 
 def _run(folder: Path, *words: str) -> "subprocess.CompletedProcess[bytes]":
@@ -357,9 +340,9 @@ def user_name(folder: Path) -> str | None:
     return output.decode("utf-8", "replace").strip() or None
 
 
-def _in_both_readings(commit: Commit, raw: bytes | None, encoding: str) -> Commit:
+def _in_both_readings(commit: Commit, raw: bytes, encoding: str) -> Commit:
     """A commit that names an encoding: its bytes as UTF-8, and below that decoded, as others may show it."""
-    head, _, body = (raw or b"").partition(b"\n\n")
+    head, _, body = raw.partition(b"\n\n")
     persons = _PERSON.findall(head)
     codecs = ("utf-8", encoding)
     return replace(
@@ -390,60 +373,3 @@ def _without_password(word: str) -> str:
     account, _, host = word.rpartition("@")
     quote = account[: len(account) - len(account.lstrip("'\""))]
     return f"{quote}…@{host}" if ":" in account else word
-
-
-class _Blobs:
-    """``git cat-file --batch`` of a repository, started at the first read.
-
-    Parameters
-    ----------
-    root : Path
-        Top of the work tree.
-    environ : mapping
-        The process's environment.
-    """
-
-    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
-        self._root = root
-        self._environ = environ
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def read(self, name: str, kind: str = "blob") -> bytes | None:
-        """A blob's or a commit's bytes; None if git does not have it or cannot fetch it.
-
-        Parameters
-        ----------
-        name : str
-            Its hash, or ``revision:path``.
-        """
-        if "\n" in name:
-            return None
-        if self._process is None:
-            self._process = self._start()
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            return None
-        with suppress(OSError):  # if git has died, the read below is empty
-            stdin.write(f"{name}\n".encode())
-            stdin.flush()
-        words = stdout.readline().split()  # hash, kind and size, or "missing"
-        if not words or not words[-1].isdigit():
-            return None
-        content = stdout.read(int(words[-1]) + 1)[:-1]  # a newline follows
-        return content if words[1] == kind.encode() else None
-
-    def close(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.communicate()
-            self._process = None
-
-    def _start(self) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(
-            ["git", "cat-file", "--batch"],
-            cwd=self._root,
-            env=dict(self._environ),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )

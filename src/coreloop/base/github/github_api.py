@@ -3,28 +3,25 @@
 import json
 import re
 import ssl
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
 from ipaddress import ip_address
-from typing import Any, Final, Literal, Self, TypeVar
+from time import sleep
+from typing import Any, Final, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from coreloop.base.errors import ForgeAuthError, ForgeUnavailableError, UsageError
-from coreloop.base.github.github_errors import is_rate_limit, no_answer, quoted, refusal, wrong_answer
+from coreloop.base.github.github_errors import no_answer, quoted, refusal, wrong_answer
 from coreloop.base.validation import ShapeError, decode
 
-DEFAULT_URL: Final = "https://api.github.com"
 API_VERSION: Final = "2022-11-28"
-Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 _PER_PAGE: Final = "100"
 _TRIES: Final = 4  # with pauses of 0.5, 1 and 2 s: longer outages are for the next run
 _BACKOFF_S: Final = 0.5  # doubled with each
-_LONGEST_WAIT_S: Final = 60.0
 
 T = TypeVar("T")
 
@@ -54,17 +51,11 @@ class ApiAnswer:
         return dict(parse_qsl(urlsplit(match[1]).query)) if match else {}
 
 
-@dataclass(frozen=True, slots=True)
-class _Mutated:
-    errors: tuple[Any, ...] = ()
-
-
 class GithubApi:
     """GitHub's REST API below ``/repos/{owner}/{repo}``, and mutations that only GraphQL has.
 
-    Reads are retried three times if GitHub is unavailable or does not answer, and after a rate limit that
-    ends within a minute; after a lost answer to a write, the caller must check the result. Only reads follow
-    redirects, and only to the same server.
+    Reads are retried three times if GitHub is unavailable or does not answer; after a lost answer to a write,
+    the caller must check the result. Only reads follow redirects, and only to the same server.
 
     Parameters
     ----------
@@ -78,8 +69,6 @@ class GithubApi:
         Longest wait for data from the server.
     tries : int
         Attempts in all, for requests that only read.
-    sleep, now : callable
-        The clock, in seconds.
 
     Raises
     ------
@@ -94,67 +83,36 @@ class GithubApi:
         repo: str,
         token: str,
         *,
-        base_url: str = DEFAULT_URL,
+        base_url: str,
         timeout_s: int = 15,
         tries: int = _TRIES,
-        sleep: Callable[[float], None] = time.sleep,
-        now: Callable[[], float] = time.time,
     ) -> None:
         self.repo = checked_repo(repo)
-        self.host = checked_host(base_url)
+        check_address(base_url)
         self._token = checked_token(token)
         self._base_url = base_url.rstrip("/")
         self._timeout_s, self._tries = timeout_s, tries
-        self._sleep, self._now = sleep, now
         self._opener = build_opener(_SameServer)
 
     def __repr__(self) -> str:
-        return f"GithubApi({self.repo!r} at {self.host})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing: each request has its own connection."""
+        return f"GithubApi({self.repo!r})"
 
     def get(self, path: str, *, doing: str, query: Mapping[str, str] | None = None) -> ApiAnswer:
         """Send a GET request; `doing` follows "cannot" in an error message."""
-        return self._send("GET", path, doing=doing, query=query)
+        return self.send("GET", f"{path}?{urlencode(query)}" if query else path, doing=doing)
 
-    def post(self, path: str, body: Mapping[str, Any], *, doing: str) -> ApiAnswer:
-        """Send a POST request."""
-        return self._send("POST", path, doing=doing, body=body)
-
-    def put(self, path: str, body: Mapping[str, Any], *, doing: str) -> ApiAnswer:
-        """Send a PUT request."""
-        return self._send("PUT", path, doing=doing, body=body)
-
-    def patch(self, path: str, body: Mapping[str, Any], *, doing: str) -> ApiAnswer:
-        """Send a PATCH request."""
-        return self._send("PATCH", path, doing=doing, body=body)
-
-    def delete(self, path: str, *, doing: str) -> ApiAnswer:
-        """Send a DELETE request."""
-        return self._send("DELETE", path, doing=doing)
-
-    def mutate(self, mutation: str, **variables: str) -> None:
-        """Run a GraphQL mutation; GraphQL reports errors with a success status.
-
-        Parameters
-        ----------
-        mutation : str
-            Name of a mutation of a pull request.
-        variables : str
-            Fields of its input, each an id.
-        """
+    def mutate(self, mutation: str, pull_request_id: str) -> None:
+        """Run a GraphQL mutation of a pull request; GraphQL reports errors with a success status."""
         doing = f"{mutation} in {self.repo}"
-        declared = ", ".join(f"${name}: ID!" for name in variables)
-        given = ", ".join(f"{name}: ${name}" for name in variables)
-        query = f"mutation({declared}) {{ {mutation}(input: {{{given}}}) {{ clientMutationId }} }}"
-        answer = self._send("POST", None, doing=doing, body={"query": query, "variables": variables})
-        errors = answer.decoded(_Mutated).errors
-        if errors:
-            raise refusal(doing, status=422, headers={}, detail=quoted({"errors": list(errors)}))
+        input_ = "input: {pullRequestId: $pullRequestId}"
+        query = f"mutation($pullRequestId: ID!) {{ {mutation}({input_}) {{ clientMutationId }} }}"
+        # /api/graphql if the REST API is /api/v3
+        url = f"{self._base_url.removesuffix('/v3')}/graphql"
+        answer = self._checked(
+            "POST", url, {"query": query, "variables": {"pullRequestId": pull_request_id}}, doing
+        )
+        if answer.decoded(dict[str, Any]).get("errors"):
+            raise refusal(doing, status=422, headers={}, detail=quoted(answer.text))
 
     def pages(self, path: str, kind: type[list[T]], *, doing: str, **query: str) -> Iterator[T]:
         """Read all pages of a list, 100 items per request."""
@@ -168,58 +126,23 @@ class GithubApi:
             yield from answer.decoded(kind)
             page = answer.next_query()
 
-    def _send(
-        self,
-        verb: Verb,
-        path: str | None,
-        *,
-        doing: str,
-        query: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
-    ) -> ApiAnswer:
-        # /api/graphql if the REST API is /api/v3
-        graphql = f"{self._base_url.removesuffix('/v3')}/graphql"
-        url = graphql if path is None else f"{self._base_url}/repos/{self.repo}{path}"
-        url += f"?{urlencode(query)}" if query else ""
-        answer = self._patiently(
-            self._tries if verb == "GET" else 1, lambda: self._ask(verb, url, body, doing)
-        )
+    def send(self, verb: str, path: str, body: Mapping[str, Any] | None = None, *, doing: str) -> ApiAnswer:
+        """Send a request, of a read several times if necessary."""
+        url = f"{self._base_url}/repos/{self.repo}{path}"
+        for retry in range(self._tries - 1 if verb == "GET" else 0):
+            try:
+                return self._checked(verb, url, body, doing)
+            except ForgeUnavailableError:
+                sleep(_BACKOFF_S * 2**retry)
+        return self._checked(verb, url, body, doing)
+
+    def _checked(self, verb: str, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
+        answer = self._ask(verb, url, body, doing)
         if answer.status >= 300:
             raise refusal(doing, status=answer.status, headers=answer.headers, detail=quoted(answer.text))
         return answer
 
-    def _patiently(self, tries: int, ask: Callable[[], ApiAnswer]) -> ApiAnswer:
-        for retry in range(tries - 1):
-            wait_s = _BACKOFF_S * 2**retry
-            try:
-                answer = ask()
-            except ForgeUnavailableError:
-                self._sleep(wait_s)
-                continue
-            pause_s = self._pause(answer, wait_s)
-            if pause_s is None:
-                return answer
-            self._sleep(pause_s)
-        return ask()
-
-    def _pause(self, answer: ApiAnswer, wait_s: float) -> float | None:
-        """Seconds to wait before the next attempt; None for a final answer."""
-        if answer.status >= 500:
-            return wait_s
-        if not is_rate_limit(answer.status, answer.headers, quoted(answer.text)):
-            return None
-        limit_s = max(self._limit_s(answer.headers), wait_s)
-        return limit_s if limit_s <= _LONGEST_WAIT_S else None
-
-    def _limit_s(self, headers: Mapping[str, str]) -> float:
-        """Seconds until the rate limit resets: from the answer, else a minute, as GitHub recommends."""
-        if (after := headers.get("retry-after", "")).isdecimal():
-            return float(after)
-        reset = headers.get("x-ratelimit-reset", "")
-        # plus a second: the reset time is rounded to seconds
-        return float(reset) - self._now() + 1 if reset.isdecimal() else _LONGEST_WAIT_S
-
-    def _ask(self, verb: Verb, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
+    def _ask(self, verb: str, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
         with _translated(doing, timeout_s=self._timeout_s), self._opened(verb, url, body) as answer:
             headers = {name.lower(): value for name, value in answer.headers.items()}
             status, content = int(answer.status or 0), answer.read()
@@ -230,27 +153,22 @@ class GithubApi:
         # a server may echo the request
         return ApiAnswer(doing, status, headers, text.replace(self._token, "***"))
 
-    def _opened(self, verb: Verb, url: str, body: Mapping[str, Any] | None) -> "HTTPResponse | HTTPError":
+    def _opened(self, verb: str, url: str, body: Mapping[str, Any] | None) -> "HTTPResponse | HTTPError":
         """The answer, of any status."""
+        headers = {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"token {self._token}",
+            "Content-Type": "application/json",
+            "User-Agent": "coreloop",
+            "X-GitHub-Api-Version": API_VERSION,
+        }
+        data = json.dumps(body).encode() if body is not None else None
+        request = Request(url, data, headers, method=verb)
         try:
-            answer: HTTPResponse = self._opener.open(self._request(verb, url, body), timeout=self._timeout_s)
+            answer: HTTPResponse = self._opener.open(request, timeout=self._timeout_s)
         except HTTPError as refused:
             return refused
         return answer
-
-    def _request(self, verb: Verb, url: str, body: Mapping[str, Any] | None) -> Request:
-        return Request(
-            url,
-            method=verb,
-            data=json.dumps(body).encode() if body is not None else None,
-            headers={
-                "Accept": "application/vnd.github+json",
-                "Authorization": f"token {self._token}",
-                "Content-Type": "application/json",
-                "User-Agent": "coreloop",
-                "X-GitHub-Api-Version": API_VERSION,
-            },
-        )
 
 
 class _SameServer(HTTPRedirectHandler):
@@ -303,14 +221,8 @@ def checked_token(token: str) -> str:
     return token.strip()
 
 
-def checked_host(base_url: str) -> str:
-    """Name and port of an API's server.
-
-    Raises
-    ------
-    UsageError
-        The address is invalid, or would send the token unencrypted to another machine.
-    """
+def check_address(base_url: str) -> None:
+    """Raise `UsageError` if an API's address is invalid, or would send the token in the clear elsewhere."""
     url = urlsplit(base_url)
     host = url.hostname or ""
     if url.scheme not in ("http", "https") or not host or url.username is not None:
@@ -319,7 +231,6 @@ def checked_host(base_url: str) -> str:
         )
     if url.scheme == "http" and not _is_this_machine(host):
         raise UsageError(f"GITHUB_API_URL: http would send the token to {host} unencrypted; use https")
-    return url.netloc
 
 
 def checked_repo(repo: str) -> str:

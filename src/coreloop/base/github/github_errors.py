@@ -4,9 +4,11 @@ The only module that knows GitHub's status codes. Each message is a single line:
 do next. The libraries' exceptions are translated by the transports.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from coreloop.base.errors import (
     ForgeAnswerError,
@@ -19,7 +21,7 @@ from coreloop.base.errors import (
     ForgeUnavailableError,
     PullRequestExistsError,
 )
-from coreloop.base.validation import ShapeError, parse_json, shaped
+from coreloop.base.text import fitted, printable
 
 _LONGEST_QUOTE = 200
 
@@ -52,25 +54,7 @@ _EXISTS = (
     "the branch has an open pull request",
     "review it on GitHub, and close it if it is not needed",
 )
-_NO_DRAFTS = (
-    ForgeRefusedError,
-    "this repository does not support drafts, and coreloop opens only drafts",
-    "open the pull request from the pushed branch by hand",
-)
 _CHECK_ROUTE = "check GITHUB_API_URL and any proxy"
-
-
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    message: str | None = None
-    field: str | None = None
-    code: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _ErrorBody:
-    message: str = ""
-    errors: tuple[_Problem | str, ...] = ()
 
 
 def refusal(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
@@ -87,8 +71,8 @@ def refusal(doing: str, *, status: int, headers: Mapping[str, str], detail: str)
     detail : str
         GitHub's message, see `quoted`.
     """
-    if is_rate_limit(status, headers, detail):
-        return rate_limit(doing, status=status, headers=headers, detail=detail)
+    if _is_rate_limit(status, headers, detail):
+        return _rate_limit(doing, status=status, headers=headers, detail=detail)
     leaf, why, advice = _refusal_for(status, detail)
     quote = f": {detail}" if detail else ""
     return leaf(f"cannot {doing}: {why} ({status}{quote}); {advice}", status=status, detail=detail)
@@ -101,12 +85,10 @@ def _refusal_for(status: int, detail: str) -> tuple[type[ForgeError], str, str]:
         return _OUT_OF_ORDER
     if status == 422 and "pull request already exists" in detail.lower():
         return _EXISTS
-    if status == 422 and "draft pull requests are not supported" in detail.lower():
-        return _NO_DRAFTS
     return _REFUSALS.get(status, _OTHER_REFUSAL)
 
 
-def is_rate_limit(status: int, headers: Mapping[str, str], detail: str) -> bool:
+def _is_rate_limit(status: int, headers: Mapping[str, str], detail: str) -> bool:
     """Whether a response reports an exceeded rate limit."""
     if status == 429:
         return True
@@ -115,24 +97,14 @@ def is_rate_limit(status: int, headers: Mapping[str, str], detail: str) -> bool:
     return status == 403 and (is_exhausted or "rate limit" in detail.lower())
 
 
-def rate_limit(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
-    """The error for an exceeded rate limit, with the time when it resets."""
-    retry_at = _reset_time(headers)
-    wait_s = headers.get("retry-after", "")
-    when = "in a few minutes"
+def _rate_limit(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
+    when, wait_s = "in a few minutes", headers.get("retry-after", "")
     if wait_s.isdecimal():
         when = f"in {wait_s} s"
-    elif retry_at is not None:
-        when = f"after {retry_at:%Y-%m-%d %H:%M:%S} UTC"
+    with suppress(ValueError, OverflowError, OSError):
+        when = f"after {datetime.fromtimestamp(int(headers.get('x-ratelimit-reset', '')), UTC):%F %T} UTC"
     line = f"cannot {doing}: GitHub's rate limit is exceeded ({status}); run the same command again {when}"
-    return ForgeRateLimitError(line, status=status, detail=detail, retry_at=retry_at)
-
-
-def _reset_time(headers: Mapping[str, str]) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(int(headers.get("x-ratelimit-reset", "")), tz=UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
+    return ForgeRateLimitError(line, status=status, detail=detail)
 
 
 def wrong_answer(doing: str, why: str) -> ForgeAnswerError:
@@ -156,29 +128,26 @@ def moved(doing: str, *, to: str) -> ForgeNotFoundError:
     )
 
 
-def quoted(body: object) -> str:
+def quoted(body: str) -> str:
     """GitHub's message in an error body: a single line, printable, at most 200 characters.
 
-    Parameters
-    ----------
-    body : object
-        JSON text or the decoded value; anything else gives "".
+    Anything else than an object of JSON gives "".
     """
     try:
-        error = shaped(parse_json(body) if isinstance(body, str | bytes) else body, _ErrorBody)
-    except ShapeError:
+        error = json.loads(body)
+    except (ValueError, RecursionError):
         return ""
-    text = "; ".join(filter(None, [error.message, *map(_problem, error.errors)]))
-    return _one_line(text)
+    errors = error.get("errors") if isinstance(error, dict) else None
+    problems = map(_problem, errors) if isinstance(errors, list) else ()
+    message = error.get("message") if isinstance(error, dict) else None
+    return _one_line("; ".join(text for text in (message, *problems) if text and isinstance(text, str)))
 
 
-def _problem(problem: _Problem | str) -> str:
-    if isinstance(problem, str):
+def _problem(problem: Any) -> Any:
+    if not isinstance(problem, dict):
         return problem
-    return problem.message or " ".join(filter(None, [problem.field, problem.code]))
+    return problem.get("message") or f"{problem.get('field', '')} {problem.get('code', '')}".strip()
 
 
 def _one_line(text: str) -> str:
-    printable = "".join(char if char.isprintable() else " " for char in text)
-    line = " ".join(printable.split())
-    return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
+    return fitted(printable(" ".join(text.split())), _LONGEST_QUOTE)

@@ -1,7 +1,7 @@
 """What coreloop writes on GitHub once and then edits: the dashboard issue, a comment under a change."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.github_errors import wrong_answer
@@ -25,20 +25,12 @@ class _Label:
 class _Issue:
     number: int
     html_url: str
-    labels: tuple[_Label | str, ...] = ()
+    labels: tuple[_Label, ...] = ()
     pull_request: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenIssue:
-    """The page of an issue, and whether it was created now."""
-
-    url: str
-    created: bool
-
-
-def write_dashboard(api: GithubApi, body: str) -> WrittenIssue:
-    """Edit the oldest issue with the dashboard's label, or create it.
+def write_dashboard(api: GithubApi, body: str) -> str:
+    """Edit the oldest issue with the dashboard's label, or create it; returns what was done, and its page.
 
     Only people with triage access can set a label, so nobody else's issue is taken for the dashboard. A
     closed issue is edited and stays closed.
@@ -54,21 +46,22 @@ def write_dashboard(api: GithubApi, body: str) -> WrittenIssue:
     for issue in api.pages("/issues", list[_Issue], doing=doing, **query):
         if issue.pull_request is None:  # GitHub lists pull requests as issues
             doing = f"edit issue {issue.number} of {api.repo}"
-            edited = api.patch(f"/issues/{issue.number}", {"body": text}, doing=doing).decoded(_Issue)
-            return WrittenIssue(edited.html_url, created=False)
+            edited = api.send("PATCH", f"/issues/{issue.number}", {"body": text}, doing=doing).decoded(_Issue)
+            return f"edited {edited.html_url}"
     return _create(api, text)
 
 
-def _create(api: GithubApi, body: str) -> WrittenIssue:
+def _create(api: GithubApi, body: str) -> str:
     doing = f"create the dashboard issue in {api.repo}"
     fields = {"title": DASHBOARD_TITLE, "body": body, "labels": [DASHBOARD_LABEL]}
-    issue = api.post("/issues", fields, doing=doing).decoded(_Issue)
-    names = {label if isinstance(label, str) else label.name for label in issue.labels}
-    if DASHBOARD_LABEL not in names:  # GitHub drops labels silently if the token may not set them
+    issue = api.send("POST", "/issues", fields, doing=doing).decoded(_Issue)
+    if DASHBOARD_LABEL not in {
+        label.name for label in issue.labels
+    }:  # GitHub drops labels silently if the token may not set them
         raise wrong_answer(
             doing, f"{issue.html_url} has no label {DASHBOARD_LABEL}: add it, or close the issue"
         )
-    return WrittenIssue(issue.html_url, created=True)
+    return f"created {issue.html_url}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +82,10 @@ class _Comment:
         return (self.body or "").startswith(MARK) and self.user is not None and self.user.type == "Bot"
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenComment:
-    """The page of a comment, and what was done."""
-
-    url: str
-    done: Literal["created", "edited", "unchanged"]
-
-
-def write_comment(api: GithubApi, number: int, text: str) -> WrittenComment:
+def write_comment(api: GithubApi, number: int, text: str) -> str:
     """Write the comment under a pull request, or edit the one that is there.
+
+    Returns what was done, and the comment's page.
 
     Parameters
     ----------
@@ -119,10 +106,10 @@ def write_comment(api: GithubApi, number: int, text: str) -> WrittenComment:
     for comment in api.pages(place, list[_Comment], doing=doing):
         if comment.is_ours:
             if (comment.body or "").replace("\r\n", "\n").strip() == body.strip():
-                return WrittenComment(comment.html_url, "unchanged")
+                return f"unchanged {comment.html_url}"
             doing = f"edit comment {comment.id} of {api.repo}"
-            edited = api.patch(f"/issues/comments/{comment.id}", {"body": body}, doing=doing)
-            return WrittenComment(edited.decoded(_Comment).html_url, "edited")
+            edited = api.send("PATCH", f"/issues/comments/{comment.id}", {"body": body}, doing=doing)
+            return f"edited {edited.decoded(_Comment).html_url}"
     doing = f"comment on pull request {number} of {api.repo}"
-    created = api.post(place, {"body": body}, doing=doing).decoded(_Comment)
-    return WrittenComment(created.html_url, "created")
+    created = api.send("POST", place, {"body": body}, doing=doing).decoded(_Comment)
+    return f"created {created.html_url}"

@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from coreloop.base.git.trailers import BRANCH_PREFIX, REVERT_PREFIX, TITLE_MARK, promoted_keys
+from coreloop.base.validation import at
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """The fields of a pull request that a promotion needs.
+    """The fields of a pull request that a promotion needs, as GitHub shows them.
 
     Attributes
     ----------
@@ -23,29 +24,38 @@ class PullRequest:
         Names of the branch with the change and of its target branch.
     head_sha : str
         Commit at the head of `branch`.
-    same_repo : bool
-        False for a fork, from which anyone may open a pull request.
-    merged : bool
-        A merged pull request is also ``"closed"``.
+    repo, head_repo : str
+        ``owner/name`` of the target branch's and of the change's repository; None for a deleted fork.
     """
 
     number: int
-    url: str
     title: str
     state: Literal["open", "closed"]
-    draft: bool
-    branch: str
-    base: str
-    head_sha: str
-    same_repo: bool
-    merged: bool
     created_at: datetime
-    body: str = field(repr=False)
+    url: str = at("html_url")
+    branch: str = at("head.ref")
+    head_sha: str = at("head.sha")
+    base: str = at("base.ref")
+    repo: str = at("base.repo.full_name")
+    head_repo: str | None = at("head.repo.full_name", None)
+    merged_at: datetime | None = None
+    draft: bool = False
+    body: str | None = field(default=None, repr=False)
+
+    @property
+    def merged(self) -> bool:
+        """A merged pull request is also ``"closed"``."""
+        return self.merged_at is not None
+
+    @property
+    def same_repo(self) -> bool:
+        """False for a fork, from which anyone may open a pull request."""
+        return self.head_repo is not None and self.head_repo.lower() == self.repo.lower()
 
     @property
     def message(self) -> str:
         """Title and description, as a squash merge lands them."""
-        return f"{self.title}\n\n{self.body}"
+        return f"{self.title}\n\n{self.body or ''}"
 
     @property
     def is_coreloop(self) -> bool:
@@ -61,31 +71,6 @@ class PullRequest:
         """
         is_ours = self.same_repo and self.branch.startswith(BRANCH_PREFIX)
         return is_ours and key in promoted_keys(self.message)
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewRequired:
-    """Changes of the branch need `approvals` (1 or more) approving reviews, because of `source`."""
-
-    approvals: int
-    source: Literal["ruleset", "branch protection"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewNotRequired:
-    """A change can reach the branch without a review; `reason` completes "no review is required: …"."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewUnknown:
-    """The token may not read the branch's rules; `reason` says which rules, and what to do."""
-
-    reason: str
-
-
-ReviewRule = ReviewRequired | ReviewNotRequired | ReviewUnknown
 
 
 class Forge(Protocol):
@@ -109,5 +94,5 @@ class Forge(Protocol):
     def add_label(self, number: int) -> None:
         """Add coreloop's label to a pull request. Idempotent."""
 
-    def review_rule(self, base: str) -> ReviewRule:
-        """Whether changes of the branch `base` need a review."""
+    def unreviewed(self, base: str) -> str:
+        """Why changes of the branch `base` may need no review; empty if they need one."""

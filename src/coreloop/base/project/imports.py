@@ -27,12 +27,6 @@ class _Names(NamedTuple):
     imported: dict[str, list[_Import]]
 
 
-def imported_files(tree: ast.AST, path: Path, root: Path) -> Iterator[Path]:
-    """Yield the project's files that a file imports, anywhere in it."""
-    for _, target in _imports(tree, path, root, Path.is_file):
-        yield target.file
-
-
 def with_imported(
     tree: ast.AST, path: Path, root: Path, parse: Parse, exists: Exists = Path.is_file
 ) -> ast.Module:

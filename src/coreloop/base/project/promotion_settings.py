@@ -1,8 +1,10 @@
 """What coreloop.yaml can say of a promotion: the docstring, its checks, the pull request, and its effect."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from coreloop.base.project.frameworks import Framework
 
 _AT_LEAST_ONE: Final = {"least": 1}
 
@@ -43,6 +45,10 @@ class DocstringSettings:
     max_lines: int = field(default=12, metadata=_AT_LEAST_ONE)
     max_chars: int = field(default=1_500, metadata=_AT_LEAST_ONE)
 
+    def fits(self, lines: Sequence[str]) -> bool:
+        """Whether promoted lines are within what one place of a description takes."""
+        return len(lines) <= self.max_lines and sum(map(len, lines)) <= self.max_chars
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
@@ -69,7 +75,7 @@ class ReachSettings:
 
     Attributes
     ----------
-    framework : str or None
+    framework : Framework or None
         The agent framework. Requires ``tools``; excludes ``command``.
     tools : str or None
         ``module:attribute`` of the tools, or of a callable that returns them.
@@ -82,7 +88,7 @@ class ReachSettings:
         Longest description, in characters, that a model or provider accepts.
     """
 
-    framework: str | None = None
+    framework: Framework | None = None
     tools: str | None = None
     python: str | None = None
     command: tuple[str, ...] = ()

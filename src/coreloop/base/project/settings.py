@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, get_args
 
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
 from coreloop.base.project.promotion_settings import (
     DocstringSettings,
     EffectSettings,
@@ -14,10 +13,10 @@ from coreloop.base.project.promotion_settings import (
     ReplaySettings,
 )
 from coreloop.base.project.score_rule import OutcomeRule, parse_rule
-from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.records import DEFAULT_SELECTORS
 
 _AT_LEAST_ONE: Final = {"least": 1}
+_PRICE: Final = {"least": 0, "most": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +58,7 @@ class ToolSettings:
     Attributes
     ----------
     target : str or None
-        ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
-        Default: the tool's only definition.
+        ``path.py::qualname``. Default: the tool's only definition.
     selectors : tuple of str
         Arguments whose value chooses what the tool does. A value is written into a docstring only if it is
         in ``axis_slugs`` or a literal in the tool's file.
@@ -126,8 +124,8 @@ class OwnDetector:
     name : str
         Two to nine capital letters, as in the label: ``STAFF`` becomes ``[STAFF-1]``.
     pattern : str
-        A regular expression without unlimited repeats: ``{1,40}``, not ``+``. The group ``value``, or else
-        the whole match, is masked.
+        A regular expression; limit its repeats (``{1,40}``, not ``+``). The group ``value``, or else the
+        whole match, is masked.
     example : str
         A text in which the pattern finds something.
     """
@@ -201,6 +199,105 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PriceSettings:
+    """What a model costs, in US dollars per million tokens.
+
+    Attributes
+    ----------
+    input : float
+        The price of the messages.
+    output : float
+        The price of the reply, including what the model writes before it (reasoning).
+    """
+
+    input: float = field(metadata=_PRICE)
+    output: float = field(metadata=_PRICE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingSettings:
+    """How a model chooses among words, so that the same question gets the same answer where it can.
+
+    An endpoint that refuses one of them is asked without it from then on; `runs show` says so.
+
+    Attributes
+    ----------
+    temperature : float or None
+        0 for the likeliest words; null to leave it to the endpoint.
+    seed : int or None
+        The seed for endpoints that draw by one; null to send none.
+    """
+
+    temperature: float | None = field(default=0.0, metadata={"least": 0, "most": 2})
+    seed: int | None = field(default=1, metadata={"least": 0, "most": 2**31 - 1})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSettings:
+    """An address that answers OpenAI's chat completions.
+
+    Attributes
+    ----------
+    url : str
+        Up to and without ``/chat/completions``. ``{NAME}`` stands for an environment variable.
+    key : str or None
+        The environment variable that holds the key. An endpoint without a key costs nothing.
+    key_header : str
+        ``Authorization`` (the key as ``Bearer``), or a header that takes the key alone.
+    json_schema : bool
+        Whether the endpoint restricts a reply to a JSON Schema.
+    max_tokens : str
+        The parameter that limits the tokens of a reply.
+    tool_calls : bool
+        Whether its models take tools and call them.
+    """
+
+    url: str
+    key: str | None = None
+    key_header: str = "Authorization"
+    json_schema: bool = True
+    max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    tool_calls: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """What ``serve`` accepts. Requests, runs and open requests are counted by API key, in each process.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        Names by which clients reach the service, without port, beside its own address and ``localhost``.
+    origins : tuple of str
+        Web pages of other hosts that may call it, such as ``https://tools.example``.
+    workers : int
+        Runs and jobs that a process works on at once.
+    max_body_bytes : int
+        The largest body of a request.
+    requests_per_minute : int
+        On average, after a start of as many at once as are due in six seconds.
+    runs_per_minute : int
+        New runs, as above.
+    open_requests : int
+        Requests under way at once, event streams included.
+    max_queued : int
+        Jobs that may wait, in all processes; a new run is refused beyond.
+    usd_per_key_per_day : float or None
+        What the ended runs of a key may have spent in a day (UTC) before a new run is refused.
+    """
+
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    workers: int = field(default=4, metadata={"least": 1, "most": 64})
+    max_body_bytes: int = field(default=100_000, metadata={"least": 1_000, "most": 100_000_000})
+    requests_per_minute: int = field(default=6_000, metadata=_AT_LEAST_ONE)
+    runs_per_minute: int = field(default=600, metadata=_AT_LEAST_ONE)
+    open_requests: int = field(default=1_000, metadata=_AT_LEAST_ONE)
+    max_queued: int = field(default=2_000, metadata=_AT_LEAST_ONE)
+    usd_per_key_per_day: float | None = field(default=None, metadata={"least": 0})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The keys at the top level of coreloop.yaml.
 
@@ -268,10 +365,10 @@ class Settings:
     limits: LimitSettings = LimitSettings()
     search: SearchSettings = SearchSettings()
     schemas: tuple[str, ...] = ()
-    service: ServiceSettings = field(default=ServiceSettings())
+    service: ServiceSettings = ServiceSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)
-    sampling: SamplingSettings = field(default=SamplingSettings())
+    sampling: SamplingSettings = SamplingSettings()
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)
 
     def selectors(self) -> dict[str, tuple[str, ...]]:
@@ -285,7 +382,3 @@ class Settings:
     def outcome_rule(self) -> OutcomeRule | None:
         """Return the rule of ``outcome``, or None if no score is named."""
         return parse_rule(self.outcome.score, self.outcome.success) if self.outcome.score else None
-
-    def keywords(self, label: str) -> tuple[str, ...]:
-        """Return the keywords of every rule with a label."""
-        return tuple(word for rule in self.categories if rule.label == label for word in rule.any)

@@ -37,7 +37,7 @@ class Tool:
     file : str
         Path below the project's folder, with ``/``.
     qualname : str
-        ``Class.method`` or ``function``; ``function:LINE`` if the target names a line.
+        ``Class.method`` or ``function``.
     parameters : tuple of str
         Names in the order of the signature, without ``self`` and ``cls``.
     literals : frozenset of str
@@ -168,20 +168,10 @@ def _from_target(name: str, target: str, source: _Source) -> Tool | Unresolved:
     tree = source.tree(source.root / file)
     if tree is None:
         return Unresolved(name, f"{file} is not readable Python")
-    symbol, _, line = qualname.partition(":")
-    nodes = [node for defined, node in definitions(tree) if defined == symbol]
-    if line:
-        nodes = [node for node in nodes if line in map(str, _head_lines(node))]
+    nodes = [node for defined, node in definitions(tree) if defined == qualname]
     if not nodes:
         return Unresolved(name, f"{file} has no {qualname}")
     return make_tool(name, file, qualname, nodes[0], source.used(source.root / file))
-
-
-def _head_lines(node: _Definition) -> Iterator[int]:
-    """Yield the lines by which a target may name a definition: its ``def`` and its decorators."""
-    yield node.lineno
-    for decorator in node.decorator_list:
-        yield decorator.lineno
 
 
 def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:

@@ -1,13 +1,10 @@
 """The paths of a project's files."""
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import normpath
 
-from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import open_regular
+from coreloop.base.files import close_to_others, read_file
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME, load_settings
 
@@ -28,11 +25,6 @@ class Workspace:
     settings: Settings
 
     @property
-    def is_configured(self) -> bool:
-        """Whether the project has a coreloop.yaml."""
-        return (self.root / FILE_NAME).is_file()
-
-    @property
     def audit_dir(self) -> Path:
         return self.root / self.settings.data_dir / "audit"
 
@@ -47,7 +39,7 @@ class Workspace:
 
     @property
     def contexts_dir(self) -> Path:
-        """What models had read up to each call, if it is kept; see `coreloop.observe.conversation`."""
+        """What models had read up to each call, if it is kept; see `coreloop.observe.record_parts`."""
         return self.audit_dir / "contexts"
 
     @property
@@ -87,11 +79,6 @@ class Workspace:
         return self.root / self.settings.data_dir / "runs"
 
     @property
-    def sign_in_file(self) -> Path:
-        """The secret that signs the cookies of readers of pages. Safe to delete: they sign in again."""
-        return self.runs_dir / "sign-in.key"
-
-    @property
     def index_file(self) -> Path:
         """The index of files, see `coreloop.answer.search.index`; their text in clear. Safe to delete."""
         return self.root / self.settings.data_dir / "index" / "index.db"
@@ -118,7 +105,7 @@ class Workspace:
 
     @property
     def dropped_file(self) -> Path:
-        """Counts of requests that the collectors could not record, see `coreloop.observe.dropped_file`."""
+        """Counts of requests that the collectors could not record, see `coreloop.observe.journal`."""
         return self.audit_dir / "dropped.jsonl"
 
     @property
@@ -149,22 +136,14 @@ class Workspace:
         """
         own = {folder.resolve() for folder in (self.audit_dir, self.knowledge_dir.parent, self.runs_dir)}
         is_own = not own.isdisjoint(path.resolve().parents) or path.resolve() == self.runs_dir.resolve()
-        if not is_own or not hasattr(os, "geteuid"):
-            return
-        with suppress(OSError):  # absent, or on a file system without modes
-            status = path.stat()
-            if status.st_uid == os.geteuid() and status.st_mode & 0o077:
-                path.chmod(status.st_mode & 0o700)
+        if is_own:
+            close_to_others(path)
 
     def replayed(self) -> frozenset[str]:
         """Return the ids in the replays file."""
-        try:
-            with open_regular(self.replays_file) as file:
-                return frozenset(file.read().decode().splitlines()) - {""}
-        except FileNotFoundError:
+        if not self.replays_file.exists():
             return frozenset()
-        except (OSError, UnicodeDecodeError) as error:
-            raise WorkspaceError(f"cannot be read ({error})", path=self.replays_file) from error
+        return frozenset(read_file(self.replays_file).decode("utf-8", "replace").splitlines()) - {""}
 
 
 def open_workspace(start: Path) -> Workspace:

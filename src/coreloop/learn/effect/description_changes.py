@@ -1,10 +1,14 @@
-"""The ledger: every change of a tool's description in the base branch, by us or by a human, from git."""
+"""The ledger: every change of a tool's description in the base branch, by us or by a human, from git.
+
+And which days of a tool had which of its descriptions.
+"""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
@@ -15,6 +19,8 @@ from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
 from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
 from coreloop.descriptions.source import UnprovenError, definitions, docstring_node, is_shadowed, read_source
+from coreloop.learn.effect.tool_days import ToolLog
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
@@ -50,9 +56,9 @@ class Change:
     tool: str
     target: str
     sha: str
-    subject: str
     place: int
     merged_at: datetime
+    subject: str = ""
     ids: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -80,14 +86,12 @@ class Ledger:
     ----------
     changes : tuple of Change
         By time.
+    places : mapping of str to int
+        By commit, the newest commit of the base branch that it has.
     """
 
     changes: tuple[Change, ...]
-    _places: Mapping[str, int]
-
-    def place_of(self, version: str) -> int | None:
-        """The newest commit of the base branch that a version has, as its place; None if unknown here."""
-        return self._places.get(version)
+    places: Mapping[str, int]
 
 
 def read_ledger(
@@ -109,50 +113,34 @@ def read_ledger(
     """
     commits = list(repository.log(base))
     history = read_history(repository, commits)
-    line = _first_parents(commits)
+    places = {commit.sha: place for place, commit in enumerate(history.line)}
     by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for tool, target in _with_promoted(targets, history).items():
         by_file[(folder / target.partition("::")[0]).as_posix()].append((tool, target))
-    changes = [
-        _change(change, history, prefix=f"{folder}/".removeprefix("./"), now=now)
-        for change in _text_changes(repository, base, by_file, line)
-    ]
-    ordered = sorted(changes, key=lambda change: (change.place, change.tool))
-    return Ledger(tuple(ordered), _places(commits, line))
-
-
-@dataclass(frozen=True, slots=True)
-class _TextChange:
-    """A changed text of a tool: the file before and after, and the commit with its place in the line."""
-
-    tool: str
-    target: str
-    path: str
-    before: bytes
-    after: bytes
-    commit: Commit
-    place: int
-
-
-def _text_changes(
-    repository: Repository,
-    base: str,
-    by_file: Mapping[str, Sequence[tuple[str, str]]],
-    line: Sequence[Commit],
-) -> Iterator[_TextChange]:
-    """The changed descriptions; a new file or definition is no change."""
-    places = {commit.sha: (commit, place) for place, commit in enumerate(line)}
     read_blob = lru_cache(maxsize=64)(repository.blob)
     read_texts = lru_cache(maxsize=64)(lambda blob, path: _descriptions(path, read_blob(blob)))
+    changes = []
     for file, tools in _file_changes(repository, base, by_file):
-        if file.sha not in places or not (file.blobs[0] and file.blobs[1]):
+        if file.sha not in places or not all(file.blobs):  # a new file is no change
             continue
         old, new = (read_texts(blob, file.path) for blob in file.blobs)
         for tool, target in tools:
             name = symbol_of(target)[1]
             if name in old and name in new and old[name] != new[name]:
-                before, after = map(read_blob, file.blobs)
-                yield _TextChange(tool, target, file.path, before, after, *places[file.sha])
+                had, has = (docstring_bullets(read_blob(blob), target) for blob in file.blobs)
+                change = Change(
+                    tool=tool,
+                    target=target,
+                    sha=file.sha,
+                    place=places[file.sha],
+                    merged_at=history.timestamp(places[file.sha], now=now),
+                    added=tuple(has - had),
+                    removed=tuple(had - has),
+                )
+                former = file.path.removeprefix(f"{folder}/".removeprefix("./"))
+                changes.append(_with_message(change, former, history))
+    ordered = sorted(changes, key=lambda change: (change.place, change.tool))
+    return Ledger(tuple(ordered), _places(commits, places))
 
 
 def _file_changes(
@@ -167,29 +155,23 @@ def _file_changes(
             yield from _file_changes(repository, f"{file.sha}^1", {renamed.path: own})
 
 
-def _change(text: _TextChange, history: History, *, prefix: str, now: datetime) -> Change:
-    had, has = (docstring_bullets(side, text.target) for side in (text.before, text.after))
-    message, symbols = text.commit.message, {symbol_of(text.target)}
-    symbols.add((text.path.removeprefix(prefix), symbol_of(text.target)[1]))
+def _with_message(change: Change, file: str, history: History) -> Change:
+    """The change with what its commit says; ``file`` is the name that its file had then."""
+    message, symbols = history.line[change.place].message, {symbol_of(change.target)}
+    symbols.add((file, symbol_of(change.target)[1]))
     merged = [
         merge.promotion
         for merge in history.merges
-        if merge.landing == text.commit.sha and symbol_of(merge.promotion.target) in symbols
+        if merge.landing == change.sha and symbol_of(merge.promotion.target) in symbols
     ]
     number = _PULL_REQUEST.search(message)
-    return Change(
-        tool=text.tool,
-        target=text.target,
-        sha=text.commit.sha,
+    return replace(
+        change,
         subject=message.partition("\n")[0].strip(),
-        place=text.place,
-        merged_at=history.timestamp(text.place, now=now),
         ids=tuple(promotion.candidate_id for promotion in merged),
         keys=tuple(promotion.key for promotion in merged),
-        added=tuple(has - had),
-        removed=tuple(had - has),
         pull_request=int(number[1] or number[2]) if number is not None else None,
-        is_revert=text.place in history.revert_places or (not merged and bool(_REVERTS.search(message))),
+        is_revert=change.place in history.revert_places or (not merged and bool(_REVERTS.search(message))),
         reverted=bool(merged) and all(promotion.reverted for promotion in merged),
     )
 
@@ -245,31 +227,126 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
             continue
         if definition.qualname in texts:
             twice.add(definition.qualname)
-        try:
+        node = None
+        with suppress(UnprovenError):  # an f-string, which no model reads
             node = docstring_node(definition)
-        except UnprovenError:  # an f-string, which no model reads
-            node = None
         docstring = str(node.value) if node is not None else ""
         texts[definition.qualname] = "\n".join((docstring, *arguments.of(definition.node)))
     return {name: text for name, text in texts.items() if name not in twice}
 
 
-def _first_parents(commits: Sequence[Commit]) -> list[Commit]:
-    """The line of first parents, oldest first; ``commits`` newest first."""
-    by_sha = {commit.sha: commit for commit in commits}
-    line, step = [], commits[0] if commits else None
-    while step is not None:
-        line.append(step)
-        step = by_sha.get(step.parents[0]) if step.parents else None
-    return line[::-1]
-
-
-def _places(commits: Sequence[Commit], line: Sequence[Commit]) -> dict[str, int]:
+def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:
     """For every commit, the place of the newest commit of the line that is it or its ancestor."""
-    places = {commit.sha: at for at, commit in enumerate(line)}
+    places = dict(line)
     for commit in reversed(commits):  # parents before children
         if commit.sha not in places:
             places[commit.sha] = max(
                 (places[parent] for parent in commit.parents if parent in places), default=-1
             )
     return places
+
+
+# --- Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time.
+
+BEFORE_DAYS: Final = 56
+"""Days before a change that are compared: two months have eight of each weekday."""
+LEAST_BEFORE: Final = 14
+"""Days that are a past: with fewer, a weekly rhythm looks like an effect."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The days before and after a change.
+
+    Attributes
+    ----------
+    before, after : frozenset of int
+        Days since 1970, of records with the description before, and with that after.
+    first : int
+        The first day of after.
+    n_mixed : int
+        Days left out, since they have both.
+    is_ended : bool
+        Whether the tool's next change has come into force.
+    """
+
+    before: frozenset[int] = frozenset()
+    after: frozenset[int] = frozenset()
+    first: int = 0
+    n_mixed: int = 0
+    is_ended: bool = False
+
+
+def find_windows(
+    changes: Sequence[Change],
+    at: int,
+    tool: ToolLog,
+    ledger: Ledger,
+    *,
+    deploy_lag: timedelta,
+    horizon: int,
+) -> Windows:
+    """Find the days before and after one of a tool's changes.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        All changes of the tool, by time.
+    at : int
+        Index of the change.
+    tool : ToolLog
+        Has what models were sent on each day.
+    ledger : Ledger
+        Knows which changes a version has.
+    deploy_lag : timedelta
+        From a merge until all models get the description, where records have no version.
+    horizon : int
+        Days after the change that are looked at.
+    """
+    states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
+    after = [day for day, n_changes in states.items() if n_changes == at + 1]
+    first = min(after, default=_day(changes[at].merged_at) + 1)
+    kept = frozenset(day for day in after if day < first + horizon)
+    earlier = [
+        day for day, n_changes in states.items() if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
+    ]
+    before = frozenset(earlier[-BEFORE_DAYS:])
+    last_before = max(before, default=first)
+    return Windows(
+        before=before,
+        after=kept,
+        first=first,
+        n_mixed=sum(states[day] is None for day in states if last_before < day < first),
+        is_ended=any(n is not None and n > at + 1 for n in states.values()),
+    )
+
+
+def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> int | None:
+    """How many of the changes a day has; None if it has several descriptions."""
+    found: set[int | None] = set()
+    for version in tool.versions[day]:
+        place = ledger.places.get(version) if version else None
+        first_us = tool.first_us.get(version)
+        if first_us is not None:  # a description has the changes that were merged before it was first sent
+            first = _EPOCH + timedelta(microseconds=first_us)
+            found.add(sum(change.merged_at <= first for change in changes))
+        elif place is not None:
+            found.add(sum(change.place <= place for change in changes))
+        else:
+            found.add(_by_time(day, changes, lag))
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:
+    """How many changes were in force all day; None if one came on it."""
+    start = datetime.combine(EPOCH_DAY + timedelta(days=day), time(), UTC)
+    end = start + timedelta(days=1)
+    if any(change.merged_at < end and change.merged_at + lag > start for change in changes):
+        return None
+    return sum(change.merged_at + lag <= start for change in changes)
+
+
+def _day(moment: datetime) -> int:
+    return (moment.astimezone(UTC).date() - EPOCH_DAY).days

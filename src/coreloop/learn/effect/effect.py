@@ -4,20 +4,18 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Any, Final
+from math import sqrt
+from typing import Final
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import EffectSettings
-from coreloop.base.untrusted import untrusted
-from coreloop.base.validation import fields_of
-from coreloop.learn.effect.description_changes import Change, Ledger
-from coreloop.learn.effect.descriptions_by_day import LEAST_BEFORE, Windows, find_windows
+from coreloop.base.text import printable
+from coreloop.base.untrusted import with_untrusted
+from coreloop.learn.effect.description_changes import LEAST_BEFORE, Change, Ledger, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates, tally
-from coreloop.learn.effect.guardrails import LOST, Guardrail, find_guardrails, neighbours
-from coreloop.learn.effect.named_failure import NamedFailure, named_failure
-from coreloop.learn.effect.tool_days import Log, ToolLog
+from coreloop.learn.effect.tool_days import Log, NamedFailure, ToolLog, named_failure
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, EffectVerdict, Look, calls_needed, decide
-from coreloop.learn.facts.file import EPOCH_DAY
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.mine.statistics import wilson_interval
 
 RECENT_DAYS: Final = 28
@@ -26,8 +24,49 @@ _MAX_CONTROLS: Final = 12
 """More tools make the mean no better than what they have in common, and every look slower."""
 _STALE_CALLS: Final = 10
 """Fewest calls against a line that say it is stale; surely most of them must succeed (Wilson)."""
+SHARED_CASES: Final = 0.05
+"""Share of a tool's cases that also call the changed tool, above which it shares its questions."""
+LOST: Final = "requests lost"
+_Z: Final = 1.96  # of a two-sided 95 % interval
+_LEAST_DAYS: Final = 7
+"""Days of a period below which the spread between days says nothing."""
+_LEAST_TOOL_DAYS: Final = 3  # as many as `hurts` needs, which other tools may contradict
+_MAX_NEIGHBOURS: Final = 5
 Failures = Mapping[str, Mapping[str, NamedFailure]]
 """By tool and commit, the failure that a change's lines name; a change without one counts all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guardrail:
+    """A share before and after, and the 95 % interval of its change, by the spread between days.
+
+    Attributes
+    ----------
+    name : str
+        The tool whose calls fail, or ``requests lost``.
+    """
+
+    name: str
+    before: float
+    after: float
+    low: float
+    high: float
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it surely rose."""
+        return self.low > 0
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether it is the failing share of a tool."""
+        return self.name != LOST
+
+    @property
+    def sentence(self) -> str:
+        """Its name with the figures."""
+        name = f"failed calls of {printable(self.name)}" if self.is_tool else self.name
+        return f"{name} {self.before:.1%} before, {self.after:.1%} after"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +112,6 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
-    def is_compared(self) -> bool:
-        """Whether the look compares it with other tools, and not with its own past only."""
-        return self.look is not None and self.look.estimate.n_controls > 0
-
-    @property
     def also_worse(self) -> tuple[Guardrail, ...]:
         """What else certainly became worse; all failures of the tool only if the verdict is about some."""
         is_apart = self.lines and self.verdict is not EffectVerdict.HURTS
@@ -89,8 +123,8 @@ class Effect:
         """Why a promoted line should go; empty if it should stay."""
         if not self.change.is_in_force:
             return ""
-        if self.verdict is EffectVerdict.HURTS:
-            return "it hurts" if self.is_compared else ""
+        if self.verdict is EffectVerdict.HURTS:  # compared with other tools, and not with its own past only
+            return "it hurts" if self.look is not None and self.look.estimate.n_controls else ""
         if self.is_stale:
             return "calls against it succeed now"
         return "it removes less than half of its failures" if self.verdict is EffectVerdict.NO_EFFECT else ""
@@ -121,25 +155,9 @@ class Effect:
         return f"{self.verdict} ({more})"
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """What `effect --json` prints and others read; shares are 0 to 1, days are UTC."""
-        change, look = self.change, self.look
-        figures = look and {
-            "day": look.day,
-            **fields_of(look.estimate, "before", "expected", "after", "difference"),
-            **fields_of(look, "low", "high"),
-            **fields_of(look.estimate, "n_before", "n_after", "days_before", "days_after", "n_controls"),
-        }
-        return {
-            **fields_of(change, "tool", "target", "sha", "merged_at", "pull_request", "ids"),
-            "by": "coreloop" if change.is_ours else "revert" if change.is_revert else "human",
-            **fields_of(change, "reverted", "added", "removed"),
-            **fields_of(self, "verdict", "decided_on", "reason", "more_calls", "is_stale", "todo"),
-            "counts": "named failure" if self.lines else "all failures",
-            **fields_of(self, "since", "until"),
-            "figures": figures,
-            **untrusted(fields_of(self, "guardrails", "notes")),  # names of tools, models and categories
-        }
+    def facts(self) -> dict[str, object]:
+        """The fields as JSON has them: names of tools, models and categories are ``untrusted_…``."""
+        return with_untrusted(self, "guardrails", "notes") | {"todo": self.todo}
 
 
 def what_is_counted(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailure]]:
@@ -192,7 +210,7 @@ class _Finder:
         at = changes.index(change)
         windows = find_windows(changes, at, tool, self.ledger, deploy_lag=self._lag, horizon=HORIZON_DAYS)
         if not windows.after:
-            if windows.ended_by is None:
+            if not windows.is_ended:
                 return replace(effect, verdict=EffectVerdict.TOO_EARLY)
             return replace(effect, reason="another change came before any call")
         is_named = change.sha in self.failures.get(change.tool, {})
@@ -221,7 +239,13 @@ class _Finder:
         ]
         estimates = DailyEstimates(windows.first, [(before, after), *others])
         decision = decide(max(windows.after) - windows.first + 1, estimates.at)
-        notes = [*_of_windows(windows), *notes, *_of_controls(controls, decision)]
+        if windows.n_mixed:
+            days = number_of(windows.n_mixed, "day")
+            notes.append(f"left out, since both descriptions may have been in force: {days}")
+        if decision.look is not None:
+            n = decision.look.estimate.n_controls
+            compared = f"{number_of(n, 'tool')} that did not change" if n else "its own past only"
+            notes.append(f"compared with {compared}")
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
         effect = _with_decision(effect, windows, decision)
@@ -256,7 +280,7 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
     if decision.day is not None:
         decided_on = _date(windows.first + decision.day - 1)
         return replace(effect, verdict=decision.verdict, decided_on=decided_on)
-    if windows.ended_by is not None:
+    if windows.is_ended:
         days = number_of(look.day, "day")
         return replace(effect, reason=f"another change came after {days}, before a verdict")
     return replace(effect, verdict=EffectVerdict.TOO_EARLY, more_calls=calls_needed(look))
@@ -279,7 +303,7 @@ def _unless_contradicted(effect: Effect) -> Effect:
 
 def _is_stale(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> bool:
     """Whether in the newest days calls against a line that is in force succeed."""
-    if effect.change.reverted or not commit or windows.ended_by is not None:
+    if effect.change.reverted or not commit or windows.is_ended:
         return False
     first = max(windows.first, max(tool.versions) - RECENT_DAYS + 1)
     against = [counts for day, counts in tool.by_day(commit).items() if day >= first]
@@ -287,25 +311,51 @@ def _is_stale(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> b
     return n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
 
 
-def _of_windows(windows: Windows) -> list[str]:
-    days = {
-        "left out, since both descriptions may have been in force": windows.n_mixed,
-        "dated by the merge, without a known tools_version": windows.n_by_time,
-    }
-    return [f"{what}: {number_of(n, 'day')}" for what, n in days.items() if n]
-
-
-def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:
-    if decision.look is None:
-        return []
-    n = decision.look.estimate.n_controls
-    if n:
-        return [f"compared with {number_of(n, 'tool')} that did not change"]
-    why = (
-        "no other tool has enough failures" if controls else "all other tools changed or share its questions"
-    )
-    return [f"compared with its own past only: {why}"]
-
-
 def _date(day: int) -> date:
     return EPOCH_DAY + timedelta(days=day)
+
+
+# --- What else a change may have done: to requests, to the tool's failures, and to tools beside it.
+
+
+def find_guardrails(
+    log: Log, tool: str, near: Collection[str], before: Collection[int], after: Collection[int]
+) -> tuple[Guardrail, ...]:
+    """Compare before and after: requests, and the failures of the tool and of its `neighbours` ``near``.
+
+    Of these, those that rose most come first.
+    """
+    periods = (before, after)
+    lost = _compare(LOST, log[tool].requests, periods, _LEAST_DAYS)
+    of_tool, *others = (
+        _compare(name, log[name].by_day(), periods, _LEAST_TOOL_DAYS) for name in (tool, *near)
+    )
+    beside = sorted((rail for rail in others if rail is not None), key=lambda rail: (-rail.low, rail.name))
+    return tuple(rail for rail in (lost, of_tool, *beside[:_MAX_NEIGHBOURS]) if rail is not None)
+
+
+def neighbours(log: Log, tool: str, days: Collection[int]) -> frozenset[str]:
+    """The tools so many of whose cases call this tool that a change could carry over."""
+    own = log[tool].cases(days)
+    others = ((name, log[name].cases(days)) for name in log if name != tool)
+    return frozenset(name for name, cases in others if len(cases & own) > SHARED_CASES * len(cases))
+
+
+def _compare(
+    name: str, days: Mapping[int, tuple[int, int]], periods: Sequence[Collection[int]], least_days: int
+) -> Guardrail | None:
+    """Compare a share of sums; None with too few days."""
+    counted = [[days[day] for day in period if day in days and days[day][0]] for period in periods]
+    if min(map(len, counted)) < least_days:
+        return None
+    (old, old_variance), (new, new_variance) = map(_share, counted)
+    half = _Z * sqrt(old_variance + new_variance)
+    return Guardrail(name, old, new, new - old - half, new - old + half)
+
+
+def _share(days: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """A share of sums, and its variance with days as clusters (Taylor)."""
+    total, failed = (sum(part) for part in zip(*days, strict=True))
+    share = failed / total
+    spread = sum((part - share * n) ** 2 for n, part in days)
+    return share, spread / total**2 * len(days) / (len(days) - 1)

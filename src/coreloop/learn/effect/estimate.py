@@ -207,16 +207,6 @@ class DailyEstimates:
         return estimate(target, controls) if place in self._days[0] else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Shift:
-    """A change in log-odds of other tools, the variance of its mean, and between the tools."""
-
-    mean: float = 0.0
-    variance: float = 0.0
-    between: float = 0.0
-    n: int = 0
-
-
 def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
     """Estimate the effect of a change.
 
@@ -238,12 +228,12 @@ def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
     """
     usable = [control for control in controls if _is_usable(control)]
     omega = day_level([target, *usable])
-    shift = _pooled_shift(usable, omega)
+    shift, shift_variance = _pooled_shift(usable, omega)
     before, after = target.before, target.after
     reference = _refer(target)
     p0 = reference.rate
     expected = sum(
-        share * _expit(_logit(reference.rates[stratum]) + shift.mean)
+        share * _expit(_logit(reference.rates[stratum]) + shift)
         for stratum, share in reference.shares.items()
     )
     p1 = after.failed / after.n
@@ -252,13 +242,13 @@ def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
     shrunk = (after.failed + _DEFF_CALLS * expected) / (after.n + _DEFF_CALLS)
     of_after = deff * shrunk * (1 - shrunk) / after.n + g * g * omega / after.n_days
     of_before = (g / g0) ** 2 * deff * g0 / reference.n_effective + g * g * omega / before.n_days
-    of_controls = g * g * (shift.variance + shift.between)
+    of_controls = g * g * shift_variance
     return Estimate(
         before=p0,
         expected=expected,
         after=p1,
         variance=_INFLATION * (of_after + of_before + of_controls),
-        n_controls=shift.n,
+        n_controls=len(usable),
         days_before=before.n_days,
         days_after=after.n_days,
         n_before=before.n,
@@ -301,20 +291,22 @@ def day_level(tools: Sequence[Periods]) -> float:
     return max(_LEAST_LEVEL, total / weights)
 
 
-def _pooled_shift(controls: Sequence[Periods], omega: float) -> _Shift:
+def _pooled_shift(controls: Sequence[Periods], omega: float) -> tuple[float, float]:
+    """The mean change in log-odds of some tools, and its variance with that between the tools."""
     if not controls:
-        return _Shift()
-    shifts = [_shift(control, omega) for control in controls]
-    inverse = [1 / variance for _, variance in shifts]
-    mean = sum(weight * value for weight, (value, _) in zip(inverse, shifts, strict=True)) / sum(inverse)
-    heterogeneity = sum(
-        weight * (value - mean) ** 2 for weight, (value, _) in zip(inverse, shifts, strict=True)
-    )
-    scale = sum(inverse) - sum(weight * weight for weight in inverse) / sum(inverse)
-    between = max(0.0, (heterogeneity - (len(shifts) - 1)) / scale) if scale > 0 else 0.0
-    inverse = [1 / (variance + between) for _, variance in shifts]
-    mean = sum(weight * value for weight, (value, _) in zip(inverse, shifts, strict=True)) / sum(inverse)
-    return _Shift(mean, 1 / sum(inverse), between, len(shifts))
+        return 0.0, 0.0
+    values, variances = zip(*(_shift(control, omega) for control in controls), strict=True)
+    inverse = [1 / variance for variance in variances]
+    mean = _mean(values, inverse)
+    heterogeneity = sum(w * (value - mean) ** 2 for w, value in zip(inverse, values, strict=True))
+    scale = sum(inverse) - sum(w * w for w in inverse) / sum(inverse)
+    between = max(0.0, (heterogeneity - (len(values) - 1)) / scale) if scale > 0 else 0.0
+    inverse = [1 / (variance + between) for variance in variances]
+    return _mean(values, inverse), 1 / sum(inverse) + between
+
+
+def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    return sum(w * value for w, value in zip(weights, values, strict=True)) / sum(weights)
 
 
 def _shift(control: Periods, omega: float) -> tuple[float, float]:

@@ -24,12 +24,12 @@ from coreloop.learn.effect.description_changes import Change, Ledger, find_docum
 from coreloop.learn.effect.effect import RECENT_DAYS, Effect, find_effects, what_is_counted
 from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
-from coreloop.learn.facts.file import FileFacts
-from coreloop.learn.mine.run import MiningOptions, open_mining
+from coreloop.learn.facts.read_lines import FileFacts
+from coreloop.learn.mine.folder import MiningOptions, open_mining
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
-_VERSION: Final = 7
+_VERSION: Final = 8
 """Of the file of effects and of the estimate; effects of other versions are judged again."""
 
 
@@ -37,12 +37,25 @@ _VERSION: Final = 7
 class Effects:
     """The changes with their effects, oldest first, and the tools whose description is not known.
 
-    ``problem`` is why git has no history to read.
+    Attributes
+    ----------
+    problem : str
+        Why git has no history to read.
+    state, judged_on : str, date
+        The `_state_of` the project, and the day of the run.
     """
 
     effects: tuple[Effect, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
+    version: int = _VERSION
+    state: str = ""
+    judged_on: date = date.min
+
+    @property
+    def settled(self) -> dict[str, Effect]:
+        """The effects that could not change any more when they were judged, by `_id_of` their change."""
+        return {_id_of(one.change): one for one in self.effects if _is_settled(one, self.judged_on)}
 
     def chosen(self, *, tool: str | None = None, id: str | None = None) -> "Effects":
         """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
@@ -52,13 +65,11 @@ class Effects:
         UsageError
             There are none.
         """
-        effects = [effect for effect in self.effects if _fits(effect, tool, id)]
-        if not effects and (tool is not None or id is not None):
-            if tool is not None and tool in self.unknown:
-                raise UsageError(f"{printable(tool)}: {self.unknown[tool]}")
-            wanted = printable(tool or id or "")
-            raise UsageError(f"no change of {wanted} in the base branch; run effect without options for all")
-        return Effects(tuple(effects), self.unknown)
+        effects = tuple(effect for effect in self.effects if _fits(effect.change, tool, id))
+        if not effects and (tool or id):
+            reason = self.unknown.get(tool or "", "no change of it in the base branch")
+            raise UsageError(f"{printable(tool or id or '')}: {reason}; run effect without options for all")
+        return Effects(effects, self.unknown)
 
 
 def read_effects(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
@@ -97,15 +108,15 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
         base = repository.base(workspace.settings.forge.base)
     kept, state = read_kept(workspace), _state_of(workspace, base, now)
     if kept.state == state:
-        return Effects(kept.newest, kept.unknown)
+        return kept
     if files is not None or not workspace.records_dir.is_dir():
         found = _judge(workspace, base, files or (), kept.settled, now)
     else:
         with open_mining(workspace, MiningOptions()) as mined:
             found = _judge(workspace, base, mined.files, kept.settled, now)
+    found = replace(found, state=state, judged_on=now.date())
     if found.effects:
-        new = Kept(state=state, judged_on=now.date(), newest=found.effects, unknown=found.unknown)
-        keep_effects(workspace, new)
+        write_private(workspace.effects_file, msgspec.json.encode(found))
     return found
 
 
@@ -149,39 +160,9 @@ def _read_ledger(
     return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
 
 
-def _fits(effect: Effect, tool: str | None, id: str | None) -> bool:
-    change = effect.change
-    if tool is not None and change.tool != tool:
-        return False
-    return id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What an earlier run found.
-
-    Attributes
-    ----------
-    newest : tuple of Effect
-        The effect of every change.
-    unknown : dict of str to str
-        Tools whose description is not known, with the reason.
-    state : str
-        The `_state_of` the project then.
-    judged_on : date
-        The day of that run.
-    """
-
-    version: int = _VERSION
-    state: str = ""
-    judged_on: date = date.min
-    newest: tuple[Effect, ...] = ()
-    unknown: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def settled(self) -> dict[str, Effect]:
-        """The effects that could not change any more when they were judged, by `_id_of` their change."""
-        return {_id_of(one.change): one for one in self.newest if _is_settled(one, self.judged_on)}
+def _fits(change: Change, tool: str | None, id: str | None) -> bool:
+    is_named = id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
+    return is_named and tool in {None, change.tool}
 
 
 def _id_of(change: Change) -> str:
@@ -213,18 +194,13 @@ def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
     return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
 
 
-def read_kept(workspace: Workspace) -> Kept:
+def read_kept(workspace: Workspace) -> Effects:
     """Read what is kept; nothing if the file is absent, damaged or of another version."""
     path = workspace.effects_file
     if not path.exists():
-        return Kept()
+        return Effects()
     try:
-        kept = msgspec.json.decode(read_file(path), type=Kept)
+        kept = msgspec.json.decode(read_file(path), type=Effects)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Kept()
-    return kept if kept.version == _VERSION else Kept()
-
-
-def keep_effects(workspace: Workspace, kept: Kept) -> None:
-    """Keep the effect of every change."""
-    write_private(workspace.effects_file, msgspec.json.encode(kept))
+        return Effects()
+    return kept if kept.version == _VERSION else Effects()

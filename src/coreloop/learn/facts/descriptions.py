@@ -1,6 +1,7 @@
 """The descriptions that models were sent -> the hash of each tool's, to be joined with ``descriptions``."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,27 +41,23 @@ def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> pl.DataFrame:
         `SENT`: a row per set and tool, with the hash of its name, description and schema. Sets whose file is
         gone or damaged have no rows.
     """
-    rows = [
-        (name, tool.name, tool.hash)
-        for name in sorted(set(descriptions))
-        for tool in _read(audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json")
-    ]
-    return frame_of(rows, SENT)
+    sent = _read(audit_dir, sorted(set(descriptions)))
+    return frame_of([(name, tool.name, tool.hash) for name, tool in sent], SENT)
 
 
 def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
     """The description of each tool as models were last sent it; ``descriptions`` are the newest first."""
     texts: dict[str, str] = {}
-    for name in descriptions:
-        for tool in _read(audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"):
-            texts.setdefault(tool.name, tool.description)
+    for _, tool in _read(audit_dir, descriptions):
+        texts.setdefault(tool.name, tool.description)
     return texts
 
 
-def _read(path: Path) -> list[_Tool]:
-    if path.parent.name != FOLDER:  # a record may name any path
-        return []
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_Tools).tools
-    except (OSError, ValueError, msgspec.DecodeError):
-        return []
+def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
+    for name in names:
+        path = audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"
+        if path.parent.name == FOLDER:  # a record may name any path
+            with suppress(OSError, ValueError, msgspec.DecodeError):
+                yield from (
+                    (name, tool) for tool in msgspec.json.decode(path.read_bytes(), type=_Tools).tools
+                )

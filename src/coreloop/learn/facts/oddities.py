@@ -7,42 +7,37 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
-_MAX_BYTES: Final = 1 << 30
-"""Up to this offset (about a second of counting) a place is given as a line, after it as a byte."""
 _AT_ONCE: Final = 1 << 20
-
-
-class Oddity(msgspec.Struct, frozen=True):
-    """How many lines of a file share an oddity, and the byte offset of the first."""
-
-    n: int
-    offset: int
+_Place = TypeVar("_Place")
 
 
 class Oddities(msgspec.Struct):
-    """Oddities of a file: skipped lines by reason, and records by the field that was read as absent."""
+    """Oddities of a file: skipped lines by reason, and records by the field that was read as absent.
 
-    skipped: dict[str, Oddity] = {}
-    absent: dict[str, Oddity] = {}
+    Of each, how many there are, and the byte offset of the first.
+    """
+
+    skipped: dict[str, tuple[int, int]] = {}
+    absent: dict[str, tuple[int, int]] = {}
 
     def skip(self, reason: str, offset: int) -> None:
         """Count a line that is not mined."""
-        _add(self.skipped, reason, Oddity(1, offset))
+        _count(self.skipped, reason, 1, offset)
 
     def read_as_absent(self, names: Iterable[str], offset: int) -> None:
         """Count a record for each of its fields with an unusable value."""
         for name in names:
-            _add(self.absent, name, Oddity(1, offset))
+            _count(self.absent, name, 1, offset)
 
     def add(self, other: "Oddities") -> None:
-        """Add the oddities of another part of the same file."""
-        for mine, others in ((self.skipped, other.skipped), (self.absent, other.absent)):
-            for kind, oddity in others.items():
-                _add(mine, kind, oddity)
+        """Add the oddities of the next part of the same file."""
+        for total, counts in ((self.skipped, other.skipped), (self.absent, other.absent)):
+            for kind, count in counts.items():
+                _count(total, kind, *count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +69,22 @@ class LogOddities:
 
 def find_oddities(files: Iterable[tuple[Path, Oddities]]) -> LogOddities:
     """Combine the oddities of files; the first file with an oddity gives its first place."""
-    skipped: dict[str, tuple[Path, Oddity]] = {}
-    absent: dict[str, tuple[Path, Oddity]] = {}
+    skipped: dict[str, tuple[int, tuple[Path, int]]] = {}
+    absent: dict[str, tuple[int, tuple[Path, int]]] = {}
     for path, oddities in files:
-        for total, of_file in ((skipped, oddities.skipped), (absent, oddities.absent)):
-            for kind, oddity in of_file.items():
-                first, before = total.get(kind, (path, Oddity(0, oddity.offset)))
-                total[kind] = first, Oddity(before.n + oddity.n, before.offset)
+        for total, counts in ((skipped, oddities.skipped), (absent, oddities.absent)):
+            for kind, (n, offset) in counts.items():
+                _count(total, kind, n, (path, offset))
     return LogOddities(
-        {reason: oddity.n for reason, (_, oddity) in skipped.items()},
-        {reason: place_of(path, oddity.offset) for reason, (path, oddity) in skipped.items()},
-        {
-            name: Absent(oddity.n, place_of(path, oddity.offset))
-            for name, (path, oddity) in sorted(absent.items())
-        },
+        {reason: n for reason, (n, _) in skipped.items()},
+        {reason: place_of(*first) for reason, (_, first) in skipped.items()},
+        {name: Absent(n, place_of(*first)) for name, (n, first) in sorted(absent.items())},
     )
 
 
 def place_of(path: Path, offset: int) -> str:
-    """``2026-04-25.jsonl line 12``; with ``byte 5,120`` for a remote file or a large offset."""
-    if isinstance(path, Path) and offset < _MAX_BYTES:
+    """``2026-04-25.jsonl line 12``; with ``byte 5,120`` for a remote file, or one that is gone."""
+    if isinstance(path, Path):
         with suppress(OSError):
             return f"{path.name} line {_newlines(path, offset) + 1:,}"
     return f"{path.name} byte {offset:,}"
@@ -107,8 +98,7 @@ def _newlines(path: Path, end: int) -> int:
     return count
 
 
-def _add(oddities: dict[str, Oddity], kind: str, oddity: Oddity) -> None:
-    before = oddities.get(kind)
-    if before is not None:
-        oddity = Oddity(before.n + oddity.n, min(before.offset, oddity.offset))
-    oddities[kind] = oddity
+def _count(counts: dict[str, tuple[int, _Place]], kind: str, n: int, first: _Place) -> None:
+    """Add a count to an earlier one, whose first place stays."""
+    before, first = counts.get(kind, (0, first))
+    counts[kind] = before + n, first

@@ -1,4 +1,4 @@
-"""The tables of facts, which are joined with other parts of the same file by plain concatenation.
+"""The tables of facts, which are joined with those of other lines by plain concatenation.
 
 Numbers stay numbers: what a setting decides (a complete answer's length, a verdict, a handover) is left to
 the queries. No table holds an argument's value or a user's words.
@@ -6,16 +6,41 @@ the queries. No table holds an argument's value or a user's words.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from functools import lru_cache
 from typing import Any, Final
 
 import polars as pl
 
-from coreloop.learn.facts.values import KINDS, LETTERS, SHAPES
+from coreloop.base.records import digest64, hash_question, hash_sequence
 
+KINDS: Final = ("null", "empty", "unknown", "boolean", "number", "text", "list", "object")
+"""Of a value. ``empty`` is an empty text, list or object; ``unknown`` was too long to be recorded."""
+LETTERS: Final = ("lower", "upper", "mixed")
+FORMS: Final[Mapping[str, str]] = {
+    "date": r"^\d{4}-\d\d-\d\d$",
+    "time": r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
+    "other date": r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?$",
+    "whole": r"^[+-]?\d+$",
+    "decimal": r"^[+-]?\d*[.,]\d[\d.,]*$",
+    "uuid": r"^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$",
+    "e-mail": r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
+    "address": r"^[a-zA-Z][a-zA-Z0-9+.-]*://\S*$",
+    "absolute path": r"^(?:~?[/\\]|[A-Za-z]:[/\\])\S*$",
+    "relative path": r"^[^\s@]*[/\\]\S*$",
+    "prefixed": r"^[^\d\s]{1,12}\d[\w-]*$",
+    "identifier": r"^[^\s@]*\d[^\s@]*$",
+}
+"""Shapes of texts with a digit, @, / or backslash; the first that matches counts."""
+SHAPES: Final = (*FORMS, "null word", "word", "text")
+"""Of texts; numbers are ``whole`` or ``decimal``. A ``word`` has no space, a ``text`` has."""
+DAY_US: Final = 86_400_000_000
+_64_BITS: Final = (1 << 64) - 1
+KEY: Final = ("file", "offset")
+"""Names a request."""
 REQUESTS: Final[Mapping[str, Any]] = {
-    "ts_us": pl.Int64,  # microseconds since 1970
+    "file": pl.UInt32,  # number of its file
     "offset": pl.UInt64,  # bytes, of the line
+    "ts_us": pl.Int64,  # microseconds since 1970
     "id": pl.UInt64,  # hash of its id; null: none recorded
     "session": pl.UInt64,  # 0: none recorded
     "question": pl.UInt64,
@@ -35,21 +60,16 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "tools_version": pl.String,  # this and all below: null: not recorded
     "descriptions": pl.String,
     "rounds": pl.UInt32,
-    "duration_us": pl.Int64,
-    "input_tokens": pl.UInt64,
-    "output_tokens": pl.UInt64,
-    "cost_usd": pl.Float64,
 }
 """A row per record, in the order of the lines."""
 
 CALLS: Final[Mapping[str, Any]] = {
-    "ts_us": pl.Int64,  # this and the next two: of its request
+    "file": pl.UInt32,  # this and the next two: of its request
     "offset": pl.UInt64,
-    "provider": pl.String,
+    "ts_us": pl.Int64,
     "call": pl.UInt16,  # its place in the request, from 0
     "tool": pl.String,
     "shape": pl.UInt64,  # of its selectors and argument names
-    "names": pl.UInt64,  # of its arguments' names
     "error_class": pl.String,  # empty: it did not fail
     "template": pl.UInt64,  # of its error; 0: it did not fail
     "unknown": pl.String,  # why it is unknown whether it succeeded; null: it is known
@@ -63,7 +83,8 @@ CALLS: Final[Mapping[str, Any]] = {
 """A row per call, in the order in which they happened."""
 
 ARGUMENTS: Final[Mapping[str, Any]] = {
-    "offset": pl.UInt64,  # this and the next: of its call
+    "file": pl.UInt32,  # this and the next two: of its call
+    "offset": pl.UInt64,
     "call": pl.UInt16,
     "name": pl.String,
     "kind": pl.Enum(KINDS),
@@ -78,7 +99,8 @@ ARGUMENTS: Final[Mapping[str, Any]] = {
 """A row per argument of a call, in the order of the calls."""
 
 SAW: Final[Mapping[str, Any]] = {
-    "offset": pl.UInt64,  # this and the next: of the call
+    "file": pl.UInt32,  # this and the next two: of the call
+    "offset": pl.UInt64,
     "call": pl.UInt16,
     "argument": pl.String,
     "field": pl.String,
@@ -89,22 +111,12 @@ SAW: Final[Mapping[str, Any]] = {
 TEXTS: Final[Mapping[str, Any]] = {"kind": pl.String, "hash": pl.UInt64, "text": pl.String}
 """Texts by hash. Kinds: ``sequence`` (without omitted calls), ``shape`` (JSON of the steps with their
 argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error), ``names`` (JSON
-of a list), ``sources`` (JSON of a list of places, the nearest first)."""
-
-
-_TEXTS_OF: Final[Mapping[str, Mapping[str, str]]] = {
-    "requests": {"sequence": "sequence", "shape": "shape"},
-    "calls": {"shape": "call", "template": "template", "names": "names"},
-    "arguments": {"sources": "sources"},
-}
-"""The columns whose hashes are in `TEXTS`, with the kind of their texts."""
-OFFSET_BITS: Final = 44
-"""The offset of a line within its file: 16 terabytes, the largest file of most file systems."""
+of a list of arguments), ``sources`` (JSON of a list of places, the nearest first)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The tables of a file, or of a part of it."""
+    """The tables of some lines."""
 
     requests: pl.LazyFrame
     calls: pl.LazyFrame
@@ -112,13 +124,8 @@ class Facts:
     saw: pl.LazyFrame
     texts: pl.LazyFrame
 
-    def collected(self) -> "Facts":
-        """The same tables, computed and in memory."""
-        return Facts(*(frame.lazy() for frame in pl.collect_all([getattr(self, name) for name in NAMES])))
-
 
 NAMES: Final = tuple(field.name for field in fields(Facts))
-SCHEMAS: Final = dict(zip(NAMES, (REQUESTS, CALLS, ARGUMENTS, SAW, TEXTS), strict=True))
 
 
 def frame_of(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
@@ -127,43 +134,44 @@ def frame_of(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.D
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
 
 
-def concatenate(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    """The rows of all parts; an empty table without parts."""
-    return pl.concat([pl.LazyFrame(schema=schema), *parts])
-
-
 def merge_facts(parts: Iterable[Facts]) -> Facts:
-    """Join the parts of a file, given in order; the result does not depend on how the file was split."""
-    parts = list(parts)
-    rows = Facts(*(concatenate([getattr(part, name) for part in parts], SCHEMAS[name]) for name in NAMES))
+    """Join the facts of some lines, given in order; the result does not depend on how they were split."""
+    empty = Facts(*(pl.LazyFrame(schema=schema) for schema in (REQUESTS, CALLS, ARGUMENTS, SAW, TEXTS)))
+    parts = [empty, *parts]
+    rows = Facts(*(pl.concat([getattr(part, name) for part in parts]) for name in NAMES))
     return replace(rows, texts=rows.texts.unique().sort("kind", "hash"))
 
 
-def split_facts(facts: Facts, n_files: int) -> list[Facts]:
-    """Split the facts of several files, whose offsets have the file's number above `OFFSET_BITS`."""
-    tables = {name: getattr(facts, name).collect() for name in NAMES if name != "texts"}
-    starts = [number << OFFSET_BITS for number in range(n_files + 1)]
-    parts = {
-        name: _slices(table.with_columns(pl.col("offset") % (1 << OFFSET_BITS)), table["offset"], starts)
-        for name, table in tables.items()
-    }
-    used = pl.concat(
-        table.select(
-            pl.col("offset").floordiv(1 << OFFSET_BITS).alias("file"),
-            kind=pl.lit(kind),
-            hash=column,
-        )
-        for name, columns in _TEXTS_OF.items()
-        for column, kind in columns.items()
-        for table in [tables[name]]
-    )
-    texts = used.lazy().unique().join(facts.texts.unique(), on=("kind", "hash")).sort("file", "kind", "hash")
-    read = texts.collect()
-    parts["texts"] = _slices(read.select(*TEXTS), read["file"], range(n_files + 1))
-    return [Facts(*(parts[name][number].lazy() for name in NAMES)) for number in range(n_files)]
+def texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int, str]:
+    """Texts of one kind by their hash; unknown hashes are left out."""
+    wanted = pl.Series(sorted(set(hashes)), dtype=pl.UInt64)
+    found = texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
+    return dict(found.select("hash", "text").collect().iter_rows())
 
 
-def _slices(table: pl.DataFrame, ascending: pl.Series, starts: Sequence[int]) -> list[pl.DataFrame]:
-    """The rows from each start up to the next one, by a column in ascending order."""
-    bounds = ascending.search_sorted(pl.Series(starts, dtype=ascending.dtype))
-    return [table[first:last] for first, last in pairwise(bounds)]
+def typed(schema: Mapping[str, Any]) -> list[pl.Expr]:
+    """The columns of a table; what is not of their types is null."""
+    return [pl.col(name).cast(kind, strict=False) for name, kind in schema.items()]
+
+
+# --- The hashes in these tables.
+
+
+def as_int(recorded: str) -> int:
+    """A recorded hash as 64 bits; a hash in another notation is hashed again."""
+    try:
+        digits = int(recorded[-16:], 16) if recorded[-17:-16] in {":", ""} else digest64(recorded)
+        return digits & _64_BITS
+    except ValueError:
+        return digest64(recorded)
+
+
+@lru_cache(maxsize=16_384)
+def pattern_of(category: str, sequence: int) -> int:
+    """The hash of a category with a sequence."""
+    return digest64(f"{category}\n{sequence}")
+
+
+NO_QUESTION: Final = as_int(hash_question(""))
+NO_SEQUENCE: Final = as_int(hash_sequence(""))
+"""Records without a successful call: they count for their category, but for no pattern."""

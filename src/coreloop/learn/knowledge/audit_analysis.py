@@ -1,19 +1,15 @@
 """Audit notes: hand-written notes about companies, with suggested improvements of the engine."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
 from io import TextIOWrapper
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
 
-from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import open_regular
-from coreloop.learn.knowledge.insights import is_stock_code
+from coreloop.base.files import file_errors, open_regular
+from coreloop.learn.knowledge.store import is_stock_code
 
 _TITLE: Final = re.compile(
     r"""[\W\d]*
@@ -24,22 +20,6 @@ _TITLE: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LEVELS: Final = frozenset({"h2", "h3"})
-
-
-@dataclass(frozen=True, slots=True)
-class AuditNotes:
-    """The notes of a folder.
-
-    Attributes
-    ----------
-    bullets : mapping of str to tuple of str
-        Stock code -> the suggestions in its note; notes without any are omitted.
-    skipped : mapping of str to str
-        File name -> why it was skipped.
-    """
-
-    bullets: Mapping[str, tuple[str, ...]]
-    skipped: Mapping[str, str]
 
 
 def improvement_bullets(markdown: str) -> list[str]:
@@ -54,23 +34,31 @@ def improvement_bullets(markdown: str) -> list[str]:
     Returns
     -------
     list of str
-        One line of plain text each, in document order. Nested bullets are separate items; code blocks, quotes
-        and tables are ignored.
+        One line each, in document order. Nested bullets are separate items; code blocks and quotes are
+        ignored.
     """
     bullets: list[str] = []
-    section: str | None = None
-    for node in SyntaxTreeNode(_parser().parse(markdown)).children:
-        if node.type == "heading":
-            if section is None or node.tag <= section:
-                is_title = node.tag in _LEVELS and _TITLE.fullmatch(_plain(node))
-                section = node.tag if is_title else None
-        elif section is not None:
-            bullets.extend(_bullets(node))
+    section = ""
+    parser = MarkdownIt("commonmark").disable(["blockquote"])
+    for opening, inline in pairwise(parser.parse(markdown)):
+        text = " ".join(inline.content.split())
+        if opening.type == "heading_open" and not opening.level:
+            if not section or opening.tag <= section:
+                section = opening.tag if opening.tag in _LEVELS and _TITLE.fullmatch(text) else ""
+        elif opening.type == "paragraph_open" and opening.level and section and text:
+            bullets.append(text)
     return bullets
 
 
-def read_notes(folder: Path) -> AuditNotes:
+def read_notes(folder: Path) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Read the notes of a folder, ``{stock code}.md``; an absent folder has no notes.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Stock code -> the suggestions in its note; notes without any are omitted.
+    dict of str to str
+        File name -> why it was skipped.
 
     Raises
     ------
@@ -88,7 +76,7 @@ def read_notes(folder: Path) -> AuditNotes:
             skipped[path.name] = result
         elif result:
             bullets[path.stem] = tuple(result)
-    return AuditNotes(bullets, skipped)
+    return bullets, skipped
 
 
 def note_codes(folder: Path) -> frozenset[str]:
@@ -104,7 +92,7 @@ def parse_engine_improvement_bullets(path: Path) -> list[str]:
 
 def parse_all(folder: Path) -> dict[str, list[str]]:
     """Read the notes of a folder: stock code -> bullets, without notes that have none."""
-    return {code: list(bullets) for code, bullets in read_notes(folder).bullets.items()}
+    return {code: list(bullets) for code, bullets in read_notes(folder)[0].items()}
 
 
 def _read(path: Path) -> list[str] | str:
@@ -119,36 +107,7 @@ def _read(path: Path) -> list[str] | str:
 
 
 def _files(folder: Path) -> list[Path]:
-    try:
-        return sorted(path for path in folder.iterdir() if path.suffix == ".md" and path.is_file())
-    except FileNotFoundError:
+    if not folder.is_dir():
         return []
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
-
-
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark")
-
-
-def _bullets(node: SyntaxTreeNode) -> Iterator[str]:
-    """Yield the items of a list and of its nested lists, each with only its own text."""
-    if node.type not in {"bullet_list", "ordered_list"}:
-        return
-    for item in node.children:
-        text = " ".join(filter(None, (_plain(part) for part in item.children if part.type == "paragraph")))
-        if text:
-            yield text
-        for part in item.children:
-            yield from _bullets(part)
-
-
-def _plain(node: SyntaxTreeNode) -> str:
-    """The text of a paragraph or heading on one line."""
-    pieces = (
-        " " if part.type in {"softbreak", "hardbreak"} else part.content
-        for part in node.walk()
-        if part.type in {"text", "code_inline", "softbreak", "hardbreak"}
-    )
-    return " ".join("".join(pieces).split())
+    with file_errors("cannot be read ({strerror})", folder):
+        return sorted(path for path in folder.iterdir() if path.suffix == ".md" and path.is_file())

@@ -2,8 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
@@ -11,13 +13,13 @@ from typing import Any, Final
 
 import yaml
 
-from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.insights import Insight, blog_insights, is_stock_code, save_by_evidence
-from coreloop.learn.knowledge.store import reading, writing
+from coreloop.learn.knowledge import store
+from coreloop.learn.knowledge.store import Insight
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")  # JSON readers keep these exactly
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
@@ -32,44 +34,23 @@ class NoInsight:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
-    """A file and its parsed content."""
-
-    path: Path
-    content: Insight | NoInsight
-
-
-@dataclass(frozen=True, slots=True)
-class Backfill:
-    """The changes that a blog makes to the knowledge database.
-
-    Attributes
-    ----------
-    new, edited, same : tuple of Post
-        Posts whose insight is not stored yet, differs from the stored row, or equals it.
-    skipped, malformed : tuple of Post
-        Posts without an insight, and unreadable posts.
-    """
-
-    new: tuple[Post, ...]
-    edited: tuple[Post, ...]
-    same: tuple[Post, ...]
-    skipped: tuple[Post, ...]
-    malformed: tuple[Post, ...]
+STATES: Final = ("new", "edited", "same", "skipped", "malformed")
+"""Of a post: its insight is not stored yet, differs from the stored row, or equals it; it has none, or is
+unreadable."""
+Posts = dict[Path, Insight | NoInsight]
+Backfill = Mapping[str, Posts]
+"""The posts of each state."""
 
 
 def backfill_blog(
-    blog_root: Path, pattern: str, *, project: Path, database: Path, confirm: bool, now: datetime
+    blog_root: Path, *, project: Path, database: Path, confirm: bool, now: datetime
 ) -> Backfill:
     """Store the ``ai:`` blocks of blog posts as insights; without ``confirm``, only compare.
 
     Parameters
     ----------
     blog_root : Path
-        The blog's folder.
-    pattern : str
-        Glob of the posts, as for `pathlib.Path.glob`.
+        The blog's folder; its posts are all Markdown files in it.
     project : Path
         Base folder of the paths in references.
     database : Path
@@ -81,17 +62,15 @@ def backfill_blog(
 
     Raises
     ------
-    UsageError
-        The pattern is not a valid relative glob.
     WorkspaceError
         The blog's folder does not exist, or the database cannot be read or written.
     """
-    known: list[Insight] = []
-    if database.exists():
-        with reading(database) as connection:
-            known = blog_insights(connection)
-    backfill = _compare(_find_posts(blog_root, pattern, project), known)
-    changed = (*backfill.new, *backfill.edited)
+    posts = _find_posts(blog_root, project)
+    with store.reading(database) if database.exists() else nullcontext() as connection:
+        backfill: dict[str, Posts] = {state: {} for state in STATES}
+        for path, content in posts.items():
+            backfill[_state(content, connection)][path] = content
+    changed = [*backfill["new"].values(), *backfill["edited"].values()]
     if confirm and changed:
         _save(database, changed, now)
     return backfill
@@ -122,10 +101,10 @@ def upsert_ai_frontmatter_to_insights(
         The database cannot be written.
     """
     workspace = open_workspace(project or Path.cwd())
-    post = Post(Path(path), _read_file(Path(path), workspace.root))
-    if isinstance(post.content, Insight):
-        _save(workspace.knowledge_file, [post], datetime.now(UTC))
-    return post.content
+    content = _read_file(Path(path), workspace.root)
+    if isinstance(content, Insight):
+        _save(workspace.knowledge_file, [content], datetime.now(UTC))
+    return content
 
 
 def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
@@ -141,62 +120,43 @@ def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
     try:
         front = _front_matter(text)
         return NoInsight("no front matter") if front is None else _insight(front, evidence_ref)
-    except yaml.reader.ReaderError:
-        return NoInsight("a character that YAML does not allow", 1)
-    except yaml.MarkedYAMLError as error:
-        return NoInsight(
-            f"is not YAML: {error.problem}", error.problem_mark.line + 1 if error.problem_mark else 1
-        )
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", "a character that YAML does not allow")
+        return NoInsight(f"is not YAML: {problem}", mark.line + 1 if mark is not None else 1)
     except RecursionError:
         return NoInsight("the front matter is nested too deeply", 1)
     except (TypeError, ValueError) as error:
         return NoInsight(f"{error}", 1)
 
 
-def _find_posts(root: Path, pattern: str, project: Path) -> list[Post]:
+def _find_posts(root: Path, project: Path) -> Posts:
     """Read the posts of a blog, in the order of their paths."""
     if not root.is_dir():
         raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
-    try:
-        paths = sorted(path for path in root.glob(pattern) if path.is_file())
-    except (ValueError, NotImplementedError, IndexError) as error:
-        raise UsageError(
-            f"--glob {pattern!r} is not a valid pattern; write for example '**/index.md'"
-        ) from error
-    return [Post(path, _read_file(path, project)) for path in paths]
+    paths = sorted(path for path in root.rglob("*.md") if path.is_file())
+    return {path: _read_file(path, project) for path in paths}
 
 
-def _compare(posts: Iterable[Post], known: Iterable[Insight]) -> Backfill:
-    """Compare posts with the stored insights of blogs."""
-    stored = {insight.evidence_ref: replace(insight, created_at=None) for insight in known}
-    parts: dict[str, list[Post]] = {"new": [], "edited": [], "same": [], "skipped": [], "malformed": []}
-    for post in posts:
-        if isinstance(post.content, NoInsight):
-            outcome = "skipped" if post.content.line is None else "malformed"
-        elif post.content.evidence_ref not in stored:
-            outcome = "new"
-        else:
-            outcome = "same" if stored[post.content.evidence_ref] == post.content else "edited"
-        parts[outcome].append(post)
-    return Backfill(**{name: tuple(part) for name, part in parts.items()})
+def _state(content: Insight | NoInsight, connection: sqlite3.Connection | None) -> str:
+    if isinstance(content, NoInsight):
+        return "skipped" if content.line is None else "malformed"
+    return store.compare_stored(connection, content) if connection is not None else "new"
 
 
-def _save(database: Path, posts: Iterable[Post], now: datetime) -> None:
-    with writing(database) as connection, transaction(connection):
-        for post in posts:
-            if isinstance(post.content, Insight):
-                save_by_evidence(connection, post.content, now=now)
+def _save(database: Path, contents: Iterable[Insight | NoInsight], now: datetime) -> None:
+    with store.writing(database) as connection, transaction(connection):
+        for content in contents:
+            if isinstance(content, Insight):
+                store.save_by_evidence(connection, content, now=now)
 
 
 def _read_file(path: Path, project: Path) -> Insight | NoInsight:
     absolute, folder = path.resolve(), project.resolve()
     below = absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute
-    ref = f"blog:{below.as_posix()}"
-    if encodable(ref) != ref:
-        return NoInsight("its path is not UTF-8; rename it", 1)
     try:
         with TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
-            return read_post(file.read(), evidence_ref=ref)
+            return read_post(file.read(), evidence_ref=f"blog:{below.as_posix()}")
     except UnicodeDecodeError as error:
         return NoInsight("is not UTF-8", error.object[: error.start].count(b"\n") + 1)
     except OSError as error:
@@ -226,7 +186,7 @@ def _insight(front: dict[str, Any], evidence_ref: str) -> Insight | NoInsight:
         return NoInsight("no stockCode")
     if not narrative:
         return NoInsight("no verdict and no narrative")
-    if not is_stock_code(code):
+    if not store.is_stock_code(code):
         raise ValueError(f"stockCode {code[:40]!r} is not a stock code")
     metrics = _mapping(ai.get("keyMetrics") or ai.get("key_metrics"), "keyMetrics")
     figures = {name: _text(value, f"keyMetrics {name[:40]!r}") for name, value in metrics.items()}

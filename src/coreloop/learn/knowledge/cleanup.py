@@ -3,33 +3,19 @@
 import hmac
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors, locked, replacing
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_question
-from coreloop.base.sqlite import (
-    busy,
-    check_schema,
-    columns,
-    connect,
-    create,
-    empty_wal,
-    keep_private,
-    reason,
-    sqlite_errors,
-    transaction,
-    use_wal,
-)
 from coreloop.learn.knowledge.audit_analysis import note_codes
-from coreloop.learn.knowledge.playbook import IS_GOOD
-from coreloop.learn.knowledge.store import SCHEMA, reading, utc_text
+from coreloop.learn.knowledge.store import IS_GOOD, SCHEMA, reading, utc_text
 
 RETENTION_DAYS: Final = 30  # as the specification has it
 
@@ -66,7 +52,7 @@ _QUESTIONS: Final = _Rule(
 """Applies to a database of dartlab, whose questions are in clear text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CleanupEffect:
     """The effect of a rule and the number of rows concerned."""
 
@@ -141,12 +127,7 @@ def plan(database: Path, notes: Notes, *, now: datetime) -> Cleaned:
         The database cannot be read.
     """
     with reading(database) as connection:
-        _add_functions(connection, notes, now)
-        matching = (
-            (rule, connection.execute(f"SELECT count(*) FROM {rule.table} WHERE {rule.where}"))
-            for rule in _rules(connection)
-        )
-        return Cleaned(tuple(_effect(rule, count.fetchone()[0]) for rule, count in matching))
+        return Cleaned(_effects(connection, notes, now, apply=False))
 
 
 def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
@@ -171,34 +152,35 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     """
     if not database.exists():
         raise WorkspaceError("does not exist: there is nothing to clean", path=database)
-    with sqlite_errors(database), closing(connect(database)) as connection:
-        check_schema(connection, database, SCHEMA)
-        use_wal(connection)
-        with transaction(connection):
-            create(connection, SCHEMA)
-            _add_functions(connection, notes, now)
-            cleaned = Cleaned(tuple(_apply(connection)))
-            if "question" in columns(connection, "executions"):
+    with sqlite.sqlite_errors(database), closing(sqlite.connect(database)) as connection:
+        sqlite.check_schema(connection, database, SCHEMA)
+        sqlite.use_wal(connection)
+        with sqlite.transaction(connection):
+            sqlite.create(connection, SCHEMA)
+            cleaned = Cleaned(_effects(connection, notes, now, apply=True))
+            if "question" in sqlite.columns(connection, "executions"):
                 connection.execute("ALTER TABLE executions DROP COLUMN question")
             # Another connection sees the state before the rules until the transaction ends.
             archive = None if cleaned.is_idle else _snapshot(database, archive_dir, now)
-        keep_private(database)
+        sqlite.keep_private(database)
         return Cleaned(cleaned.effects, archive, _scrub(connection))
 
 
-def _apply(connection: sqlite3.Connection) -> Iterator[CleanupEffect]:
-    for rule in _rules(connection):
+def _effects(
+    connection: sqlite3.Connection, notes: Notes, now: datetime, *, apply: bool
+) -> tuple[CleanupEffect, ...]:
+    """Count the rows of each rule, and apply it."""
+    _add_functions(connection, notes, now)
+    has_questions = "question" in sqlite.columns(connection, "executions")
+    effects = []
+    for rule in (*_RULES, _QUESTIONS) if has_questions else _RULES:
         statement = f"UPDATE {rule.table} SET {rule.change}" if rule.change else f"DELETE FROM {rule.table}"
-        yield _effect(rule, connection.execute(f"{statement} WHERE {rule.where}").rowcount)
-
-
-def _effect(rule: _Rule, rows: int) -> CleanupEffect:
-    return CleanupEffect(rule=rule.text, table=rule.table, removes=rule.change is None, rows=rows)
-
-
-def _rules(connection: sqlite3.Connection) -> Iterable[_Rule]:
-    has_questions = "question" in columns(connection, "executions")
-    return (*_RULES, _QUESTIONS) if has_questions else _RULES
+        where = f"WHERE {rule.where}"
+        (rows,) = connection.execute(f"SELECT count(*) FROM {rule.table} {where}").fetchone()
+        if apply:
+            connection.execute(f"{statement} {where}")
+        effects.append(CleanupEffect(rule.text, rule.table, rule.change is None, rows))
+    return tuple(effects)
 
 
 def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) -> None:
@@ -206,9 +188,7 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
     key = secrets.token_bytes(32)
     oldest = utc_text(now - timedelta(days=RETENTION_DAYS))
 
-    def keyed(question: bytes | None) -> str | None:
-        if not question:
-            return None
+    def keyed(question: bytes) -> str:
         text = hash_question(question.decode("utf-8", "replace"))
         return f"keyed:{hmac.digest(key, text.encode(), 'sha256').hex()[:32]}"
 
@@ -223,15 +203,14 @@ def _snapshot(source: Path, folder: Path, now: datetime) -> Path:
     with locked(folder):
         for partial in folder.glob(".*.partial*"):  # left by a killed process, in clear text
             partial.unlink(missing_ok=True)
-        path, number = folder / f"{now:%Y-%m-%d}-pre-cleanup.sqlite", 1
-        while path.exists():
-            number += 1
-            path = folder / f"{now:%Y-%m-%d}-pre-cleanup-{number}.sqlite"
+        start = f"{now:%Y-%m-%d}-pre-cleanup"
+        n_taken = len(list(folder.glob(f"{start}*.sqlite")))
+        path = folder / f"{start}{f'-{n_taken + 1}' if n_taken else ''}.sqlite"
         with (
             file_errors("cannot be written ({strerror})", folder),
             replacing(path) as partial,
-            sqlite_errors(source),
-            closing(connect(source)) as live,
+            sqlite.sqlite_errors(source),
+            closing(sqlite.connect(source)) as live,
         ):
             live.execute("VACUUM INTO ?", (f"{partial}",))
     return path
@@ -242,6 +221,6 @@ def _scrub(connection: sqlite3.Connection) -> str | None:
     try:
         connection.execute("PRAGMA temp_store = DEFAULT")  # the rows are clean by now, and may be large
         connection.execute("VACUUM")
-        return None if empty_wal(connection) else busy()
+        return None if sqlite.empty_wal(connection) else sqlite.busy()
     except sqlite3.OperationalError as error:
-        return reason(error)
+        return sqlite.reason(error)

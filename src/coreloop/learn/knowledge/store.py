@@ -1,28 +1,34 @@
-"""The knowledge database: its tables, opening it, and converting rows for SQLite."""
+"""The knowledge database: its tables, opening it, and their rows: insights and the playbook."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 
-_TABLES: Final = """
--- Requests that an agent of dartlab answered.
+
+def _utc(column: str) -> str:
+    text = f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {column}, 'unixepoch')"
+    return f"{column} = coalesce({text}, {column})"
+
+
+# Makes the tables, or completes those of dartlab: its times are in seconds since 1970, and its column
+# ``executions.question`` goes with the first cleanup, which fills ``question_hash``.
+_TABLES: Final = f"""
 CREATE TABLE IF NOT EXISTS executions (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT,
-    question_hash  TEXT,                         -- keyed:…, since the first cleanup
     created_at     TEXT NOT NULL                 -- this and every other time: UTC, YYYY-MM-DDTHH:MM:SS+00:00
 );
-
--- Judgments about companies.
 CREATE TABLE IF NOT EXISTS insights (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT NOT NULL,
@@ -31,15 +37,9 @@ CREATE TABLE IF NOT EXISTS insights (
     weaknesses     TEXT NOT NULL DEFAULT '[]',   -- JSON, a list of texts
     sector         TEXT NOT NULL DEFAULT '',
     source         TEXT NOT NULL DEFAULT 'audit',  -- blog, audit, live
-    key_metrics    TEXT NOT NULL DEFAULT '{}',   -- JSON, name to number or text
-    data_as_of     TEXT NOT NULL DEFAULT '',     -- as its author wrote it
-    evidence_ref   TEXT NOT NULL DEFAULT '',     -- blog:PATH, audit:PATH, live:REQUEST_ID
-    quality_gate   TEXT NOT NULL DEFAULT '',     -- human-approved, auto-extracted, migration
     created_at     TEXT NOT NULL,
     expires_at     TEXT                          -- NULL: never
 );
-
--- Advice per kind of question.
 CREATE TABLE IF NOT EXISTS playbook (
     id             INTEGER PRIMARY KEY,
     intent         TEXT NOT NULL,
@@ -53,35 +53,16 @@ CREATE TABLE IF NOT EXISTS playbook (
     last_used      TEXT NOT NULL,
     UNIQUE (intent, sector, bullet)
 );
-"""
-_OF_DARTLAB: Final = """
 ALTER TABLE executions ADD COLUMN question_hash TEXT;
-ALTER TABLE insights ADD COLUMN key_metrics TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE insights ADD COLUMN key_metrics TEXT NOT NULL DEFAULT '{{}}';
 ALTER TABLE insights ADD COLUMN data_as_of TEXT NOT NULL DEFAULT '';
 ALTER TABLE insights ADD COLUMN evidence_ref TEXT NOT NULL DEFAULT '';
 ALTER TABLE insights ADD COLUMN quality_gate TEXT NOT NULL DEFAULT '';
+UPDATE executions SET {_utc("created_at")};
+UPDATE insights SET {_utc("created_at")}, {_utc("expires_at")};
+UPDATE playbook SET {_utc("created_at")}, {_utc("last_used")};
 """
-"""What a database of dartlab lacks; its column ``question`` goes with the first cleanup."""
-_TIMES: Final = {
-    "executions": ("created_at",),
-    "insights": ("created_at", "expires_at"),
-    "playbook": ("created_at", "last_used"),
-}
-"""Dartlab has them in seconds since 1970."""
-
-
-def _create_or_adopt(connection: sqlite3.Connection) -> None:
-    is_of_dartlab = bool(sqlite.tables(connection))
-    sqlite.run_script(connection, _TABLES)
-    if is_of_dartlab:
-        sqlite.run_script(connection, _OF_DARTLAB)
-        for table, columns in _TIMES.items():
-            for name in columns:
-                text = f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {name}, 'unixepoch')"
-                connection.execute(f"UPDATE {table} SET {name} = coalesce({text}, {name})")
-
-
-SCHEMA: Final = sqlite.Schema("knowledge", _create_or_adopt, sqlite.with_tables({"executions", "insights"}))
+SCHEMA: Final = sqlite.Schema("knowledge", _TABLES, {"executions", "insights"})
 
 
 def project_database(workspace: Workspace, named: Path | None = None) -> Path:
@@ -127,10 +108,203 @@ def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def storable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a row for SQLite: lists and mappings to JSON, lone surrogates replaced."""
-    texts = {
-        name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else value
-        for name, value in row.items()
-    }
-    return {name: encodable(text) if isinstance(text, str) else text for name, text in texts.items()}
+# --- Insights about companies, and the gate for live answers.
+
+MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades below
+GOOD_GRADES: Final = frozenset({"P", "T"})
+# 005930, 0001A0, KR7005930003; AAPL, BRK.B; but not README.
+_CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insight:
+    """A judgment about a company.
+
+    Attributes
+    ----------
+    stock_code : str
+        The company.
+    narrative : str
+        The judgment as text.
+    strengths, weaknesses : tuple of str
+        One statement per item.
+    sector : str
+        "" if unknown.
+    source : str
+        ``blog``, ``audit`` or ``live``; databases of dartlab may contain other values.
+    key_metrics : mapping of str to float or str
+        Figures by name.
+    data_as_of : str
+        Date or period of the figures, as the author wrote it.
+    evidence_ref : str
+        Its origin: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
+    quality_gate : str
+        How it was checked: ``human-approved``, ``auto-extracted``, ``migration``, or "".
+    """
+
+    stock_code: str
+    narrative: str
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    sector: str = ""
+    source: str
+    key_metrics: Mapping[str, float | str] = field(default_factory=dict)
+    data_as_of: str = ""
+    evidence_ref: str = ""
+    quality_gate: str = ""
+
+
+def is_stock_code(text: str) -> bool:
+    """Whether a text has the form of a stock code: ``005930``, ``BRK.B``."""
+    return _CODE.fullmatch(text) is not None
+
+
+def save_live(
+    connection: sqlite3.Connection,
+    insight: Insight,
+    *,
+    answer_chars: int,
+    grade: str | None,
+    now: datetime,
+) -> str | None:
+    """Store the insight of an answer, replacing the previous live insight about the company.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of `coreloop.learn.knowledge.store.writing`.
+    insight : Insight
+        Its source and gate are set to ``live`` and ``auto-extracted``.
+    answer_chars : int
+        Length of the answer.
+    grade : str or None
+        The verdict on the answer: P, T, C, V.
+
+    Returns
+    -------
+    str or None
+        The reason if nothing was written, else None.
+    """
+    if not insight.stock_code:
+        return "it has no stock code"
+    if answer_chars < MIN_ANSWER_CHARS:
+        return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
+    if grade not in GOOD_GRADES:
+        return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
+    live = replace(insight, source="live", quality_gate="auto-extracted")
+    with sqlite.transaction(connection):
+        connection.execute(
+            "DELETE FROM insights WHERE source = 'live' AND stock_code = ?", (insight.stock_code,)
+        )
+        _insert(connection, _values(live), now)
+    return None
+
+
+def save_by_evidence(connection: sqlite3.Connection, insight: Insight, *, now: datetime) -> None:
+    """Insert an insight, or update the row with the same source and evidence; needs a transaction.
+
+    An update leaves ``created_at`` unchanged.
+    """
+    values = _values(insight)
+    settings = ", ".join(f"{name} = :{name}" for name in values)
+    changed = connection.execute(
+        f"UPDATE insights SET {settings} WHERE source = :source AND evidence_ref = :evidence_ref", values
+    )
+    if not changed.rowcount:
+        _insert(connection, values, now)
+
+
+def compare_stored(connection: sqlite3.Connection, insight: Insight) -> Literal["new", "edited", "same"]:
+    """Compare an insight with the row of the same source and evidence."""
+    values = _values(insight)
+    query = "SELECT * FROM insights WHERE source = :source AND evidence_ref = :evidence_ref"
+    row = connection.execute(query, values).fetchone()
+    if row is None:
+        return "new"
+    return "same" if all(row[name] == value for name, value in values.items()) else "edited"
+
+
+def _insert(connection: sqlite3.Connection, values: Mapping[str, Any], now: datetime) -> None:
+    row = {**values, "created_at": utc_text(now)}
+    names = ", ".join(row)
+    connection.execute(
+        f"INSERT INTO insights ({names}) VALUES ({', '.join(f':{name}' for name in row)})", row
+    )
+
+
+def _values(insight: Insight) -> dict[str, Any]:
+    """A row for SQLite: lists and mappings as JSON, lone surrogates replaced."""
+    row = {}
+    for name, value in asdict(insight).items():
+        text = json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | dict) else value
+        row[name] = encodable(text) if isinstance(text, str) else text
+    return row
+
+
+# --- The playbook: short advice per kind of question, with counts of success and failure.
+
+GOOD_QUALITY: Final = 0.75  # as the specification has it, with five successes
+GOOD_SUCCESSES: Final = 5  # as the specification has it, with the quality
+PRUNED_BELOW: Final = 0.5  # as the specification has it: worse than one that nobody used
+IS_GOOD: Final = f"quality >= {GOOD_QUALITY} AND success_count >= {GOOD_SUCCESSES}"
+_IS_PRUNED: Final = f"quality < {PRUNED_BELOW}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bullet:
+    """One row of the playbook.
+
+    Attributes
+    ----------
+    intent : str
+        The kind of question: a category's topic part, ``profitability`` of ``FIN-profitability-KR``.
+    sector : str
+        "" if it applies to every sector.
+    bullet : str
+        The advice.
+    success_count, fail_count : int
+        How often an answer that followed it succeeded or failed.
+    quality : float
+        0 to 1; of dartlab ``(1 + successes) / (2 + successes + failures)``.
+    source : str
+        Its author, for example ``reflection`` or ``manual``.
+    created_at, last_used : str
+        UTC, ISO 8601.
+    """
+
+    intent: str
+    sector: str
+    bullet: str
+    success_count: int
+    fail_count: int
+    quality: float
+    source: str
+    created_at: str
+    last_used: str
+
+
+def good_bullets(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the bullets with a quality of at least 0.75 and at least 5 successes by intent, best first."""
+    by_intent: dict[str, tuple[str, ...]] = {}
+    if path.exists():
+        with reading(path) as connection:
+            for row in _select(connection, IS_GOOD):
+                by_intent[row.intent] = (*by_intent.get(row.intent, ()), row.bullet)
+    return by_intent
+
+
+def weak_bullets(connection: sqlite3.Connection) -> list[Bullet]:
+    """Return the bullets that `prune` would remove."""
+    return _select(connection, _IS_PRUNED)
+
+
+def prune(connection: sqlite3.Connection) -> None:
+    """Remove the bullets with a quality below 0.5."""
+    connection.execute(f"DELETE FROM playbook WHERE {_IS_PRUNED}")
+
+
+def _select(connection: sqlite3.Connection, where: str) -> list[Bullet]:
+    rows = connection.execute(
+        f"SELECT * FROM playbook WHERE {where} ORDER BY quality DESC, success_count DESC, id"
+    )
+    return [Bullet(**{name: row[name] for name in Bullet.__slots__}) for row in rows]

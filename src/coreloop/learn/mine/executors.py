@@ -25,7 +25,7 @@ def named_folder(name: str) -> Path:
     Raises
     ------
     UsageError
-        The address holds credentials, or its protocol needs a package.
+        The address holds credentials, or cannot be reached.
     """
     if "://" not in name:
         return Path(name)
@@ -34,15 +34,11 @@ def named_folder(name: str) -> Path:
         raise UsageError(f"{parts.scheme}:// holds credentials; give them in the environment instead")
     try:
         from upath import UPath
-
+    except ImportError as error:
+        raise needs_extra("distributed", feature="an address") from error
+    try:
         folder = UPath(name)
         folder.is_dir()  # connects
-    except ImportError as error:
-        if error.name == "upath":
-            raise needs_extra("distributed", feature="an address") from error
-        raise UsageError(f"{parts.scheme}:// needs a package: {error}") from error
-    except ValueError as error:
-        raise UsageError(f"{parts.scheme}:// is not a protocol that fsspec supports") from error
     except Exception as error:  # each protocol's package has exceptions of its own
         raise UsageError(f"{name} cannot be reached ({type(error).__name__}: {error})") from error
     return cast("Path", folder)
@@ -89,12 +85,8 @@ def _on_cluster(address: str) -> Iterator[Executor]:
         try:
             client.wait_for_workers(1, timeout=_ANSWER_S)
             yield client.get_executor()
-        except TimeoutError as error:
-            raise UsageError(f"no worker at {address}; start one with: dask worker {address}") from error
-        except ImportError as error:
-            raise UsageError(f"a worker of {address} needs the same coreloop ({error})") from error
-        except KilledWorker as error:
-            raise UsageError(f"several workers of {address} died while they read; see their logs") from error
+        except (TimeoutError, ImportError, KilledWorker) as error:
+            raise UsageError(f"no worker of {address} reads records ({error})") from error
 
 
 def _start_worker() -> None:

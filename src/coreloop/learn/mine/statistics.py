@@ -3,41 +3,24 @@
 from collections.abc import Sequence
 from math import exp, fsum, lgamma, sqrt
 from statistics import NormalDist
+from typing import Final
 
+_Z: Final = NormalDist().inv_cdf(0.975)
 _TIE = 1e-7  # relative, as in R; the error of lgamma is 1e-9 at 100,000 requests
 
 
-def success_bound(successes: int, requests: int, *, confidence: float = 0.95) -> float:
-    """Lower bound of a success rate (Wilson score interval).
+def success_bound(successes: int, requests: int) -> float:
+    """Lower bound of a success rate: 0–1; 0.0 when ``requests`` is 0. See `wilson_interval`."""
+    return wilson_interval(successes, requests)[0]
+
+
+def wilson_interval(hits: float, n: int) -> tuple[float, float]:
+    """95 % interval of a rate (Wilson score interval).
 
     Parameters
     ----------
-    successes, requests : int
-        Counts; ``0 <= successes <= requests``.
-    confidence : float
-        Two-sided level, 0–1.
-
-    Returns
-    -------
-    float
-        0–1; 0.0 when ``requests`` is 0.
-
-    References
-    ----------
-    Wilson (1927), JASA 22:209.
-    """
-    return wilson_interval(successes, requests, confidence=confidence)[0]
-
-
-def wilson_interval(successes: int, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a rate (Wilson score interval).
-
-    Parameters
-    ----------
-    successes, n : int
-        Counts; ``0 <= successes <= n``.
-    confidence : float
-        Two-sided level, 0–1.
+    hits, n : float, int
+        A count, or the sum of rates, and their number; ``0 <= hits <= n``.
 
     Returns
     -------
@@ -48,7 +31,13 @@ def wilson_interval(successes: int, n: int, *, confidence: float = 0.95) -> tupl
     ----------
     Wilson (1927), JASA 22:209.
     """
-    return _wilson(successes, n, _quantile(confidence))
+    if not n:
+        return 0.0, 1.0
+    rate, share = hits / n, _Z * _Z / n
+    centre, spread = rate + share / 2, _Z * sqrt(rate * (1 - rate) / n + share / (4 * n))
+    low = (centre - spread) / (1 + share) if hits else 0.0  # rounding would give 2e-18, above the rate
+    high = (centre + spread) / (1 + share) if hits < n else 1.0
+    return low, high
 
 
 def fisher_exact(a_hits: int, a_n: int, b_hits: int, b_n: int) -> float:
@@ -106,10 +95,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def newcombe_interval(
-    hits: float, n: int, other_hits: float, other_n: int, *, confidence: float = 0.95
-) -> tuple[float, float]:
-    """Interval of the difference of two sides' rates (Newcombe's hybrid score interval, his method 10).
+def newcombe_interval(hits: float, n: int, other_hits: float, other_n: int) -> tuple[float, float]:
+    """95 % interval of the difference of two sides' rates (Newcombe's hybrid score interval, his method 10).
 
     Parameters
     ----------
@@ -117,8 +104,6 @@ def newcombe_interval(
         Counts of the side with a property, or the sum of its cases' rates; ``0 <= hits <= n``.
     other_hits, other_n : float, int
         The same of the other side.
-    confidence : float
-        Two-sided level, 0–1.
 
     Returns
     -------
@@ -131,27 +116,12 @@ def newcombe_interval(
     """
     if not (n and other_n):
         return -1.0, 1.0
-    z = _quantile(confidence)
-    low, high = _wilson(hits, n, z)
-    other_low, other_high = _wilson(other_hits, other_n, z)
+    low, high = wilson_interval(hits, n)
+    other_low, other_high = wilson_interval(other_hits, other_n)
     difference = hits / n - other_hits / other_n
-    below = z * sqrt(low * (1 - low) / n + other_high * (1 - other_high) / other_n)
-    above = z * sqrt(high * (1 - high) / n + other_low * (1 - other_low) / other_n)
+    below = _Z * sqrt(low * (1 - low) / n + other_high * (1 - other_high) / other_n)
+    above = _Z * sqrt(high * (1 - high) / n + other_low * (1 - other_low) / other_n)
     return max(-1.0, difference - below), min(1.0, difference + above)
-
-
-def _quantile(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def _wilson(hits: float, n: int, z: float) -> tuple[float, float]:
-    if not n:
-        return 0.0, 1.0
-    rate, share = hits / n, z * z / n
-    centre, spread = rate + share / 2, z * sqrt(rate * (1 - rate) / n + share / (4 * n))
-    low = (centre - spread) / (1 + share) if hits else 0.0  # rounding would give 2e-18, above the rate
-    high = (centre + spread) / (1 + share) if hits < n else 1.0
-    return low, high
 
 
 def _log_probability(a_hits: int, a_n: int, b_n: int, hits: int) -> float:

@@ -1,64 +1,37 @@
-"""The facts of many files -> the groups of a window of days, and queries over them."""
+"""The facts of some days: their requests with an outcome, their calls with a cause, and sums of both."""
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
 from coreloop.base.date_range import Days
+from coreloop.base.error_classes import BITS
 from coreloop.base.records import digest64
-from coreloop.learn.facts.columns import NO_SEQUENCE
-from coreloop.learn.facts.counting import (
-    CALL_GROUPS,
-    DAY_US,
-    GROUPS,
-    MineSettings,
-    count_requests,
-    count_unknown,
-    group_calls,
-    group_requests,
-    known_calls,
-)
-from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
-from coreloop.learn.facts.schema import (
-    ARGUMENTS,
-    CALLS,
-    NAMES,
-    REQUESTS,
-    SAW,
-    TEXTS,
-    Facts,
-    concatenate,
-    frame_of,
-)
+from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings, count_days
+from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, as_int, frame_of, merge_facts, texts_of
 from coreloop.learn.mine.causes import causes
-from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK, Question, decode_question
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen
+from coreloop.learn.mine.joined_calls import join_sessions
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, EPOCH, decode_question
+from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
 
-_BATCH_ROWS: Final = 50_000
-"""Requests of a batch of files, which a query has in memory together; 250,000 took 140 MB more."""
-_MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
 IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
-
+IS_FAILED: Final = pl.col("error_class") != ""
+"""Of a call."""
 _ERROR: Final = ("tool", "template")
 _CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
-_COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
-
 EVERY_DAY: Final = Days(date.min, date.max)
-Batch = tuple[Facts, MineSettings]
-Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
 @dataclass(frozen=True)
@@ -69,70 +42,32 @@ class Window:
     ----------
     files : sequence of FileFacts
         The files with records of the days.
-    numbers : sequence of int
-        Of each of them, its index in ``paths``.
     days : Days
         The days.
     paths : tuple of Path
-        The files that were mined.
-    sessions : Sessions, optional
-        Calls that were recorded one by one and are read as one request.
+        The files that were mined; ``file`` in the tables is the index of one.
+    facts : Facts
+        Of these files, without requests that coreloop made itself; calls of sessions are joined.
+    settings : MineSettings
+        How requests count.
+    n_by_day : mapping of int to int
+        Records of these files by day (days since 1970).
     """
 
     files: Sequence[FileFacts]
-    numbers: Sequence[int]
     days: Days
     paths: tuple[Path, ...]
-    sessions: Sessions | None = None
-
-    @cached_property
-    def groups(self) -> pl.LazyFrame:
-        """`coreloop.learn.facts.counting.GROUPS` of the days, in memory."""
-        return self._in_memory(
-            (group_requests(facts, settings, key=KEY) for facts, settings in self.joined), GROUPS
-        )
-
-    @property
-    def requests(self) -> pl.LazyFrame:
-        """`all_requests` that have a sequence."""
-        return self.all_requests().filter(pl.col("sequence") != NO_SEQUENCE)
+    facts: Facts
+    settings: MineSettings
+    n_by_day: Mapping[int, int]
 
     def all_requests(self) -> pl.LazyFrame:
-        """`REQUESTS` of the days, with ``outcome``, and ``file``, the index into ``paths``."""
-        return concatenate(self._batched_requests(), _COUNTED)
-
-    def keep(self, chosen: Query, best: Query) -> pl.DataFrame:
-        """Keep few of many requests: ``best`` of those that ``chosen`` takes from `all_requests`.
-
-        Neighbouring files are asked one after the other, ``best`` of what was kept before and of theirs, so
-        that memory does not grow with the log.
-        """
-        kept = chosen(concatenate((), _COUNTED)).collect()
-        for rows in self._batched_requests():
-            kept = best(pl.concat([kept.lazy(), chosen(rows)])).collect()
-        return kept
-
-    def _batched_requests(self) -> Iterator[pl.LazyFrame]:
-        for facts, settings in self.joined:
-            requests = count_requests(facts, settings, key=KEY)
-            yield requests.select(*_COUNTED).filter(self.in_days())
-
-    @cached_property
-    def calls(self) -> pl.LazyFrame:
-        """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, by record, with ``file``, in memory."""
-        frames = (group_calls(facts, settings, key=KEY) for facts, settings in self.batches)
-        groups = self._in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32})
-        return self.with_causes(groups).collect().lazy()
-
-    def _in_memory(self, frames: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
-        """The days' rows of frames, computed one after the other, since each reads many rows."""
-        of_days = pl.col("day").is_between(*_numbers_of(self.days))
-        parts = [frame.filter(of_days).collect() for frame in frames]
-        return pl.concat([pl.DataFrame(schema=schema), *parts]).lazy()
+        """`REQUESTS` of the days, with ``outcome``."""
+        return count_requests(self.facts, self.settings).filter(self.in_days())
 
     def all_calls(self) -> pl.LazyFrame:
-        """The known `CALLS` of the days, with ``file`` and templates as recorded, of all requests."""
-        return known_calls(self._all("calls", CALLS)).filter(self.in_days())
+        """The known `CALLS` of the days, with templates as recorded: only they count in rates."""
+        return self.facts.calls.filter(pl.col("unknown").is_null(), self.in_days())
 
     def with_causes(self, calls: pl.LazyFrame) -> pl.LazyFrame:
         """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`."""
@@ -143,48 +78,19 @@ class Window:
     def _causes(self) -> pl.DataFrame:
         """The ``cause`` (hash and ``text``) of each tool's templates."""
         failed = self.all_calls().filter(pl.col("template") != 0).group_by(_ERROR).len().collect()
-        texts = _texts_of(self.texts, "template", failed["template"])
+        texts = texts_of(self._texts, "template", failed["template"])
         counts = {(tool, texts[number]): n for tool, number, n in failed.iter_rows()}
-        lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
+        lists = self._texts.filter(pl.col("kind") == "names").collect()["text"]
         by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
-        rows = (
+        rows = [
             (tool, number, by_error[tool, texts[number]])
             for tool, number in failed.select(_ERROR).iter_rows()
-        )
+        ]
         return frame_of([(tool, number, digest64(text), text) for tool, number, text in rows], _CAUSES)
 
-    def all_arguments(self) -> pl.LazyFrame:
-        """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
-        return self._all("arguments", ARGUMENTS)
-
-    def all_saw(self) -> pl.LazyFrame:
-        """`SAW` of the files of the days, with ``file``."""
-        return self._all("saw", SAW)
-
-    def _all(self, name: str, schema: Mapping[str, Any]) -> pl.LazyFrame:
-        schema = {**schema, "file": pl.UInt32}
-        return concatenate((getattr(facts, name).select(*schema) for facts, _ in self.joined), schema)
-
     @cached_property
-    def batches(self) -> list[Batch]:
-        """The tables of neighbouring files together, with ``file``: a plan for each takes twice the time."""
-        return batches_of(list(zip(self.numbers, self.files, strict=True)))
-
-    @cached_property
-    def joined(self) -> list[Batch]:
-        """`batches`, with the calls of ``sessions`` in their requests."""
-        sessions = self.sessions
-        if sessions is None:
-            return self.batches
-        return [(sessions.join(facts), settings) for facts, settings in self.batches]
-
-    @cached_property
-    def texts(self) -> pl.LazyFrame:
-        """`TEXTS`, in memory, each once, since files share most; `texts_of` looks them up."""
-        parts = [file.facts.texts for file in self.files]
-        if self.sessions is not None:
-            parts.append(self.sessions.texts)
-        return concatenate(parts, TEXTS).unique().collect().lazy()
+    def _texts(self) -> pl.LazyFrame:
+        return self.facts.texts.collect().lazy()
 
     def in_days(self) -> pl.Expr:
         """Whether a row's ``ts_us`` is in the days."""
@@ -202,109 +108,147 @@ class Window:
 
     def records_by_day(self) -> Counter[date]:
         """Records of each day in the window that has any, including neutral records."""
-        counts: Counter[date] = Counter()
-        for file in self.files:
-            counts.update({EPOCH_DAY + timedelta(days=day): n for day, n in file.days.items()})
-        return Counter({day: n for day, n in counts.items() if self.days.since <= day <= self.days.until})
+        since, until = _numbers_of(self.days)
+        of_days = {day: n for day, n in self.n_by_day.items() if since <= day <= until}
+        return Counter({EPOCH_DAY + timedelta(days=day): n for day, n in of_days.items()})
 
     def n_neutral(self) -> int:
         """Requests in the window that count neither as success nor as failure, although both are known."""
         return self._n_of(RequestOutcome.NEUTRAL)
 
     def _n_of(self, outcome: RequestOutcome) -> int:
-        of_outcome = self.groups.filter(pl.col("outcome") == int(outcome))
-        return int(of_outcome.select(pl.col("n").sum()).collect().item())
+        of_outcome = self.all_requests().filter(pl.col("outcome") == int(outcome))
+        return int(of_outcome.select(pl.len()).collect().item())
 
     @cached_property
     def unknown_calls(self) -> pl.DataFrame:
         """Calls of the days of which it is unknown whether they worked: tool, unknown (why) and n."""
-        counts = [
-            count_unknown(facts, settings, self.in_days(), key=KEY).collect()
-            for facts, settings in self.batches
-        ]
-        schema = {"tool": CALLS["tool"], "unknown": CALLS["unknown"], "n": pl.UInt32}
-        rows = pl.concat([pl.DataFrame(schema=schema), *counts])
-        return rows.group_by("tool", "unknown").agg(pl.col("n").sum()).sort("tool", "unknown")
+        rows = self.facts.calls.filter(pl.col("unknown").is_not_null(), self.in_days())
+        return rows.group_by("tool", "unknown").agg(n=pl.len()).sort("tool", "unknown").collect()
 
     def unseen(self) -> Unseen:
         """What the records of the days do not say."""
-        omitted = int(self.groups.select(pl.col("omitted").sum()).collect().item())
+        omitted = int(self.all_requests().select(pl.col("omitted").sum()).collect().item())
         calls = self.unknown_calls.group_by("unknown").agg(pl.col("n").sum()).sort("unknown")
         return Unseen.of(omitted, self._n_of(RequestOutcome.UNKNOWN), dict(calls.iter_rows()))
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
         """Texts of one kind by their hash, of templates also those of causes; unknown hashes are left out."""
         of_causes = self._causes.select("cause", "text").iter_rows() if kind == "template" else ()
-        return _texts_of(self.texts, kind, hashes) | dict(of_causes)
+        return texts_of(self._texts, kind, hashes) | dict(of_causes)
 
     def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
         """Texts of the questions of some lines, by file and offset; those that are gone are left out."""
-        return {place: question.question or "" for place, question in self.questions(places).items()}
-
-    def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Question]:
-        """The questions of some lines, read without the rest of the line; see `question_texts`."""
         found = {}
         for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
             with suppress(OSError), self.paths[file].open("rb") as opened:
                 for place in group:
                     opened.seek(place[1])
-                    question = decode_question(opened.readline().removeprefix(BYTE_ORDER_MARK))
-                    if question is not None:
-                        found[place] = question
+                    asked = decode_question(opened.readline().removeprefix(BYTE_ORDER_MARK))
+                    if asked is not None:
+                        found[place] = asked.question or ""
         return found
 
 
-def _texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int, str]:
-    wanted = pl.Series(sorted(set(hashes)), dtype=pl.UInt64)
-    found = texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
-    return dict(found.select("hash", "text").collect().iter_rows())
+def merge(files: Sequence[FileFacts], days: Days) -> Window:
+    """The facts of different files without the records of other days."""
+    since, until = _numbers_of(days)
+    paths, settings = tuple(file.path for file in files), files[0].settings if files else MineSettings()
+    numbered = [
+        (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
+    ]
+    facts = _without_replays(_joined(numbered), settings)
+    n_by_day = Counter[int]()
+    for of_file in count_days(facts.requests).values():
+        n_by_day.update(of_file)
+    joined = join_sessions(facts, settings.verdicts)
+    return Window([file for _, file in numbered], days, paths, joined, settings, n_by_day)
 
 
-def batches_of(files: Sequence[tuple[int, FileFacts]]) -> list[Batch]:
-    """Join the tables of neighbouring files, about `_BATCH_ROWS` requests, with the files' numbers."""
-    parts: defaultdict[int, list[tuple[int, FileFacts]]] = defaultdict(list)
-    n_rows = 0
+def _joined(files: Sequence[tuple[int, FileFacts]]) -> Facts:
+    """The tables of files, with the given numbers: a plan for each file takes twice the time."""
+    shared: defaultdict[int, list[tuple[int, FileFacts]]] = defaultdict(list)
     for number, file in files:
-        parts[n_rows // _BATCH_ROWS].append((number, file))
-        n_rows += sum(file.days.values())
-    return [(_join(part), part[0][1].settings) for part in parts.values()]
+        shared[id(file.facts)].append((number, file))
+    return merge_facts(_numbered(part) for part in shared.values())
 
 
-def _join(files: Sequence[tuple[int, FileFacts]]) -> Facts:
-    tables = (
-        pl.concat(
-            getattr(file.facts, name).with_columns(file=pl.lit(number, pl.UInt32)) for number, file in files
-        )
-        for name in NAMES
+def _numbered(files: Sequence[tuple[int, FileFacts]]) -> Facts:
+    """The tables that some files share, with other numbers of the files, and without those of others."""
+    facts = files[0][1].facts
+    numbers = {file.number: number for number, file in files}
+    if all(number == own for own, number in numbers.items()):
+        return facts
+    file = pl.col("file").replace_strict(numbers, default=None, return_dtype=pl.UInt32)
+    tables = {name: getattr(facts, name).with_columns(file) for name in NAMES if name != "texts"}
+    return replace(facts, **{name: table.drop_nulls("file") for name, table in tables.items()})
+
+
+def _without_replays(facts: Facts, settings: MineSettings) -> Facts:
+    """Facts without the requests that coreloop made itself, for servers that do not record their origin."""
+    if not settings.replayed:
+        return facts
+    own = facts.requests.filter(pl.col("id").is_in([*map(as_int, settings.replayed)])).select(KEY)
+    tables = {name: getattr(facts, name).join(own, on=KEY, how="anti") for name in ("requests", "calls")}
+    return replace(facts, **tables)
+
+
+def count_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
+    """The requests that count, each with its ``outcome``; ``signals`` only of failures.
+
+    See `coreloop.observe.reading.outcome` for what decides; a request that was handed over to a human is
+    neutral, unless there is a verdict.
+    """
+    requests = facts.requests
+    outcome = pl.coalesce("decided", _by_length(settings.min_chunk_len))
+    if settings.handoff:
+        handed = facts.calls.filter(pl.col("tool").is_in(sorted(settings.handoff))).select(KEY).unique()
+        requests = requests.join(handed.with_columns(handed=True), on=KEY, how="left", maintain_order="left")
+        is_handed = pl.col("handed").fill_null(False) & ~pl.col("judged")
+        outcome = pl.when(is_handed).then(int(RequestOutcome.NEUTRAL)).otherwise(outcome)
+    if settings.verdicts:
+        outcome = pl.coalesce(_by_verdict(settings.verdicts), outcome)
+    short = (
+        pl.when(_is_short(settings.min_chunk_len).fill_null(False)).then(BITS["chunk_len_low"]).otherwise(0)
     )
-    return Facts(*tables)
+    signals = pl.when(IS_FAILURE).then(pl.col("signals") | short.cast(pl.UInt16)).otherwise(0)
+    return requests.with_columns(outcome=outcome.cast(pl.Int8)).with_columns(signals=signals.cast(pl.UInt16))
+
+
+def _by_verdict(verdicts: Mapping[str, str]) -> pl.Expr:
+    by_id = {
+        as_int(request): int(BY_VERDICT[mark]) for request, mark in verdicts.items() if mark in BY_VERDICT
+    }
+    if not by_id:
+        return pl.lit(None, pl.Int8)
+    return pl.col("id").replace_strict(by_id, default=None, return_dtype=pl.Int8)
+
+
+def _by_length(min_chunk_len: int | None) -> pl.Expr:
+    """The outcome of an answer by its length.
+
+    One of at least ``min_chunk_len`` characters is complete, one below ``min(LOW_CHUNK_LEN, min_chunk_len)``
+    fails, and one in between is neutral. Without the setting, an empty answer fails and any other is
+    complete. An answer of unknown length is complete.
+    """
+    length = pl.col("chunk_len")
+    enough = length > 0 if min_chunk_len is None else length >= min_chunk_len
+    short = pl.when(_is_short(min_chunk_len)).then(int(RequestOutcome.FAILURE))
+    return (
+        pl.when(length.is_null() | enough)
+        .then(int(RequestOutcome.SUCCESS))
+        .otherwise(short.otherwise(int(RequestOutcome.NEUTRAL)))
+    )
+
+
+def _is_short(min_chunk_len: int | None) -> pl.Expr:
+    length = pl.col("chunk_len")
+    return length <= 0 if min_chunk_len is None else length < min(LOW_CHUNK_LEN, min_chunk_len)
 
 
 def moment(microseconds: int) -> datetime:
     """Microseconds since 1970 as a time, UTC."""
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
-
-
-def window_of(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
-    """The facts of different files without the records of other days, as recorded."""
-    since, until = _numbers_of(days)
-    numbered = [
-        (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
-    ]
-    return Window(
-        files=[file for _, file in numbered],
-        numbers=[number for number, _ in numbered],
-        days=days,
-        paths=tuple(file.path for file in files),
-    )
-
-
-def merge(files: Sequence[FileFacts], days: Days) -> Window:
-    """As `window_of`, with the calls of sessions joined."""
-    window = window_of(files, days)
-    sessions = find_sessions(window.batches, window.texts_of)
-    return window if sessions is None else replace(window, sessions=sessions)
+    return EPOCH + timedelta(microseconds=microseconds)
 
 
 def _numbers_of(days: Days) -> tuple[int, int]:
@@ -314,28 +258,20 @@ def _numbers_of(days: Days) -> tuple[int, int]:
 
 def count_calls(window: Window) -> pl.DataFrame:
     """Count a window's calls: tool, day (since 1970), n_failed and n."""
-    n_failed = pl.col("n").filter(pl.col("error_class") != "").sum()
-    counts = window.calls.group_by("tool", "day").agg(n_failed=n_failed, n=pl.col("n").sum())
+    day = pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32)
+    counts = window.all_calls().group_by("tool", day=day).agg(n_failed=IS_FAILED.sum(), n=pl.len())
     return counts.sort("tool", "day").collect()
 
 
 def count_sources(window: Window) -> pl.DataFrame:
     """Count where arguments' values came from: tool, name, sources (hash) and n."""
-    key = ["tool", "name", "sources"]
+    by = ("tool", "name", "sources")
     is_value = pl.col("sources").is_not_null() & ~pl.col("kind").is_in(["null", "empty"])
-    counts = [
-        facts.arguments.filter(is_value)
-        .join(facts.calls.filter(window.in_days()), on=(*KEY, "call"))
-        .group_by(key)
-        .agg(n=pl.len())
-        .collect()
-        for facts, _ in window.batches
-    ]
-    schema = {"tool": pl.String, "name": pl.String, "sources": pl.UInt64, "n": pl.UInt32}
-    return pl.concat([pl.DataFrame(schema=schema), *counts]).group_by(key).agg(pl.col("n").sum()).sort(key)
+    calls = window.facts.calls.filter(window.in_days())
+    rows = window.facts.arguments.filter(is_value).join(calls, on=(*KEY, "call"))
+    return rows.group_by(by).agg(n=pl.len()).sort(by).collect()
 
 
 def draw_number() -> pl.Expr:
     """A request's number in a draw: the same whatever else is in the window."""
-    mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
-    return mixed * pl.lit(_MIX, pl.UInt64)
+    return pl.struct("ts_us", "offset").hash()

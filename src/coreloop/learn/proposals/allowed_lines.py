@@ -1,31 +1,28 @@
-"""Which lines may be appended to a docstring.
+"""Which lines may be appended to a docstring: their form, and the names in them.
 
-Proposed lines are built from closed vocabularies; this is a second, independent check.
+Proposed lines are built from a closed vocabulary (`Vocabulary`): only names that coreloop.yaml or the source
+declares are written, all others become placeholders. `promote` before its edit, and the guard when it checks,
+ask a second time what the base declares (`Words`).
 """
 
-import re
-import unicodedata
-from typing import Final
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
 
-from coreloop.base.text import FILLERS
-from coreloop.learn.line import parse_advice, parse_line
+from coreloop.base.git.repository import Repository
+from coreloop.base.git.slug import KOREAN_AXIS_SLUG
+from coreloop.base.project.imports import with_imported
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import Tool, Unresolved, definitions, is_tool_name, make_tool
+from coreloop.base.records import DEFAULT_SELECTORS
+from coreloop.base.text import FILLERS, printable
+from coreloop.descriptions.source import Definition, parse
+from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
-_SIGNS: Final = frozenset(' -.,:;()=%<>/+&·~…_"')
-_QUOTED_VALUE: Final = re.compile(r'="[^"]*"')
-_PLACEHOLDER: Final = re.compile(r"->|\b(\w{1,40})=<\1>")  # axis=<axis>; any other <name> is a tag
-_PATH: Final = re.compile(  # get_product_details().variants.*.item_id, but not f().a[](x)
-    r"(?<= )[^\W\d][\w.:/-]*\(\)(?:\.[^\W\d]\w*|\.\*|\[\])+(?= |$)"
-)
-_DATE: Final = re.compile(r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b", re.ASCII)
-_FORBIDDEN: Final = (
-    (">>>", "a doctest prompt"),
-    (".. ", "a reStructuredText directive"),
-    ("://", "a link"),
-    ("www.", "a link"),
-    ("~~", "a fence"),
-    ("::", "a reStructuredText literal block"),
-)
 
 
 def is_form(line: str) -> bool:
@@ -47,41 +44,239 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
     Returns
     -------
     str or None
-        The reason, one clause. None for a plain bullet of at most 400 characters: letters, digits and a few
-        signs, quotes only around a selector's value, no markup, nothing that a detector takes for private
-        data.
+        The reason, one clause. None for a line of one of coreloop's forms, of at most 400 visible characters,
+        in which no detector finds private data.
     """
-    return _refuse_form(line) or (_refuse_private(line) if private else None)
-
-
-def _refuse_form(line: str) -> str | None:
-    if not line.startswith("- "):
-        return "it is not a bullet"
+    if not line.isprintable() or not FILLERS.isdisjoint(line) or not is_form(line):
+        return "it is no line that coreloop writes"
     if len(line) > MAX_LINE_CHARS:
         return f"it is longer than {MAX_LINE_CHARS} characters"
-    # [] and * are markup, except in the path of a result's field
-    unwanted = next((char for char in _PATH.sub("", line) if not _is_plain(char)), None)
-    if unwanted is not None:
-        return f"it contains U+{ord(unwanted):04X}"
-    lowered = line.lower()
-    markup = next((name for sign, name in _FORBIDDEN if sign in lowered), None)
-    if markup is not None:
-        return f"it contains {markup}"
-    if '"' in _QUOTED_VALUE.sub("", line):
-        return "it contains quotes that are not around a selector's value"
-    if set("<>") & set(_PLACEHOLDER.sub("", line)):
-        return "it contains < or >"
-    return None
+    return _refuse_private(line) if private else None
 
 
 def _refuse_private(line: str) -> str | None:
     from coreloop.sanitize.find_in_text import find_hits  # importing compiles its rules
 
-    findings = find_hits(_DATE.sub("", line))  # the dates of the evidence are not private data
+    findings = find_hits(line)
     if not findings:
         return None
     return f"it may contain private data: {findings[0].kind}"
 
 
-def _is_plain(char: str) -> bool:
-    return char in _SIGNS or (unicodedata.category(char)[0] in "LN" and char not in FILLERS)
+# --- The names in a line.
+
+MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
+MAX_FIELDS: Final = 3
+"""The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
+_SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
+"""Files that may have a result's field: code, and schemas."""
+
+
+def named(line: str) -> tuple[Named, ...]:
+    """The names in a line of coreloop's."""
+    value = parse_advice(line) or parse_line(line)
+    return tuple(value.names()) if value is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The names that may be written to a docstring.
+
+    Attributes
+    ----------
+    tools : dict of str to Tool or Unresolved
+        Definitions of the tools concerned.
+    settings : Settings
+        Declared tools, axes and keywords.
+    """
+
+    tools: Mapping[str, Tool | Unresolved]
+    settings: Settings
+
+    def tool(self, name: str) -> Tool | None:
+        """A tool's definition, or None if it is not known."""
+        tool = self.tools.get(name)
+        return tool if isinstance(tool, Tool) else None
+
+    def is_known(self, name: str) -> bool:
+        """Whether a tool is defined in the source or named in coreloop.yaml, rather than only in a log."""
+        return name in self.settings.tools or self.tool(name) is not None
+
+    def declares(self, value: str, tool: str) -> bool:
+        """Whether coreloop.yaml or the tool's source declares a selector's value."""
+        return value in self.settings.axis_slugs or value in self._literals(tool)
+
+    def declares_all(self, steps: Iterable[Step]) -> bool:
+        """Whether every selector's value of some steps is declared."""
+        return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
+
+    def knows_line(self, tool: str, line: str) -> bool:
+        """Whether every name in a line is declared; a field of a result, a short ASCII name."""
+        return (
+            parse_advice(line) is not None
+            and self.is_known(tool)
+            and all(self._has(tool, one) for one in named(line))
+        )
+
+    def _has(self, tool: str, one: Named) -> bool:
+        match one.kind:
+            case "argument":
+                return one.name in self.parameters(tool)
+            case "value":
+                return self.declares(one.name, tool)
+            case "tool":
+                return self.is_known(one.name)
+            case "field":
+                return one.name.isascii() and len(one.name) <= MAX_FIELD_CHARS
+        return True
+
+    def values_by_hash(self, tool: str) -> dict[int, str]:
+        """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
+        from coreloop.learn.facts.values import texts_by_hash
+
+        return texts_by_hash((*self._literals(tool), *self.settings.axis_slugs, "true", "false"))
+
+    def _literals(self, tool: str) -> frozenset[str]:
+        known = self.tool(tool)
+        return known.literals if known is not None else frozenset()
+
+    def listed(self, tool: str, argument: str) -> frozenset[frozenset[str]]:
+        """Sets of values that may be all that an argument takes: its annotation's, or a list of the file."""
+        known = self.tool(tool)
+        if known is None:
+            return frozenset()
+        if argument in known.choices:
+            return frozenset({frozenset(known.choices[argument])})
+        return known.listed | {frozenset(self.settings.axis_slugs)}
+
+    def parameters(self, tool: str) -> tuple[str, ...]:
+        """Argument names of the tool's signature; empty if it is not known."""
+        known = self.tool(tool)
+        return known.parameters if known is not None else ()
+
+    def call(self, step: Step) -> AdvisedCall:
+        """A call with the arguments of its signature, in that order; ``…`` for all others."""
+        shown = [name for name in self.parameters(step.name) if name in {*step.arg_keys, *step.selectors}]
+        shown += [name for name in step.selectors if name not in shown]
+        arguments = [(name, self._value(name, step)) for name in shown]
+        if len(shown) < len({*step.arg_keys, *step.selectors}):
+            arguments.append((ELIDED, None))
+        return AdvisedCall(step.name, tuple(arguments))
+
+    def _value(self, name: str, step: Step) -> str | None:
+        value = step.selectors.get(name)
+        if value is None:
+            return None
+        return f'"{value}"' if self.declares(value, step.name) else f"<{name}>"
+
+    def knows_step(self, step: Step) -> bool:
+        """Whether a step's tool, arguments and values are declared."""
+        arguments = {*self.parameters(step.name), *step.selectors}
+        return self.is_known(step.name) and self.declares_all((step,)) and arguments >= {*step.arg_keys}
+
+    def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
+        """Why the names of some steps may not be written, or None.
+
+        A tool that only a log names is refused if the text has a target; a draft without a target cannot be
+        promoted and may show it.
+        """
+        names = [step.name for step in steps]
+        if not all(is_tool_name(name) for name in names):
+            return "a tool's name is not a valid name"
+        if all(map(self.is_known, names)) or self.tool(target) is None:
+            return None
+        return "it names a tool that is not defined here; name it under tools: in coreloop.yaml"
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a base commit declares: in its coreloop.yaml, in the edited file, and in others that git finds.
+
+    Attributes
+    ----------
+    repository, base : Repository, str
+        The commit.
+    settings : Settings
+        Its coreloop.yaml.
+    path : str
+        The edited file.
+    tool, definition : str, Definition
+        The docstring's tool.
+    """
+
+    repository: Repository
+    base: str
+    settings: Settings
+    path: str
+    tool: str
+    definition: Definition
+
+    def has(self, one: Named) -> bool:
+        """Whether the base declares a name."""
+        match one.kind:
+            case "tool":
+                return one.name in self.settings.tools or bool(self._defined(one.name))
+            case "argument":
+                known = self.settings.tools.get(one.tool)
+                if one.tool and one.name in (DEFAULT_SELECTORS if known is None else known.selectors):
+                    return True
+                own = [self._own] if one.tool in {"", self.tool} else []
+                return any(one.name in tool.parameters for tool in (*own, *self._defined(one.tool)))
+            case "value":  # a string in a file, escapes resolved, or an axis
+                if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
+                    return True
+                return any(one.name in tool.literals for tool in (self._own, *self._defined(one.tool)))
+            case "field":
+                return bool(self.repository.files_with(self.base, one.name, _SOURCES))
+        return any(rule.label == one.name for rule in self.settings.categories)
+
+    @cached_property
+    def _own(self) -> Tool:
+        return self._made(self.path, self.definition.node)
+
+    def _defined(self, tool: str) -> list[Tool]:
+        """The definitions of a tool by the name of its target or its own."""
+        known = self.settings.tools.get(tool)
+        name = tool
+        if known is not None and known.target is not None:
+            name = known.target.partition("::")[2].partition(":")[0].rpartition(".")[2]
+        pattern = f"(def|class)[[:space:]]+{name}"
+        files = self.repository.files_with(self.base, pattern, ("*.py",)) if name.isidentifier() else ()
+        return [
+            self._made(file, node)
+            for file in files
+            for _, node in definitions(self._tree(file))
+            if node.name == name
+        ]
+
+    def _made(self, path: str, node: Any) -> Tool:
+        """The tool of a definition, with the strings of its file and of what that uses of others."""
+        tree = with_imported(
+            self._tree(path),
+            Path(path),
+            Path(),
+            lambda file: self._tree(file.as_posix()),
+            lambda file: self.repository.read(self.base, file.as_posix()) is not None,
+        )
+        return make_tool(self.tool, path, "", node, tree)
+
+    def _tree(self, path: str) -> ast.Module:
+        """A file; nothing if it is not readable Python."""
+        try:
+            return parse(self.repository.read(self.base, path) or b"")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.Module([], [])
+
+
+def refuse_words(line: str, words: Words) -> Iterator[str]:
+    """Why a line has names or values that the base does not have, whatever its evidence."""
+    statement = parse_advice(line)
+    for one in named(line):
+        is_field = one.kind == "field"  # from records, where a name may be anybody's text
+        if (is_field and not one.name.isascii()) or not words.has(one):
+            yield f"the base declares no {one.kind} {printable(one.name)}"
+    for path in statement.paths if statement is not None else ():
+        if len(path) > MAX_FIELDS:
+            yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
+    if statement is not None and words.tool in statement.items("tool"):
+        yield f"the line refers {printable(words.tool)} to itself"

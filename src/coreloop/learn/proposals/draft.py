@@ -26,18 +26,15 @@ from coreloop.learn.line import (
     parse_advice,
     statement_key,
 )
-from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
+from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
 from coreloop.learn.proposals.entry import (
     CAVEATS,
     GUIDE,
     MAX_Q,
     Candidate,
-    Counterexample,
     Statement,
     SuggestedAppend,
-    q_text,
 )
-from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _WEAK: Final = "weak: "
 
@@ -194,7 +191,8 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     words : Vocabulary
         Definitions of the pattern's tools; declared axes.
     """
-    lines = guide_lines(candidate, words)
+    language = words.settings.language
+    lines = str(When(candidate.cat_hash, language)), str(_calls(candidate, words, language))
     if words.tool(candidate.engine) is not None and not words.declares_all(candidate.tool_pattern):
         # Not a hash of undeclared values, which could be guessed; it is the same in both languages.
         key = statement_key(candidate.cat_hash, str(_calls(candidate, words, "en")), GUIDE)
@@ -208,12 +206,6 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     if refused is not None:
         return replace(candidate, refused=refused)
     return replace(candidate, suggested_append=SuggestedAppend.of(words, candidate.engine, GUIDE, lines))
-
-
-def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:
-    """The two bullets of a Guide: when to use the sequence, and its calls."""
-    language = words.settings.language
-    return str(When(candidate.cat_hash, language)), str(_calls(candidate, words, language))
 
 
 def is_weak(candidate: Candidate) -> bool:
@@ -231,54 +223,10 @@ def _weak(candidate: Candidate) -> str | None:
     is_better = candidate.n_succeeded * rest_n > rest_ok * n
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
-    significance = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
-    rest = f"{rest_ok} of {rest_n} of the rest of its category{significance}"
-    return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
+    return (
+        f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest_ok} of {rest_n} of the rest of its category"
+    )
 
 
 def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> AdvisedCalls:
-    """The calls with all argument names if the line has room for them, else only with the selectors."""
-    full, short = (
-        AdvisedCalls(
-            tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern), language
-        )
-        for named in (True, False)
-    )
-    return full if len(str(full)) <= MAX_LINE_CHARS else short
-
-
-def draft_counterexample(
-    example: Counterexample,
-    words: Vocabulary,
-    *,
-    explained: Collection[str] = (),
-    settled: Collection[str] = (),
-) -> Counterexample:
-    """Give a counterexample the reason why it has no text of its own, and a key that may be published.
-
-    Parameters
-    ----------
-    example : Counterexample
-        The result of the search.
-    words : Vocabulary
-        Definitions of the tools.
-    explained : collection of str
-        Tools with a statement that explains when they fail.
-    settled : collection of str
-        Tools whose statement is promoted, on a branch or rejected.
-    """
-    steps = example.steps or (example.call,)
-    refused = "nothing distinguishes its failed calls from the others yet"
-    if example.kind == "sequence":
-        refused = "all calls of the sequence succeeded; records do not show which of them to blame"
-    elif example.tool in explained:
-        refused = "a statement says when this tool fails"
-    elif example.tool in settled:
-        refused = "a statement says when this tool fails: it is promoted, open or rejected already"
-    elif not example.n_without.n_calls and example.n_failures == example.n_calls:
-        refused = "every call failed: fix the tool or remove it"
-    if words.tool(example.tool) is None or words.declares_all(steps):
-        return replace(example, refused=refused)
-    calls = " -> ".join(str(words.call(step)) for step in steps)  # as in `draft_candidate`
-    error = example.error_class or "", example.error_template or ""
-    return replace(example, refused=refused, key=statement_key(example.kind, calls, *error, CAVEATS))
+    return AdvisedCalls(tuple(map(words.call, candidate.tool_pattern)), language)

@@ -1,22 +1,24 @@
 """The entries of a day's files: what was found, its evidence, and its text or why there is none.
 
 A statement is a line about one tool, a candidate a sequence of tools that works, a counterexample what fails.
-Each says itself in a line (`text`), has `evidence` in words, `said` and `questions` from the records, and can
-be `shared`: then all that neither coreloop.yaml nor the source declares is ``[REDACTED n]``, n is the length.
+Each says itself in a line (`text`), has `evidence` in words, `said` and `questions` from the records. It can
+be `shared` if coreloop.yaml or the source declares all its names; else these are text of others.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Final, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 import msgspec
 
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
+from coreloop.base.project.tools import Tool
 from coreloop.base.records import is_category
+from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.line import Step
-from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -27,11 +29,6 @@ MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
 MIN_CASES: Final = 3
 """Cases that each side needs: with two, no order of four rates is rarer than one in six."""
-FROM_RECORDS: Final = 1
-"""Evidence rank of the audit log itself, the best rank."""
-FROM_PLAYBOOK: Final = 2
-"""Evidence rank of a pattern that passed because the playbook has advice for its questions."""
-WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
 
 
@@ -78,8 +75,18 @@ class Sides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What every entry has; the draft gives ``id``, ``suggested_append`` and ``refused``."""
+    """What every entry has; the draft gives ``id``, ``suggested_append`` and ``refused``.
 
+    Attributes
+    ----------
+    LOCAL : mapping
+        Fields with text of users or models, and what a shared entry has instead.
+    NAMES : tuple of str
+        Fields with names of tools, arguments and values.
+    """
+
+    LOCAL: ClassVar[Mapping[str, Any]]
+    NAMES: ClassVar[tuple[str, ...]]
     id: str = ""
     key: str
     first_seen: datetime
@@ -97,19 +104,19 @@ class _Found:
         """What only the records say, besides questions."""
         return ()
 
-    def shared(self, words: Vocabulary) -> Self:
-        """Without questions and undeclared texts."""
-        redacted = self._redacted(words)
-        if self._is_declared(words):
-            return redacted
-        # The key is a plain hash of what is withheld, which a dictionary attack would reveal.
-        return replace(redacted, key="", suggested_append=None, refused=WITHHELD)
-
-    def _redacted(self, words: Vocabulary) -> Self:
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether coreloop.yaml or the source declares all its names."""
         raise NotImplementedError
 
-    def _is_declared(self, words: Vocabulary) -> bool:
-        raise NotImplementedError
+    def shared(self) -> Self:
+        """Without text of users or models."""
+        return replace(self, **self.LOCAL)
+
+    def labelled(self, words: Vocabulary) -> dict[str, object]:
+        """The fields as JSON has them: text of others, and undeclared names, in fields ``untrusted_…``."""
+        names = () if self.is_declared(words) else (*self.NAMES, "suggested_append")
+        texts = (name for name in self.LOCAL if name != "key")
+        return dict.fromkeys(names) | with_untrusted(self, *texts, *names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +146,8 @@ class Statement(_Found):
         Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
     """
 
+    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": ()}
+    NAMES: ClassVar[tuple[str, ...]] = ("tool", "line")
     kind: StatementKind
     tool: str
     line: str
@@ -158,11 +167,6 @@ class Statement(_Found):
     def n_behind(self) -> int:
         """Calls of the smaller side; entries with few are not listed in a shared file."""
         return min(self.sides.n, self.sides.other_n)
-
-    @property
-    def what(self) -> str:
-        """What it is, for its heading."""
-        return self.kind
 
     @property
     def text(self) -> str:
@@ -185,11 +189,8 @@ class Statement(_Found):
         """Example questions."""
         return self.example_questions
 
-    def _redacted(self, words: Vocabulary) -> "Statement":
-        tool, line = unless(words.is_known(self.tool), self.tool), unless(self._is_declared(words), self.line)
-        return replace(self, tool=tool, line=line, example_questions=())
-
-    def _is_declared(self, words: Vocabulary) -> bool:
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether the line has one of our forms and declared names."""
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
         return is_ours and words.knows_line(self.tool, self.line)
 
@@ -206,6 +207,8 @@ class Candidate(_Found):
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
+    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "bullets": ()}
+    NAMES: ClassVar[tuple[str, ...]] = ("engine", "axis", "cat_hash", "tool_pattern")
     engine: str
     axis: str | None
     cat_hash: str
@@ -222,7 +225,6 @@ class Candidate(_Found):
     q_value: Share | None = None
     avg_chunk_len: float
     example_questions: tuple[str, ...]
-    evidence_rank: int = FROM_RECORDS
     bullets: tuple[str, ...] = ()
 
     @property
@@ -239,11 +241,6 @@ class Candidate(_Found):
     def n_behind(self) -> int:
         """Requests behind it; entries with few are not listed in a shared file."""
         return self.n_observed
-
-    @property
-    def what(self) -> str:
-        """What it is, for its heading."""
-        return f"category {self.cat_hash}"
 
     @property
     def text(self) -> str:
@@ -271,23 +268,9 @@ class Candidate(_Found):
         """Example questions."""
         return self.example_questions
 
-    def _redacted(self, words: Vocabulary) -> "Candidate":
-        axis = self.axis
-        return replace(
-            self,
-            seq_hash=self.seq_hash if self._is_declared(words) else "",  # a plain hash, like the key
-            engine=unless(words.is_known(self.engine), self.engine),
-            axis=None if axis is None else unless(words.declares(axis, self.engine), axis),
-            cat_hash=unless(is_category(self.cat_hash), self.cat_hash),
-            tool_pattern=tuple(map(words.redacted_step, self.tool_pattern)),
-            example_questions=(),
-            bullets=tuple(unless(False, text) for text in self.bullets),
-        )
-
-    def _is_declared(self, words: Vocabulary) -> bool:
-        return words.declares_all(self.tool_pattern) and all(
-            words.is_known(step.name) for step in self.tool_pattern
-        )
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether its steps are declared, and its category is a label."""
+        return is_category(self.cat_hash) and all(map(words.knows_step, self.tool_pattern))
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +311,10 @@ class Counterexample(_Found):
         In local files only.
     """
 
+    # its key covers the error's text
+    LOCAL: ClassVar[Mapping[str, Any]] = {"key": "", "error_template": None, "examples": ()}
+    NAMES: ClassVar[tuple[str, ...]] = ("tool", "selectors", "arg_keys", "steps")
+    refused: str | None = "a failing group has no text of its own; statements say when its tool fails"
     kind: Literal["call", "sequence"]
     tool: str
     selectors: dict[str, str]
@@ -353,11 +340,6 @@ class Counterexample(_Found):
     def n_behind(self) -> int:
         """Failures behind it; entries with few are not listed in a shared file."""
         return self.n_failures
-
-    @property
-    def what(self) -> str:
-        """What it is, for its heading."""
-        return f"{self.kind}, {', '.join(self.labels)}"
 
     @property
     def text(self) -> str:
@@ -391,21 +373,9 @@ class Counterexample(_Found):
         """Example questions."""
         return tuple(example.question for example in self.examples)
 
-    def _redacted(self, words: Vocabulary) -> "Counterexample":
-        call = words.redacted_step(self.call)
-        return replace(
-            self,
-            key="",  # covers the error's text
-            tool=call.name,
-            selectors=call.selectors,
-            arg_keys=call.arg_keys,
-            steps=tuple(map(words.redacted_step, self.steps)),
-            error_template=None,
-            examples=(),
-        )
-
-    def _is_declared(self, words: Vocabulary) -> bool:
-        return all(map(words.is_known, {self.tool, *(step.name for step in self.steps)}))
+    def is_declared(self, words: Vocabulary) -> bool:
+        """Whether its calls are declared."""
+        return all(map(words.knows_step, (self.call, *self.steps)))
 
 
 Entry = Statement | Candidate | Counterexample
@@ -446,3 +416,67 @@ def cost_text(statement: Statement) -> str:
 def q_text(q_value: float) -> str:
     """``q 0.012``, or ``q < 0.001``."""
     return f"q {q_value:.3f}" if q_value >= 0.001 else "q < 0.001"
+
+
+# --- The table of errors, and what a coding agent is asked to do about one, in the closed vocabulary alone.
+
+Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
+_ASKED: Final[dict[Mender, str]] = {
+    "schema": "Find the check that raises it, and let the parameter's schema say what is accepted.",
+    "tool": "Find why the tool raises it, and mend the tool if its callers are not to blame.",
+    "policy": "Find which permission is missing, and say in the error whom to ask.",
+    "user": "Let the error say what the agent should ask the user for.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRow:
+    """Failed calls of a tool whose errors differ in values only.
+
+    Attributes
+    ----------
+    error : str
+        The text without values.
+    n_calls, n_cases : int
+        Failed calls, retries included, and the cases that they are from.
+    n_lost : int
+        Failed requests among those with such a call.
+    n_recovered : int
+        Calls after which a later call of the tool worked in the same request.
+    mender : str
+        Who can mend it. ``text``: a proposed line is about it; ``merged``: promoted lines explain most of it.
+    merged : tuple of str
+        The promoted lines that these calls deviate from, each with how many, and how many since the merge.
+    task : str
+        Of `task_of`.
+    """
+
+    tool: str
+    error: str
+    error_class: str
+    n_calls: Count
+    n_cases: Count
+    n_lost: Count
+    n_recovered: Count
+    mender: Mender
+    merged: tuple[str, ...] = ()
+    task: str = ""
+
+    def labelled(self, words: Vocabulary) -> dict[str, object]:
+        """The fields as JSON has them; the error, and an undeclared tool, in fields ``untrusted_…``."""
+        names = () if words.is_known(self.tool) else ("tool",)
+        return dict.fromkeys(names) | with_untrusted(self, "error", *names)
+
+
+def task_of(tool: Tool | None, failure: ErrorRow) -> str:
+    """A text to hand to a coding agent; nothing that a user or a model wrote is in it.
+
+    Empty if the project does not define the tool, if a text mends the cause, or if it failed once.
+    """
+    if tool is None or failure.mender in {"text", "merged"} or failure.n_calls == 1:
+        return ""
+    return (
+        f"The tool {tool.name} failed {failure.n_calls} times with one error (class {failure.error_class}); "
+        f"{failure.n_lost} of these requests failed altogether. It is defined in {tool.file}, line "
+        f"{tool.line}. {_ASKED[failure.mender]}"
+    )

@@ -1,10 +1,10 @@
-"""The files of proposals of each day: their JSON, and how it is read."""
+"""The files of proposals of each day: their JSON, how it is read, and their draft for people."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 import msgspec
 
@@ -12,29 +12,14 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.messages import number_of
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
-from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.base.untrusted import untrusted_block
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
 
-SCHEMA_VERSION: Final = 1
-FROM_NOTES: Final = 3
-"""Evidence rank of what people wrote by hand."""
 MIN_PUBLISHED: Final = 5
 """Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """People's notes on a company: what the engine should do better. No text is proposed from them."""
-
-    stock_code: str
-    bullets: tuple[str, ...]
-    evidence_rank: int = FROM_NOTES
-
-    def shared(self) -> "Note":
-        """Redacted: no part of it is from a closed vocabulary."""
-        bullets = tuple(unless(False, text) for text in self.bullets)
-        return replace(self, stock_code=unless(False, self.stock_code), bullets=bullets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +30,21 @@ class DayFile:
     ----------
     name, prefix, command : str
         Part of the file's name, the prefix of its entries' ids, and the command that writes it.
+    local : str
+        The field that a shared file lacks.
     statements : tuple of Statement
         Best first.
     ids : dict of str to str
         Key -> id, of all runs of the day: a key keeps its id.
     n_folded : int
-        Entries of too few requests to be listed in a shared file; 0 in a local one.
+        Entries that a shared file does not list: of undeclared names, or of too few requests.
     """
 
     name: ClassVar[str]
     prefix: ClassVar[str]
     command: ClassVar[str]
-    schema_version: int = SCHEMA_VERSION
+    local: ClassVar[str]
+    schema_version: Literal[1] = 1
     generated_at: datetime
     window: Days
     statements: tuple[Statement, ...] = ()
@@ -65,8 +53,8 @@ class DayFile:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """All of them."""
-        raise NotImplementedError
+        """The statements, then the others, each best first, or worst first."""
+        return (*self.statements, *getattr(self, self.name))
 
     def with_entries(self, entries: Iterable[Entry]) -> Self:
         """The same file with other entries."""
@@ -86,32 +74,33 @@ class DayFile:
         return replace(self.with_entries(entries), ids=ids)
 
     def shared(self, words: Vocabulary) -> Self:
-        """The same file for others: redacted entries, and only those of enough requests."""
-        listed = [entry.shared(words) for entry in self.entries if entry.n_behind >= MIN_PUBLISHED]
-        withheld = set(self.ids.values()) - {entry.id for entry in listed if entry.key}
-        ids = {f"withheld-{id}" if id in withheld else key: id for key, id in self.ids.items()}
-        return replace(self.with_entries(listed), ids=ids, n_folded=len(self.entries) - len(listed))
+        """The same file for others: only entries of declared names and of enough requests."""
+        listed = [
+            entry.shared()
+            for entry in self.entries
+            if entry.n_behind >= MIN_PUBLISHED and entry.is_declared(words)
+        ]
+        # other keys are plain hashes of what is withheld, which a dictionary attack would reveal
+        shown = {entry.id for entry in listed if entry.key}
+        ids = {key if id in shown else f"withheld-{id}": id for key, id in self.ids.items()}
+        nothing = type(getattr(self, self.local))()
+        changes: dict[str, Any] = {"n_folded": len(self.entries) - len(listed), self.local: nothing}
+        return replace(self.with_entries(listed), ids=ids, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidatesFile(DayFile):
-    """``candidates/{YYYY-MM-DD}-candidates.json``; ``notes`` only with ``--include-audit-analysis``."""
+    """``candidates/{YYYY-MM-DD}-candidates.json``; with ``--include-audit-analysis`` also people's notes.
+
+    ``notes`` are by company what the engine should do better; no text is proposed from them.
+    """
 
     name = "candidates"
     prefix = "cand"
     command = "pattern"
+    local = "notes"
     candidates: tuple[Candidate, ...]
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Statement | Candidate, ...]:
-        """The statements, then the candidates, each best first."""
-        return (*self.statements, *self.candidates)
-
-    def shared(self, words: Vocabulary) -> Self:
-        """As of every file; nothing of the notes is declared."""
-        notes = tuple(note.shared() for note in self.notes)
-        return replace(DayFile.shared(self, words), notes=notes)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,30 +110,13 @@ class CounterexamplesFile(DayFile):
     name = "counterexamples"
     prefix = "ce"
     command = "refine"
+    local = "errors"
     counterexamples: tuple[Counterexample, ...]
     errors: tuple[ErrorRow, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Statement | Counterexample, ...]:
-        """The statements, best first, then the counterexamples, worst first."""
-        return (*self.statements, *self.counterexamples)
-
-    def shared(self, words: Vocabulary) -> Self:
-        """As of every file; errors are texts of tools."""
-        return replace(DayFile.shared(self, words), errors=())
 
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
 _File = TypeVar("_File", bound=DayFile)
-_Decoded = TypeVar("_Decoded")
-
-
-class _Head(msgspec.Struct):
-    """What is read of a file first; only one kind has ``counterexamples``."""
-
-    schema_version: int = SCHEMA_VERSION
-    ids: dict[str, str] = {}
-    counterexamples: msgspec.Raw = msgspec.Raw()
 
 
 def read_night(path: Path, kind: type[_File]) -> _File:
@@ -153,23 +125,21 @@ def read_night(path: Path, kind: type[_File]) -> _File:
     Raises
     ------
     WorkspaceError
-        The file is absent, damaged, or of a newer version.
+        The file is absent, damaged, or of another version.
     """
-    _head(path, _damaged(kind))
-    return _decoded(path, kind, _damaged(kind))
+    try:
+        return msgspec.json.decode(read_file(path), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        todo = f"move it away and run {kind.command} again"
+        raise WorkspaceError(f"is damaged ({error}); {todo}", path=path) from error
 
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_night` does."""
-    refusal = "is not a candidates file ({error})"
-    if bytes(_head(path, refusal).counterexamples):
-        return _decoded(path, CounterexamplesFile, refusal)
-    return _decoded(path, CandidatesFile, refusal)
-
-
-def known_ids(path: Path, kind: type[ProposalsFile]) -> dict[str, str]:
-    """The ids that a day's earlier runs gave; raises as `read_night` does."""
-    return _head(path, _damaged(kind)).ids if path.exists() else {}
+    try:
+        return read_night(path, CounterexamplesFile)
+    except WorkspaceError:
+        return read_night(path, CandidatesFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +150,13 @@ class EveryNight:
     damaged: tuple[str, ...] = ()
 
 
-def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNight:
-    """Read the files of all days; one that is damaged or of a newer version is skipped and named."""
+def read_every_night(workspace: Workspace) -> EveryNight:
+    """Read the files of all days; a damaged one is skipped and named."""
     files: dict[Path, ProposalsFile] = {}
     damaged: list[str] = []
     kinds: tuple[type[ProposalsFile], ...] = (CandidatesFile, CounterexamplesFile)
-    for folder, kind in zip((candidates_dir, counterexamples_dir), kinds, strict=True):
-        for path in sorted(folder.glob(f"*-{kind.name}.json")):
+    for kind in kinds:
+        for path in sorted((workspace.audit_dir / kind.name).glob(f"*-{kind.name}.json")):
             try:
                 files[path] = read_night(path, kind)
             except WorkspaceError as error:
@@ -194,32 +164,172 @@ def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNi
     return EveryNight(files, tuple(damaged))
 
 
-def newest_night(folder: Path, kind: type[ProposalsFile]) -> Path | None:
-    """Return the newest file of a kind in a folder, or None if absent."""
-    return max(folder.glob(f"????-??-??-{kind.name}.json"), default=None)
+def damaged_files(workspace: Workspace) -> tuple[str, ...]:
+    """A line on each file of proposals that is skipped, with what to do."""
+    return read_every_night(workspace).damaged
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposal of a day.
+
+    Attributes
+    ----------
+    entry, path : Entry or None, Path or None
+        What its file says; None of an earlier run of the day, whose rejection can be withdrawn.
+    is_listed : bool
+        Whether the newest file of its kind lists it.
+    """
+
+    id: str
+    key: str
+    day: date
+    entry: Entry | None = None
+    path: Path | None = None
+    is_listed: bool = False
+
+    @property
+    def text(self) -> str:
+        """Its line, steps or call."""
+        return self.entry.text if self.entry is not None else ""
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether it has a text for a docstring, so that it can be promoted."""
+        return self.entry is not None and self.entry.suggested_append is not None
+
+
+def read_proposed(workspace: Workspace) -> list[Proposed]:
+    """Read all proposals of all days, by day; damaged files are skipped."""
+    files = read_every_night(workspace).files
+    newest = {type(document): path for path, document in files.items()}
+    proposed = []
+    for path, document in files.items():
+        entries = {entry.key: entry for entry in document.entries}
+        for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
+            is_listed = key in entries and path == newest[type(document)]
+            day = document.generated_at.date()
+            proposed.append(Proposed(id, key, day, entries.get(key), path, is_listed))
+    return sorted(proposed, key=lambda one: (one.day, one.id))
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
-    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text``."""
+    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text, 3 left out``."""
     statements = [number_of(len(document.statements), "statement")] if document.statements else []
     n_without = sum(entry.suggested_append is None for entry in document.entries)
     without = [f"{n_without:,} without text"] if n_without else []
-    return ", ".join([*statements, number_of(number, noun), *without])
+    left_out = [f"{document.n_folded:,} left out"] if document.n_folded else []
+    return ", ".join([*statements, number_of(number, noun), *without, *left_out])
 
 
-def _damaged(kind: type[DayFile]) -> str:
-    return f"is damaged ({{error}}); move it away and run {kind.command} again"
+# --- For people: the draft as Markdown, and the short summary of a workflow's job.
+# What the records say, questions and errors, and names that are not declared, stands in `untrusted_block`.
+
+_SHOWN: Final = 10
+_UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source declares"
 
 
-def _head(path: Path, refusal: str) -> _Head:
-    head = _decoded(path, _Head, refusal)
-    if head.schema_version > SCHEMA_VERSION:
-        raise WorkspaceError(f"has schema version {head.schema_version}; upgrade coreloop", path=path)
-    return head
+def markdown(document: ProposalsFile, words: Vocabulary) -> str:
+    """The draft: of candidates, with audit notes below, or of counterexamples, with errors above."""
+    above = below = ""
+    nothing, noun = "Nothing passed the gates.", "requests"
+    if isinstance(document, CounterexamplesFile):
+        nothing, noun = "Nothing failed often enough.", "failures"
+        above = "".join(_error_rows(document.errors, words))
+    elif document.notes:
+        texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
+        below = f"\n## Audit notes: to read, not to promote\n\n{untrusted_block(texts)}"
+    folded = (
+        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} {noun}.\n"
+    )
+    window = document.window
+    parts = (
+        f"# {document.name.capitalize()}, {window.since} to {window.until}\n\n",
+        "Proposals only: nothing was changed.\n",
+        "" if document.entries else f"\n{nothing}\n",
+        above,
+        *(section(entry, words) for entry in document.entries),
+        folded if document.n_folded else "",
+        below,
+    )
+    return "".join(parts)
 
 
-def _decoded(path: Path, kind: type[_Decoded], refusal: str) -> _Decoded:
-    try:
-        return msgspec.json.decode(read_file(path), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(refusal.format(error=error), path=path) from error
+def section(entry: Entry, words: Vocabulary) -> str:
+    """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
+    is_declared = entry.is_declared(words)
+    figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
+    relaxed = []
+    if isinstance(entry, Candidate) and entry.bullets:
+        relaxed.append(f"The gate was relaxed by the playbook:\n\n{untrusted_block(entry.bullets)}")
+    suggested = entry.suggested_append if is_declared else None
+    said = [text for text in (*entry.said, *entry.questions) if text]
+    if not is_declared:
+        said.insert(0, entry.text)
+    parts = (
+        f"## {entry.id}: {escape_markdown(entry.text) if is_declared else _UNDECLARED}",
+        "\n".join(f"- {figure}" for figure in figures),
+        *relaxed,
+        indented_block(suggested.section, suggested.body)
+        if suggested is not None
+        else f"Refused: {entry.refused or _UNDECLARED}.",
+        f"From the records, with example questions:\n\n{untrusted_block(said or ['(no text recorded)'])}",
+    )
+    return "\n" + "\n\n".join(parts)
+
+
+def _target(entry: Entry) -> str:
+    suggested = entry.suggested_append
+    if suggested is None:
+        return "none"
+    if suggested.target_file is not None:
+        return f"{suggested.target_file}::{suggested.target_symbol}"
+    return "not known; name the tool under tools: in coreloop.yaml"
+
+
+def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:
+    """The table of errors; below it what merged lines explain, and what a coding agent could be asked for."""
+    if not errors:
+        return
+    yield "\n## Errors\n\n| row | tool | class | calls | requests lost | recovered | who can mend it |\n"
+    yield "|---|---|---|---|---|---|---|\n"
+    for number, row in enumerate(errors, 1):
+        figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
+        tool = escape_markdown(row.tool) if words.is_known(row.tool) else "–"
+        yield f"| {number} | {tool} | {row.error_class} | {figures} |\n"
+    yield "\nThe errors, by row:\n\n"
+    yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
+    merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
+    tasks = [row.task for row in errors if row.task]
+    for head, lines in (("Explained by lines that are merged", merged), ("For a coding agent", tasks)):
+        if lines:
+            yield f"\n{head}:\n\n" + "".join(f"    {printable(line)}\n" for line in lines)
+
+
+def job_summary(candidates: Path, counterexamples: Path) -> str:
+    """Summarise a candidates file and a counterexamples file.
+
+    Raises
+    ------
+    WorkspaceError
+        A file is absent or unreadable.
+    """
+    guides = read_night(candidates, CandidatesFile)
+    caveats = read_night(counterexamples, CounterexamplesFile)
+    days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
+    parts = (
+        f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",
+        *_listed(guides.entries),
+        f"\n### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n",
+        *_listed(caveats.entries),
+        "",
+    )
+    return "\n".join(parts)
+
+
+def _listed(entries: Sequence[Entry]) -> Iterator[str]:
+    for entry in entries[:_SHOWN]:
+        id, evidence, text = map(escape_markdown, (entry.id, entry.evidence[0], entry.text))
+        yield f"- **{id}** {evidence}: {text}"
+    if len(entries) > _SHOWN:
+        yield f"- and {len(entries) - _SHOWN:,} more, in the artifact"

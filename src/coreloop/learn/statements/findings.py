@@ -17,10 +17,9 @@ from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
-from coreloop.learn.proposals.entry import CAVEATS, Sides, Statement
-from coreloop.learn.proposals.task import ErrorRow, Mender, task_of
-from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.compare_sides import NumberedCalls, bits_of, iter_places
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
+from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.observe.reading.error_texts import unwrapped
@@ -139,15 +138,10 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
         for index, call in enumerate(request.calls):
             if not call.ok:
                 failed[call.tool, call.template].append((request, index))
-    rows = [
-        _explained(
-            _counted(unwrapped(log.errors.get(template, "")), calls),
-            template,
-            by_tool.get(tool),
-            words.tool(tool),
-        )
-        for (tool, template), calls in failed.items()
-    ]
+    rows = []
+    for (tool, template), calls in failed.items():
+        row = _counted(unwrapped(log.errors.get(template, "")), calls)
+        rows.append(_explained(row, template, by_tool.get(tool), words.tool(tool)))
     return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
 
 
@@ -197,12 +191,9 @@ def _merged(line: MergedSides, failed: int) -> str:
 
 def _is_proposed(search: ToolSearch, failed: int) -> bool:
     """Whether a proposed line is about an error."""
-    said, is_cause = 0, False
-    for found in search.said:
-        against = found.deviate & ~search.calls.good
-        said |= found.deviate
-        is_cause = is_cause or _is_most(against & failed, against)
-    return is_cause or _is_most(said & failed, failed)
+    sides = [found.deviate & ~search.calls.good for found in search.said]
+    is_cause = any(_is_most(side & failed, side) for side in sides)
+    return is_cause or _is_most(reduce(or_, sides, 0) & failed, failed)
 
 
 def _is_most(part: int, whole: int) -> bool:

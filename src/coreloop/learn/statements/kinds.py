@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from coreloop.learn.facts.values import texts_by_hash
 from coreloop.learn.line import Advice, advice, recorded_path, written_path
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import StatementKind
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import CallPlace, Value
 
 Subject = tuple[str, ...]

@@ -9,14 +9,13 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.learn.facts.counting import DAY_US
+from coreloop.learn.facts.schema import DAY_US, KEY
 from coreloop.learn.mine.window import Window, draw_number
 from coreloop.learn.statements.cases import CaseKind, RequestKeys, case_numbers, owners
 from coreloop.observe.reading.outcome import RequestOutcome
 
 MAX_REQUESTS: Final = 10_000
 """Enough for evidence from hundreds of cases, and searched in seconds; of more, a fixed draw is read."""
-_PLACE: Final = ("file", "offset")
 _MAX_CALLS: Final = 100
 
 
@@ -136,16 +135,16 @@ class CaseLog:
 
 def called_tools(window: Window) -> frozenset[str]:
     """Names of all called tools, as logged."""
-    return frozenset(window.calls.select(pl.col("tool").unique()).collect()["tool"])
+    return frozenset(window.all_calls().select(pl.col("tool").unique()).collect()["tool"])
 
 
 def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     """Read the requests of a window; ``names`` are the tools' names by those that clients log."""
     requests = window.all_requests()
-    drawn = requests.select(*_PLACE, number=draw_number()).sort("number", *_PLACE).head(MAX_REQUESTS)
-    places = drawn.select(_PLACE).collect().lazy()
-    columns = (*_PLACE, "ts_us", "model", "outcome", "question", "template", "session", "case")
-    rows = requests.join(places, on=_PLACE, how="semi").select(columns).sort("ts_us", *_PLACE).collect()
+    drawn = requests.select(*KEY, number=draw_number()).sort("number", *KEY).head(MAX_REQUESTS)
+    places = drawn.select(KEY).collect().lazy()
+    columns = (*KEY, "ts_us", "model", "outcome", "question", "template", "session", "case")
+    rows = requests.join(places, on=KEY, how="semi").select(columns).sort("ts_us", *KEY).collect()
     calls = _calls(window, places, names)
     read = [
         (row, tuple(calls.get((row["file"], row["offset"]), ())[:_MAX_CALLS]))
@@ -186,9 +185,9 @@ def _calls(
     window: Window, places: pl.LazyFrame, names: Mapping[str, str]
 ) -> dict[tuple[int, int], list[LoggedCall]]:
     """The calls of some requests, by place; those of one request may be in several files."""
-    rows = window.with_causes(window.all_calls().join(places, on=_PLACE, how="semi"))
-    columns = (*_PLACE, "call", "tool", "error_class", "template", "retry", "recovered")
-    values = read_values_of(window, places, names)
+    rows = window.with_causes(window.all_calls().join(places, on=KEY, how="semi"))
+    columns = (*KEY, "call", "tool", "error_class", "template", "retry", "recovered")
+    values = _values(window, places, names)
     calls: defaultdict[tuple[int, int], list[LoggedCall]] = defaultdict(list)
     for file, offset, number, tool, error_class, template, retry, recovered in (
         rows.select(columns).sort(columns[:3]).collect().iter_rows()
@@ -201,34 +200,26 @@ def _calls(
     return calls
 
 
-def read_values_of(
-    window: Window, places: pl.LazyFrame, names: Mapping[str, str] = MappingProxyType({})
+def _values(
+    window: Window, places: pl.LazyFrame, names: Mapping[str, str]
 ) -> dict[tuple[int, int, int], dict[str, Value]]:
     """The values of arguments by file, offset and number of the call; null counts as absent."""
-    saw = _saw(window, places)
-    arguments = window.all_arguments().join(places, on=_PLACE, how="semi", maintain_order="left")
-    rows = arguments.filter(pl.col("kind") != "null").collect()
+    key = (*KEY, "call", "name")
+    shown = window.facts.saw.join(places, on=KEY, how="semi").group_by(*KEY, "call", name="argument")
+    saw = shown.agg(saw=pl.struct("field", "literal"))
+    arguments = window.facts.arguments.join(places, on=KEY, how="semi", maintain_order="left")
+    present = arguments.filter(pl.col("kind") != "null")
+    rows = present.join(saw, on=key, how="left", maintain_order="left").collect()
     paths = {
         number: tuple(_renamed(path, names) for path in msgspec.json.decode(text, type=tuple[str, ...]))
         for number, text in window.texts_of("sources", rows["sources"].drop_nulls().unique()).items()
     }
     values: defaultdict[tuple[int, int, int], dict[str, Value]] = defaultdict(dict)
-    columns = ("kind", "value", "number", "shape", "letters", "length", "prefix", "sources")
-    for file, offset, call, name, *rest, sources in rows.select(
-        *_PLACE, "call", "name", *columns
-    ).iter_rows():
-        seen = saw.get((file, offset, call, name), {})
+    columns = ("kind", "value", "number", "shape", "letters", "length", "prefix", "sources", "saw")
+    for file, offset, call, name, *rest, sources, fields in rows.select(*key, *columns).iter_rows():
+        seen = {one["field"]: one["literal"] for one in fields or ()}
         values[file, offset, call][name] = Value(*(*rest, paths.get(sources), seen))
     return values
-
-
-def _saw(window: Window, places: pl.LazyFrame) -> dict[tuple[int, int, int, str], dict[str, str | None]]:
-    seen: defaultdict[tuple[int, int, int, str], dict[str, str | None]] = defaultdict(dict)
-    rows = window.all_saw().join(places, on=_PLACE, how="semi", maintain_order="left")
-    columns = (*_PLACE, "call", "argument", "field", "literal")
-    for file, offset, call, argument, name, literal in rows.select(columns).collect().iter_rows():
-        seen[file, offset, call, argument][name] = literal
-    return seen
 
 
 def _renamed(path: str, names: Mapping[str, str]) -> str:

@@ -9,10 +9,10 @@ from typing import Final
 
 from coreloop.learn.line import Advice, advice, keys_of
 from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
-from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.compare_sides import (
+from coreloop.learn.statements.cases import (
     MAX_SUCCESS,
     NumberedCalls,
     bits_of,
@@ -32,20 +32,12 @@ from coreloop.learn.statements.kinds import (
     is_against,
     slot,
 )
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, Value, last_third
 
-_RANKS: Final = {
-    "only_while": 0,
-    "never_empty": 1,
-    "always_pass": 2,
-    "leave_out": 2,
-    "one_of": 3,
-    "fails": 4,
-    "at_most": 4,
-    "at_least": 4,
-    "before": 5,
-}
-_LEAST_RANK: Final = 6  # after all forms that have a rank
+_REASONS: Final = (
+    *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
+)
+"""Forms by how good a reason they are; all others are after them."""
 MIN_DAYS: Final = 2  # the last third of the days has to agree with the others
 _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
@@ -72,12 +64,13 @@ class LineHypothesis:
     @property
     def rank(self) -> int:
         """Among lines about the same calls, the lowest is the best reason."""
-        return _RANKS.get(self.line.form, _LEAST_RANK)
+        ranks = (rank for rank, forms in enumerate(_REASONS) if self.line.form in forms.split())
+        return next(ranks, len(_REASONS))
 
 
 @dataclass(frozen=True, slots=True)
 class MergedSides:
-    """A promoted line, and the sets of calls that it accounts for, that follow it, and that came since.
+    """A promoted line, and the sets of calls that it accounts for, and that came since.
 
     Since then every model has it.
     """
@@ -85,7 +78,6 @@ class MergedSides:
     line: Advice
     merged: datetime
     deviate: int
-    follow: int
     since: int
 
 
@@ -145,20 +137,17 @@ def search_tools(
                 failing[call.tool].add(request.case)
     tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
     searches = [_search_tool(log, tool, words, merges, rejected) for tool in tools]
-    q_values = iter(benjamini_hochberg([found.p_value for search in searches for found in search.tested]))
+    tested = [(search.tool, found) for search in searches for found in search.tested]
+    q_values = benjamini_hochberg([found.p_value for _, found in tested])
+    by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
     if len(log.days) < MIN_DAYS:  # the last days have to agree
-        searches = [replace(search, said=()) for search in searches]
-    return [
-        _corrected(search, {found.line: next(q_values) for found in search.tested}) for search in searches
-    ]
+        return [replace(search, said=()) for search in searches]
+    return [_corrected(search, by_line) for search in searches]
 
 
-def _corrected(search: ToolSearch, q_values: Mapping[Advice, float]) -> ToolSearch:
-    said, tested = (
-        tuple(replace(found, q_value=q_values[found.line]) for found in hypotheses)
-        for hypotheses in (search.said, search.tested)
-    )
-    return replace(search, tested=tested, said=tuple(found for found in said if found.q_value <= MAX_Q))
+def _corrected(search: ToolSearch, q_values: Mapping[tuple[str, Advice], float]) -> ToolSearch:
+    said = [replace(found, q_value=q_values[search.tool, found.line]) for found in search.said]
+    return replace(search, said=tuple(found for found in said if found.q_value <= MAX_Q))
 
 
 def _search_tool(
@@ -191,16 +180,13 @@ def _search_tool(
 def _merged_sides(
     places: Sequence[CallPlace], calls: NumberedCalls, line: Advice, merged: datetime, lag: timedelta
 ) -> MergedSides:
-    """The sides of a merged line; where calls against it do not nearly always fail, it accounts for none."""
-    answers = [is_against(line, place) for place in places]
-    deviate, follow = (
-        bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
-        for side in (True, False)
-    )
-    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    """A merged line; where calls against it do not nearly always fail, it accounts for none."""
+    numbers = (number for number, place in enumerate(places) if is_against(line, place))
+    deviate = bits_of(numbers, calls.n)
     since_us = int((merged + lag).timestamp() * 1e6)
     since = (number for number, place in enumerate(places) if place.request.ts_us >= since_us)
-    return MergedSides(line, merged, accounts, follow, bits_of(since, calls.n))
+    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    return MergedSides(line, merged, accounts, bits_of(since, calls.n))
 
 
 def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
@@ -260,9 +246,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
 
 def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether most values that deviate from a source are another field of a result, such as a name."""
-    values = [
-        places[number].call.values[slot(found.line, "argument")] for number in iter_places(found.deviate)
-    ]
+    values = _values_of(places, found.line, found.deviate)
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
 
 
@@ -346,20 +330,16 @@ def _generalises(places: Sequence[CallPlace], line: Advice, deviate: int, follow
     if line.form not in {"written", "prefix"}:
         return True
     is_named = line.form == "written" and slot(line, "shape") == _NAMED
+    sides = (follow,) if is_named else (deviate, follow)
     return all(
-        _has_several(places, slot(line, "argument"), side)
-        for side in ((follow,) if is_named else (deviate, follow))
+        len({(value.value, value.length) for value in _values_of(places, line, side)}) >= _MIN_VALUES
+        for side in sides
     )
 
 
-def _has_several(places: Sequence[CallPlace], argument: str, side: int) -> bool:
-    seen = set[tuple[int | None, ...]]()
-    for number in iter_places(side):
-        value = places[number].call.values[argument]
-        seen.add((value.value, value.length))
-        if len(seen) >= _MIN_VALUES:
-            return True
-    return False
+def _values_of(places: Sequence[CallPlace], line: Advice, side: int) -> list[Value]:
+    """The values of a line's argument in some calls."""
+    return [places[number].call.values[slot(line, "argument")] for number in iter_places(side)]
 
 
 def _evidence(merged: Iterable[MergedSides], subject: tuple[str, ...], n: int) -> int:

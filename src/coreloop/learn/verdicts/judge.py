@@ -1,52 +1,50 @@
-"""Give verdicts on requests and proposals.
+"""Give verdicts on requests and proposals, and show what speaks for and against them.
 
 A promotion that a person closed without merging is a no: a verdict, which `judge` can take back.
 """
 
 import getpass
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from difflib import ndiff
+from inspect import cleandoc
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import UsageError
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import read_file
 from coreloop.base.git.repository import user_name
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.learn.proposals.proposal_files import ProposalsFile, read_every_night
-from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, VerdictLetter, append_verdict
+from coreloop.descriptions.edit import put_lines
+from coreloop.descriptions.source import UnprovenError
+from coreloop.learn.proposals.allowed_lines import is_form
+from coreloop.learn.proposals.entry import SuggestedAppend
+from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
+from coreloop.learn.verdicts.proposal_state import (
+    UNDECIDED,
+    ProposalState,
+    Standpoint,
+    kept_states,
+    pending,
+)
+from coreloop.observe.judgments import (
+    HumanVerdict,
+    HumanVerdicts,
+    VerdictLetter,
+    append_verdict,
+    read_verdicts,
+)
 from coreloop.observe.reading.decode import RecordLine, find_record
 
 LOOK_BACK: Final = timedelta(days=180)
 """Pull requests opened before are not read; older proposals lie outside of every window."""
 _CLOSED: Final = "closed without a merge: "
 _BY: Final = "the pull request"
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """An entry of a day's file.
-
-    Attributes
-    ----------
-    text : str
-        Its line, steps or call.
-    is_draft : bool
-        Whether it has a text for a docstring, so that it can be promoted.
-    is_listed : bool
-        Whether the newest file of its kind lists it.
-    """
-
-    id: str
-    key: str
-    day: date
-    text: str = ""
-    is_draft: bool = True
-    is_listed: bool = True
 
 
 def judge(
@@ -71,9 +69,10 @@ def judge(
     WorkspaceError
         A file cannot be read or written.
     """
+    found = _find(item_id, workspace)
     judgment = HumanVerdict(
         id=item_id,
-        key=key_of(item_id, workspace),
+        key=found if isinstance(found, str) else None,
         verdict=verdict,
         cause=encodable(cause) if cause and not cause.isspace() else None,
         judged_at=now.astimezone(UTC),
@@ -97,42 +96,8 @@ def judge_name(given: str, folder: Path) -> str:
         raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
 
 
-def read_proposed(workspace: Workspace) -> list[Proposed]:
-    """Read all proposals of all days, by day; damaged files are skipped, see `damaged_files`."""
-    documents = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
-    newest = {type(document): document for document in documents}
-    entries = [
-        proposed
-        for document in documents
-        for proposed in _proposed(document, is_newest=document is newest[type(document)])
-    ]
-    return sorted(entries, key=lambda proposed: (proposed.day, proposed.id))
-
-
-def damaged_files(workspace: Workspace) -> tuple[str, ...]:
-    """A line on each file of proposals that is skipped, with what to do."""
-    return read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).damaged
-
-
-def _proposed(document: ProposalsFile, *, is_newest: bool) -> Iterator[Proposed]:
-    entries = {entry.key: entry for entry in document.entries}
-    # `ids` also has entries of earlier runs of the day, whose rejection can be withdrawn.
-    for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
-        entry, day = entries.get(key), document.generated_at.date()
-        is_draft = entry is not None and entry.suggested_append is not None
-        yield Proposed(
-            id, key, day, entry.text if entry is not None else "", is_draft, is_newest and entry is not None
-        )
-
-
-def find_request(request_id: str, workspace: Workspace) -> RecordLine | None:
-    """Return a request's record in the agent's log or in coreloop's own, or None if absent."""
-    logs = (workspace.records_dir, workspace.own_records_dir) if request_id else ()
-    return next(filter(None, (find_record(request_id, log) for log in logs)), None)
-
-
-def key_of(item_id: str, workspace: Workspace) -> str | None:
-    """Return the key of a proposal, None for a request; raise `UsageError` for an unknown id."""
+def _find(item_id: str, workspace: Workspace) -> str | RecordLine:
+    """Return the key of a proposal, or the record of a request in the agent's log or in coreloop's own."""
     if item_id.startswith(("cand-", "ce-")):
         keys = {entry.id: entry.key for entry in read_proposed(workspace)}
         if item_id in keys:
@@ -140,8 +105,10 @@ def key_of(item_id: str, workspace: Workspace) -> str | None:
         places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
         damaged = damaged_files(workspace)
     else:
-        if find_request(item_id, workspace) is not None:
-            return None
+        logs = (workspace.records_dir, workspace.own_records_dir) if item_id else ()
+        record = next(filter(None, (find_record(item_id, log) for log in logs)), None)
+        if record is not None:
+            return record
         places, damaged = f"{workspace.records_dir}", ()
     todo = "; ".join(["copy an id from there or from the queue", *damaged])
     raise UsageError(f"no {printable(item_id)} in {places}; {todo}")
@@ -195,3 +162,180 @@ def reopened_keys(judgments: HumanVerdicts) -> frozenset[str]:
     closed = {judgment.key for judgment in judgments.given if (judgment.cause or "").startswith(_CLOSED)}
     newest = judgments.newest()
     return frozenset(key for key in closed if key is not None and newest[key].verdict.passes)
+
+
+# --- What a proposal would change: its tool's docstring in the working tree, before and after.
+
+
+@dataclass(frozen=True, slots=True)
+class DocstringChange:
+    """A docstring before and after; ``problem`` says why there is none.
+
+    Attributes
+    ----------
+    target : str
+        ``path.py::qualname``.
+    lines : sequence of str
+        The whole docstring, each line behind two blanks, ``- `` or ``+ ``.
+    """
+
+    target: str = ""
+    lines: Sequence[str] = ()
+    problem: str = ""
+
+
+def change_of(
+    workspace: Workspace, suggested: SuggestedAppend | None, refused: str | None
+) -> DocstringChange:
+    """Edit the docstring in the working tree, in memory.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    suggested : SuggestedAppend or None
+        The proposed text and its target.
+    refused : str or None
+        Why there is no text.
+    """
+    if suggested is None:
+        return DocstringChange(problem=refused or "no text was drafted")
+    if suggested.target_file is None or suggested.target_symbol is None:
+        todo = "name it under tools: in coreloop.yaml"
+        return DocstringChange(problem=f"the tool's definition is not known; {todo}")
+    target = f"{suggested.target_file}::{suggested.target_symbol}"
+    path = workspace.root / suggested.target_file
+    if not path.resolve().is_relative_to(workspace.root.resolve()):
+        return DocstringChange(target, problem="the target is outside of the project")
+    try:
+        source = read_file(path)
+    except WorkspaceError as error:
+        return DocstringChange(target, problem=str(error))
+    settings = workspace.settings.docstring
+    try:
+        edited = put_lines(
+            source,
+            suggested.target_symbol,
+            suggested.body.splitlines(),
+            section=suggested.section if settings.placement == "section" else None,
+            style=settings.style,
+            is_ours=is_form,
+        )
+    except UnprovenError as reason:
+        return DocstringChange(target, problem=str(reason))
+    before, after = (cleandoc(side).splitlines() for side in (edited.before, edited.after))
+    return DocstringChange(target, [line for line in ndiff(before, after) if not line.startswith("?")])
+
+
+# --- What waits, and one item with all that speaks for and against it.
+
+
+def read_queue(workspace: Workspace) -> list[Standpoint]:
+    """List the proposals of a project that nobody has judged or promoted, the oldest first.
+
+    Raises
+    ------
+    WorkspaceError
+        Verdicts are unreadable.
+    GitError
+        The clone is shallow, so its promotions cannot be read.
+    """
+    return pending(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call of a request: whether it succeeded, if that is known, and its error."""
+
+    tool: str
+    ok: bool | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedItem:
+    """A proposal or a request.
+
+    Attributes
+    ----------
+    text : str
+        A proposal's line or steps, or a request's question.
+    state, since : ProposalState or None, date or None
+        Of a proposal.
+    evidence : sequence of str
+        The figures of a proposal, in words.
+    questions : sequence of str
+        Examples from the records of a proposal.
+    change : DocstringChange or None
+        The docstring before and after; None without an entry in a file of proposals.
+    path : Path or None
+        The newest file with the proposal.
+    calls, error : sequence of JudgedCall, str
+        Of a request.
+    verdicts : tuple of HumanVerdict
+        All of them, the oldest first.
+    """
+
+    id: str
+    text: str
+    key: str | None = None
+    state: ProposalState | None = None
+    since: date | None = None
+    evidence: Sequence[str] = ()
+    questions: Sequence[str] = ()
+    change: DocstringChange | None = None
+    path: Path | None = None
+    calls: Sequence[JudgedCall] = ()
+    error: str = ""
+    verdicts: Sequence[HumanVerdict] = ()
+
+    @property
+    def can_be_promoted(self) -> bool:
+        """Whether it waits and has a text."""
+        return self.state in UNDECIDED and self.change is not None and not self.change.problem
+
+
+def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
+    """Read a proposal or a request by its id.
+
+    Raises
+    ------
+    UsageError
+        The id is unknown.
+    WorkspaceError
+        A file cannot be read.
+    GitError
+        The clone is shallow, so what was promoted is not known.
+    """
+    found = _find(item_id, workspace)
+    judgments = read_verdicts(workspace.judgments_dir)
+    key = found if isinstance(found, str) else None
+    given = tuple(verdict for verdict in judgments.given if verdict.subject == (key or item_id))
+    if isinstance(found, RecordLine):
+        return JudgedItem(
+            id=item_id,
+            text=found.fields.question or "",
+            calls=tuple(JudgedCall(call.name, call.ok, str(call.error or "")) for call in found.calls),
+            error=str(found.fields.error or ""),
+            verdicts=given,
+        )
+    states = (one for one in kept_states(workspace, judgments) if one.key == key)
+    standpoint = next(states, Standpoint(found, ProposalState.FOUND))
+    item = JudgedItem(
+        id=item_id,
+        text=standpoint.text,
+        key=key,
+        state=standpoint.state,
+        since=standpoint.since,
+        verdicts=given,
+    )
+    newest = standpoint.last
+    if newest is None or newest.entry is None:
+        return item
+    return replace(
+        item,
+        evidence=(*newest.entry.evidence, *newest.entry.said),
+        questions=tuple(dict.fromkeys(filter(None, newest.entry.questions))),
+        change=change_of(workspace, newest.entry.suggested_append, newest.entry.refused),
+        path=newest.path,
+    )

@@ -12,8 +12,8 @@ from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import read_effects, read_kept
-from coreloop.learn.verdicts.judge import Proposed, read_proposed
+from coreloop.learn.effect.run import read_kept
+from coreloop.learn.proposals.proposal_files import Proposed, read_proposed
 from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
 
 
@@ -141,25 +141,8 @@ def read_promoted(workspace: Workspace) -> GitPromotions:
         return GitPromotions(tuple(history.promotions()), known)
 
 
-def project_states(
-    workspace: Workspace, judgments: HumanVerdicts, *, now: datetime
-) -> tuple[Standpoint, ...]:
-    """Read the state of every proposal of a project.
-
-    Raises
-    ------
-    GitError
-        As `read_promoted` does.
-    WorkspaceError
-        Records cannot be read.
-    """
-    promoted = read_promoted(workspace)
-    effects = read_effects(workspace, now=now).effects if promoted.promotions else ()
-    return read_states(read_proposed(workspace), judgments, promoted, effects)
-
-
 def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpoint, ...]:
-    """As `project_states`, by the effects that the last ``effect`` or ``status`` kept; reads no records.
+    """Read the state of every proposal, by the effects that the last ``effect`` or ``status`` kept.
 
     Raises
     ------
@@ -167,7 +150,7 @@ def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpo
         As `read_promoted` does.
     """
     promoted = read_promoted(workspace)
-    effects = read_kept(workspace).newest if promoted.promotions else ()
+    effects = read_kept(workspace).effects if promoted.promotions else ()
     return read_states(read_proposed(workspace), judgments, promoted, effects)
 
 
@@ -243,6 +226,12 @@ def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
 def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     """Keys that a maintainer rejected: something else explains what they are about."""
     return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
+
+
+def merge_times(standpoints: Iterable[Standpoint]) -> dict[str, datetime]:
+    """When each promoted key that is in effect came to the base branch."""
+    promotions = (one.promotion for one in standpoints if one.promotion is not None)
+    return {its.key: its.merged_at for its in promotions if not its.reverted}
 
 
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:

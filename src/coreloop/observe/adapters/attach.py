@@ -18,9 +18,6 @@ ADAPTERS: Final = {
     "fastmcp": "mcp",
 }
 """Package of the agent's class -> module of this package."""
-_NAMES: Final = (
-    "Pydantic AI, OpenAI Agents, LangChain, LangGraph, Claude Agent SDK, MCP SDK and FastMCP servers"
-)
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -54,7 +51,7 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     known = next((package for package in packages if package in ADAPTERS), None)
     if known is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
-        raise UsageError(f"attach: no adapter for a {kind}; there are adapters for {_NAMES}")
+        raise UsageError(f"attach: no adapter for a {kind}; there are adapters for {', '.join(ADAPTERS)}")
     name = ADAPTERS[known]
     recorded = import_module(f"coreloop.observe.adapters.{name}").attach(agent, data_dir)
     logging.getLogger("coreloop").info("audit: recording %s with the adapter %s", known, name)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import anthropic_tokens
 
@@ -24,11 +24,6 @@ _INVALID: Final = re.compile(r"InputValidationError|Input validation error|MCP e
 _REQUIRED: Final = re.compile(r"'(\w{1,64})' is a required property")
 
 
-def attach(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
-    """Record a client, as `record_client`."""
-    return record_client(client, data_dir)
-
-
 def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     """Record the turns of a ``ClaudeSDKClient``; returns the same client.
 
@@ -37,7 +32,7 @@ def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    turns = Turns(Requests(data_dir))
+    turns = Turns(data_dir)
     ask, receive = client.query, client.receive_messages
 
     async def query(prompt: Any, *args: Any, **kwargs: Any) -> None:
@@ -52,11 +47,14 @@ def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -
     return client
 
 
+attach = record_client
+
+
 def record_messages(
     messages: AsyncIterable[Any], question: str = "", data_dir: str | os.PathLike[str] | None = None
 ) -> AsyncIterator[Any]:
     """Yield the messages of ``query()``, and record its turns; ``question`` is that of the first."""
-    turns = Turns(Requests(data_dir))
+    turns = Turns(data_dir)
     turns.question = question
     return _recorded(messages, turns)
 
@@ -76,9 +74,9 @@ async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterat
 class Turns:
     """The turn under way of one session, and its sub-agents, by the calls that started them."""
 
-    def __init__(self, requests: Requests) -> None:
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
         self.question = ""
-        self._requests = requests
+        self._data_dir = data_dir
         self._turn: AdaptedRequest | None = None
         self._agents: dict[str, AdaptedRequest] = {}
         self._replies: set[str] = set()
@@ -114,13 +112,15 @@ class Turns:
         """The request of a reply: the turn's, or that of the sub-agent that it is from."""
         call = message.parent_tool_use_id
         if self._turn is None:
-            self._turn = self._requests.start(self.question, session_id=getattr(message, "session_id", None))
+            self._turn = AdaptedRequest(
+                self.question, session_id=getattr(message, "session_id", None), data_dir=self._data_dir
+            )
         if call is None:
             return self._turn
         if call not in self._agents:
             task = self._turn.args_of(call).get("prompt")
             question = task if isinstance(task, str) else ""
-            self._agents[call] = self._requests.start(question, parent=self._turn)
+            self._agents[call] = AdaptedRequest(question, parent=self._turn, data_dir=self._data_dir)
         return self._agents[call]
 
     def _results(self, request: AdaptedRequest, message: Any) -> None:

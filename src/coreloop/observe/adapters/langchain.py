@@ -10,7 +10,6 @@ import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, Optional
 
 from coreloop.observe.adapters.plain_values import (
@@ -19,10 +18,9 @@ from coreloop.observe.adapters.plain_values import (
     field_of,
     rejection_of,
     said,
-    schema_rejection,
     sent_tools,
 )
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
 
 MAX_RUNS: Final = 50_000
@@ -37,21 +35,14 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    handler: Any = _handler()(Requests(data_dir))
-    return handler
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    return type("RecordRuns", (Runs, BaseCallbackHandler), {})(data_dir)
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     """Return the agent with the callback handler in its configuration."""
     return agent.with_config(callbacks=[record_runs(data_dir)])
-
-
-@cache
-def _handler() -> Any:
-    """The class, made where the framework is imported."""
-    from langchain_core.callbacks import BaseCallbackHandler
-
-    return type("RecordRuns", (Runs, BaseCallbackHandler), {})
 
 
 @dataclass(slots=True)
@@ -80,8 +71,8 @@ class Runs:
 
     run_inline = True  # in order, and in the thread of the run
 
-    def __init__(self, requests: Requests) -> None:
-        self.requests = requests
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+        self._data_dir = data_dir
         self._runs: OrderedDict[Hashable, _Run] = OrderedDict()
 
     def _add(self, run_id: Hashable, run: _Run) -> None:
@@ -95,10 +86,8 @@ class Runs:
         return None if run is None or run.root.request is None else (run, run.root.request)
 
     @never_raises
-    def on_chain_start(
-        self, chain: Any, inputs: Any, *, run_id: Hashable, parent_run_id: Hashable = None, **about: Any
-    ) -> None:
-        parent = self._runs.get(parent_run_id)
+    def on_chain_start(self, chain: Any, inputs: Any, *, run_id: Hashable, **about: Any) -> None:
+        parent = self._runs.get(about.get("parent_run_id"))
         if parent is not None and parent.kind != "tool":
             self._add(run_id, _Run(parent.root, "chain"))
             return
@@ -128,23 +117,17 @@ class Runs:
             ended[1].end(error=error)
 
     @never_raises
-    def on_chat_model_start(
-        self,
-        serialized: Any,
-        messages: Any,
-        *,
-        run_id: Hashable,
-        parent_run_id: Hashable = None,
-        **about: Any,
-    ) -> None:
-        parent = self._runs.get(parent_run_id)
+    def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Hashable, **about: Any) -> None:
+        parent = self._runs.get(about.get("parent_run_id"))
         if parent is None or parent.kind == "tool":
             return
         root = parent.root
         if root.request is None:
             outer = None if root.parent is None else root.parent.request
             question = _question(root.inputs)
-            root.request = self.requests.start(question, parent=outer, session_id=root.session_id)
+            root.request = AdaptedRequest(
+                question, parent=outer, session_id=root.session_id, data_dir=self._data_dir
+            )
         self._add(run_id, _Run(root, "model", _name((about.get("metadata") or {}).get("ls_provider"))))
         _read_answers(root.request, messages[0] if messages else ())
         tools = (about.get("invocation_params") or {}).get("tools")
@@ -180,16 +163,8 @@ class Runs:
         self._ended(run_id)
 
     @never_raises
-    def on_tool_start(
-        self,
-        serialized: Any,
-        input_str: str,
-        *,
-        run_id: Hashable,
-        parent_run_id: Hashable = None,
-        **about: Any,
-    ) -> None:
-        parent = self._runs.get(parent_run_id)
+    def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Hashable, **about: Any) -> None:
+        parent = self._runs.get(about.get("parent_run_id"))
         if parent is None:
             return
         run = _Run(parent.root, "tool", about.get("tool_call_id"))
@@ -237,8 +212,7 @@ def _error(request: AdaptedRequest, call_id: str, text: str) -> str:
     if text.startswith(f"Error: {call.name} is not a valid tool"):
         return UNKNOWN_TOOL
     if "validation error" in text.lower():  # the tool turned it into a text
-        tool = request.tools.get(call.name)
-        return schema_rejection(None if tool is None else tool.schema, call.args)
+        return request.rejection(call_id, call.args)
     return text or "failed"
 
 

@@ -16,15 +16,8 @@ from functools import cache
 from types import new_class
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import (
-    UNKNOWN_TOOL,
-    bad_json,
-    field_of,
-    rejection_of,
-    said,
-    schema_rejection,
-)
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejection_of, said
+from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 
@@ -41,11 +34,12 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    from agents.run import get_default_agent_runner, set_default_agent_runner
+    from agents.run import AgentRunner, get_default_agent_runner, set_default_agent_runner
 
     runner: Any = get_default_agent_runner()
     before = runner.before if isinstance(runner, _Runner) else runner
-    set_default_agent_runner(_runner_class()(before, Requests(data_dir)))
+    recording = type("RecordingRunner", (_Runner, AgentRunner), {})
+    set_default_agent_runner(recording(before, data_dir))
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -56,13 +50,13 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
 class _Runner:
     """Records the runs of the runner that was there before."""
 
-    def __init__(self, before: Any, requests: Requests) -> None:
-        self.before, self._requests = before, requests
+    def __init__(self, before: Any, data_dir: str | os.PathLike[str] | None) -> None:
+        self.before, self._data_dir = before, data_dir
 
     @contextmanager
     def _begun(self, given: Any, options: dict[str, Any]) -> Iterator["_Run"]:
         """Make a run the current one; an error ends it."""
-        run = _Run(self._requests, options)
+        run = _Run(self._data_dir, options)
         run.ask(given)
         token = _run.set(run.request)
         try:
@@ -79,12 +73,6 @@ class _Runner:
         run.end(result)
         return result
 
-    def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
-        with self._begun(input, options) as run:
-            result = self.before.run_sync(starting_agent, input, **run.options(options))
-        run.end(result)
-        return result
-
     def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
         with self._begun(input, options) as run:
             result = self.before.run_streamed(starting_agent, input, **run.options(options))
@@ -93,14 +81,6 @@ class _Runner:
         else:
             result.run_loop_task.add_done_callback(lambda task: run.end(result, _error_of(task)))
         return result
-
-
-@cache
-def _runner_class() -> Any:
-    """The runner, made where the framework is imported."""
-    from agents.run import AgentRunner
-
-    return type("RecordingRunner", (_Runner, AgentRunner), {})
 
 
 class _Hooks:
@@ -127,7 +107,6 @@ def _hooks_class() -> Any:
     notices: dict[str, Callable[..., None]] = {
         "on_llm_start": asking,
         "on_llm_end": replied,
-        "on_handoff": handed_over,
         "on_tool_start": started,
         "on_tool_end": finished,
     }
@@ -139,9 +118,9 @@ def _hooks_class() -> Any:
 class _Run:
     """One run: what its hooks heard, from its start to its record."""
 
-    def __init__(self, requests: Requests, options: Mapping[str, Any]) -> None:
-        self.request = requests.start(parent=_run.get(), session_id=_session(options))
-        self.schemas: dict[str, Any] = {}
+    def __init__(self, data_dir: str | os.PathLike[str] | None, options: Mapping[str, Any]) -> None:
+        session = _session(options)
+        self.request = AdaptedRequest(parent=_run.get(), session_id=session, data_dir=data_dir)
 
     @never_raises
     def ask(self, given: Any) -> None:
@@ -185,7 +164,7 @@ class _Run:
         """Why the SDK rejected the arguments, or None if it did not."""
         if not str(error).startswith(_REJECTED):
             return None
-        return rejection_of(error) or bad_json(args) or schema_rejection(self.schemas.get(call_id), args)
+        return rejection_of(error) or self.request.rejection(call_id, args)
 
     @never_raises
     def end(self, result: Any = None, error: BaseException | None = None) -> None:
@@ -219,14 +198,6 @@ def asking(run: _Run, context: Any, agent: Any, system_prompt: Any, input_items:
     """Note the answers that the model is shown, and the tools that it is sent."""
     read_outputs(run, input_items)
     run.request.sent(_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema"))
-    run.request.sent(
-        SentTool(
-            _handoff_name(item),
-            getattr(item, "tool_description", ""),
-            getattr(item, "input_json_schema", {}),
-        )
-        for item in agent.handoffs
-    )
 
 
 @never_raises
@@ -252,7 +223,6 @@ def started(run: _Run, context: Any, agent: Any, tool: Any) -> None:
     if call_id is not None:
         run.request.started(call_id)
     if hasattr(tool, "params_json_schema"):
-        run.schemas[call_id or ""] = tool.params_json_schema
         run.request.sent([_sent(tool)])
 
 
@@ -269,21 +239,8 @@ def finished(run: _Run, context: Any, agent: Any, tool: Any, result: Any) -> Non
         return
     detail = str((span.error.get("data") or {}).get("error") or "")
     args = getattr(context, "tool_arguments", None)
-    why = schema_rejection(run.schemas.get(call_id), args) if detail.startswith(_REJECTED) else None
+    why = run.request.rejection(call_id, args) if detail.startswith(_REJECTED) else None
     run.request.answered(call_id, error=why or said(result))
-
-
-@never_raises
-def handed_over(run: _Run, context: Any, from_agent: Any, to_agent: Any) -> None:
-    """A hand-over is the result of the call that asked for it."""
-    names = {
-        _handoff_name(item)
-        for item in from_agent.handoffs
-        if getattr(item, "agent_name", getattr(item, "name", None)) == to_agent.name
-    }
-    for call_id, call in run.request.open_calls.items():
-        if call.name in names:
-            run.request.answered(call_id)
 
 
 def read_outputs(run: _Run, items: Any) -> None:
@@ -299,12 +256,6 @@ def _listed(items: Any) -> list[Any]:
 
 def _sent(tool: Any) -> SentTool:
     return SentTool(tool.name, tool.description or "", tool.params_json_schema)
-
-
-def _handoff_name(item: Any) -> str:
-    from agents import Handoff
-
-    return str(item.tool_name) if isinstance(item, Handoff) else str(Handoff.default_tool_name(item))
 
 
 def _error_of(task: Any) -> BaseException | None:

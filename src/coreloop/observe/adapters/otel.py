@@ -11,12 +11,11 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from coreloop.base.project.score_rule import Score
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, sent_tools
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.requests import AdaptedRequest, give_up_all
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.trace_values import arguments, decoded, first
@@ -36,8 +35,9 @@ def record_spans(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    processor: Any = _processor()(Requests(data_dir))
-    return processor
+    from opentelemetry.sdk.trace import SpanProcessor
+
+    return type("RecordSpans", (Traces, SpanProcessor), {})(data_dir)
 
 
 @dataclass(slots=True)
@@ -58,8 +58,8 @@ class _Open(NamedTuple):
 class Traces:
     """The spans under way, by their ids."""
 
-    def __init__(self, requests: Requests) -> None:
-        self._requests = requests
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+        self._data_dir = data_dir
         self._spans: OrderedDict[int, _Open] = OrderedDict()
 
     @never_raises
@@ -71,7 +71,9 @@ class Traces:
         if outer is None:
             opened = _Open(_Trace(id), in_tool)
         elif outer.in_tool and _is_agent(attributes):
-            opened = _Open(_Trace(id, self._requests.start(parent=outer.trace.request)), False)
+            opened = _Open(
+                _Trace(id, AdaptedRequest(parent=outer.trace.request, data_dir=self._data_dir)), False
+            )
         else:
             opened = _Open(outer.trace, outer.in_tool or in_tool)
         self._spans[id] = opened
@@ -88,7 +90,9 @@ class Traces:
         kind = known.kind_of(attributes)
         if kind is not None and (trace.request is None or not trace.request.is_open):
             session = first(attributes, *known.SESSION)
-            trace.request = self._requests.start(session_id=None if session is None else str(session))
+            trace.request = AdaptedRequest(
+                session_id=None if session is None else str(session), data_dir=self._data_dir
+            )
         request = trace.request
         if request is None:
             return
@@ -103,8 +107,8 @@ class Traces:
             request.end(answer=known.answer_of(attributes) or None, error=_error(span, attributes))
 
     def shutdown(self) -> None:
-        """Write what is open."""
-        self._requests.flush()
+        """Write what is open in this process, which ends."""
+        give_up_all()
 
 
 def _add_tool(request: AdaptedRequest, span: Any, attributes: Mapping[str, Any]) -> None:
@@ -138,14 +142,6 @@ def _unspanned(name: str, result: Any) -> str:
     if "unknown tool" in text.lower() or f"{name} is not a valid tool" in text:
         return UNKNOWN_TOOL
     return rejection_in(text) or text or "no span of the tool"
-
-
-@cache
-def _processor() -> Any:
-    """The class, made where the SDK is imported."""
-    from opentelemetry.sdk.trace import SpanProcessor
-
-    return type("RecordSpans", (Traces, SpanProcessor), {})
 
 
 def _scores(span: Any, attributes: Mapping[str, Any]) -> list[Score]:

@@ -6,47 +6,29 @@ Some frameworks say only that arguments were rejected; then the tool's JSON Sche
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import ge, gt, le, lt
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, text_of
-from coreloop.observe.comparable_texts import is_name
+from coreloop.observe.argument_sources import is_name
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.importers.trace_values import arguments
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 _MAX_REASONS: Final = 8
 _MAX_REASON_CHARS: Final = 200
 # pydantic-core's kinds of errors whose message is made of the schema alone; the others may repeat the value.
-_WORDS: Final = """
-    missing missing_argument missing_keyword_only_argument missing_positional_only_argument extra_forbidden
-    unexpected_keyword_argument unexpected_positional_argument multiple_argument_values arguments_type
-    literal_error enum greater_than greater_than_equal less_than less_than_equal multiple_of finite_number
-    too_short too_long string_too_short string_too_long string_pattern_mismatch bytes_too_short bytes_too_long
-    none_required union_tag_not_found date_past date_future datetime_past datetime_future timezone_naive
-    timezone_aware decimal_max_digits decimal_max_places decimal_whole_digits int_from_float is_instance_of
-    date_from_datetime_inexact json_type bytes_type url_type string_type dict_type list_type tuple_type
-    set_type frozen_set_type model_type dataclass_type iterable_type mapping_type
-"""
-_TYPES: Final = ("bool", "int", "float", "date", "time", "datetime", "time_delta", "decimal", "uuid")
-_SCHEMA_ONLY: Final = frozenset(
-    [*_WORDS.split(), *(f"{name}_{what}" for name in _TYPES for what in ("type", "parsing"))]
+_SCHEMA_ONLY: Final = re.compile(
+    r"""
+    missing | too_(?:short|long) | (?:greater|less)_than(?:_equal)? | multiple_of | finite_number
+    | literal_error | enum | union_tag_not_found | string_pattern_mismatch | is_instance_of | int_from_float
+    | (?:date|datetime)_(?:past|future) | timezone_(?:naive|aware) | date_from_datetime_inexact
+    | decimal_(?:max_digits|max_places|whole_digits)
+    | \w+_(?:type|parsing|too_short|too_long|argument|argument_values|forbidden|required)
+    """,
+    re.VERBOSE,
 )
-
-
-def named_args(args: object) -> Mapping[str, Any]:
-    """Return arguments by name: a mapping, JSON text of an object, or anything else under ``value``."""
-    if isinstance(args, Mapping):
-        return args
-    if args is None or args == "":
-        return {}
-    value = args
-    if isinstance(args, str | bytes):
-        try:
-            value = orjson.loads(args)
-        except orjson.JSONDecodeError:
-            value = args if isinstance(args, str) else args.decode("utf-8", "replace")
-    return value if isinstance(value, dict) else {"value": value}
 
 
 def field_of(value: Any, name: str) -> Any:
@@ -166,7 +148,7 @@ def _part(part: object) -> str:
 
 def _reason(error: Mapping[str, Any]) -> str:
     kind = text_of(error.get("type") or "rejected")
-    return text_of(error.get("msg") or kind) if kind in _SCHEMA_ONLY else kind
+    return text_of(error.get("msg") or kind) if _SCHEMA_ONLY.fullmatch(kind) else kind
 
 
 _JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
@@ -178,85 +160,52 @@ _JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "object": dict,
     "null": type(None),
 }
+_BOUNDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "minimum": ge,
+    "maximum": le,
+    "exclusiveMinimum": gt,
+    "exclusiveMaximum": lt,
+}
 
 
 def schema_rejection(schema: object, args: object) -> str:
     """Return the `rejection` of arguments: what their schema says of each at the top level, never a value."""
-    return rejection(_violations(schema if isinstance(schema, dict) else {}, named_args(args)))
+    return rejection(_violations(schema if isinstance(schema, dict) else {}, arguments(args)))
 
 
 def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    known = schema.get("properties")
+    known, required = schema.get("properties"), schema.get("required")
     known = known if isinstance(known, dict) else {}
-    required = schema.get("required")
     for name in required if isinstance(required, list) else []:
         if name not in args:
-            yield _violation(name, "missing", "Field required")
+            yield {"loc": (name,), "type": "missing", "msg": "Field required"}
     for name, value in args.items():
-        if name in known:
-            wanted = _wanted(known[name], value)
-            if wanted is not None:
-                yield _violation(name, "json_type", wanted)
-        elif schema.get("additionalProperties") is False:
-            yield _violation(name, "extra_forbidden", "Extra inputs are not permitted")
+        if name in known and not _fits(value, known[name]):
+            yield {"loc": (name,), "type": "json_type", "msg": f"Input should be of {_wanted(known[name])}"}
+        elif name not in known and schema.get("additionalProperties") is False:
+            yield {"loc": (name,), "type": "extra_forbidden", "msg": "Extra inputs are not permitted"}
 
 
-def _violation(name: str, kind: str, message: str) -> dict[str, Any]:
-    return {"loc": (name,), "type": kind, "msg": message}
-
-
-def _wanted(schema: object, value: Any) -> str | None:
-    """What the schema of one argument wants instead of a value; None if it accepts it, or cannot be read."""
+def _fits(value: Any, schema: object) -> bool:
+    """Whether the schema of one argument accepts a value; a number as text counts: servers convert it."""
     if not isinstance(schema, dict):
-        return None
+        return True
     choices = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(choices, list) and choices:
-        wanted = [_wanted(choice, value) for choice in choices]
-        return None if None in wanted else " or ".join(text for text in wanted if text)
-    type_name = schema.get("type")
-    if isinstance(type_name, str) and type_name in _JSON_TYPES and not _is_of(type_name, value):
-        return f"Input should be of type {type_name}"
-    if isinstance(schema.get("enum"), list) and value not in schema["enum"]:
-        return f"Input should be one of {schema['enum']}"
-    return _out_of_bounds(schema, value)
+    if isinstance(choices, list):
+        return any(_fits(value, choice) for choice in choices)
+    kind = str(schema.get("type"))
+    if kind in ("integer", "number"):
+        if isinstance(value, str):
+            return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
+        bounds = ((schema.get(name), holds) for name, holds in _BOUNDS.items())
+        is_number = isinstance(value, _JSON_TYPES[kind]) and not isinstance(value, bool)
+        return is_number and all(holds(value, bound) for bound, holds in bounds if bound is not None)
+    is_listed = value in schema["enum"] if isinstance(schema.get("enum"), list) else True
+    return is_listed and isinstance(value, _JSON_TYPES.get(kind, object))
 
 
-def _is_of(type_name: str, value: Any) -> bool:
-    """Whether a value is of a JSON type; a number as text counts, because servers convert it."""
-    if isinstance(value, bool):
-        return type_name == "boolean"
-    if type_name in {"integer", "number"} and isinstance(value, str):
-        return value.strip().removeprefix("-").replace(".", "", type_name == "number").isdecimal()
-    if type_name == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, _JSON_TYPES[type_name])
-
-
-_Limit: TypeAlias = tuple[str, str, Callable[[Any, Any], bool]]
-_BOUNDS: Final[tuple[_Limit, ...]] = (
-    ("minimum", "be greater than or equal to", ge),
-    ("maximum", "be less than or equal to", le),
-    ("exclusiveMinimum", "be greater than", gt),
-    ("exclusiveMaximum", "be less than", lt),
-)
-_LENGTHS: Final[tuple[_Limit, ...]] = (
-    ("minLength", "have a length of at least", ge),
-    ("maxLength", "have a length of at most", le),
-)
-_SIZES: Final[tuple[_Limit, ...]] = (
-    ("minItems", "have a length of at least", ge),
-    ("maxItems", "have a length of at most", le),
-)
-
-
-def _out_of_bounds(schema: Mapping[str, Any], value: Any) -> str | None:
-    limits = _LENGTHS if isinstance(value, str) else _SIZES if isinstance(value, list) else _BOUNDS
-    measured = value if limits is _BOUNDS else len(value)
-    for key, words, holds in limits if _is_number(measured) else ():
-        if _is_number(schema.get(key)) and not holds(measured, schema[key]):
-            return f"Input should {words} {schema[key]}"
-    return None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _wanted(schema: Mapping[str, Any]) -> str:
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(choices, list):
+        return " or ".join(_wanted(choice) for choice in choices if isinstance(choice, dict))
+    return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum", *_BOUNDS) if name in schema)

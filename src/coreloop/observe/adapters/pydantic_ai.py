@@ -7,14 +7,13 @@ around a tool add its duration and the exception that ended the run.
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from functools import cache
 from typing import Any, Final
-from uuid import UUID
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
-from coreloop.observe.adapters.requests import AdaptedRequest, Requests
+from coreloop.observe.adapters.requests import AdaptedRequest, ended
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import never_raises
 
@@ -23,7 +22,8 @@ _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
 _WAITING: Final = frozenset({"CallDeferred", "ApprovalRequired"})
 _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
 """Exceptions in which the framework sends the tool's own one to the model."""
-_FRESH: Final = 7  # the version of the UUIDs that the framework makes
+_FRESH: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+"""The conversation of a run without history: an id of its own (a UUID of version 7), and so no session."""
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -34,8 +34,9 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    capability: Any = _capability()(Requests(data_dir))
-    return capability
+    from pydantic_ai.capabilities import AbstractCapability
+
+    return type("RecordRuns", (Runs, AbstractCapability), {})(data_dir)
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -46,26 +47,20 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
     agent._root_capability = CombinedCapability([*root.capabilities, record_runs(data_dir)])
 
 
-@cache
-def _capability() -> Any:
-    """The class, made where the framework is imported."""
-    from pydantic_ai.capabilities import AbstractCapability
-
-    return type("RecordRuns", (Runs, AbstractCapability), {})
-
-
 class Runs:
     """The hooks around runs, requests to the model and tools."""
 
-    def __init__(self, requests: Requests) -> None:
-        self._requests = requests
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+        self._data_dir = data_dir
         self._runs: dict[str, AdaptedRequest] = {}
 
     def _of(self, ctx: Any) -> AdaptedRequest:
-        return self._runs.get(ctx.run_id) or self._requests.ended()
+        return self._runs.get(ctx.run_id) or ended()
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        run = self._requests.start(parent=_run.get(), session_id=_session_of(ctx))
+        given = getattr(ctx, "conversation_id", None)
+        session = given if getattr(ctx, "messages", None) or not _FRESH.fullmatch(str(given)) else None
+        run = AdaptedRequest(parent=_run.get(), session_id=session, data_dir=self._data_dir)
         _ask(run, ctx)
         self._runs[ctx.run_id] = run
         token = _run.set(run)
@@ -160,17 +155,6 @@ def read_answers(run: AdaptedRequest, messages: Iterable[Any]) -> None:
             run.answered(part.tool_call_id, error=_error(part.content))
         elif is_return:
             run.answered(part.tool_call_id, part.content)
-
-
-def _session_of(ctx: Any) -> str | None:
-    """The conversation, if it is one: each run without history gets a fresh id (a UUID of version 7)."""
-    given: str | None = getattr(ctx, "conversation_id", None)
-    if given is None or getattr(ctx, "messages", None):
-        return given
-    try:
-        return None if UUID(given).version == _FRESH else given
-    except ValueError:
-        return given
 
 
 def _error(content: Any) -> str:

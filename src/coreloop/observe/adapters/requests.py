@@ -6,19 +6,18 @@ An adapter turns its framework's callbacks into these calls. As in the collector
 import atexit
 import os
 import time
-import weakref
 from collections.abc import Hashable, Iterable, Mapping
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
 from coreloop.observe import drops
-from coreloop.observe.adapters.plain_values import named_args, plain_result
-from coreloop.observe.calls import AskedCalls, recorded_call, trace_calls
+from coreloop.observe.adapters.plain_values import bad_json, plain_result, schema_rejection
+from coreloop.observe.calls import AskedCalls
 from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
+from coreloop.observe.importers.trace_values import arguments
 from coreloop.observe.record_parts import TracedCall, stored_text
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 MAX_UNDER_WAY: Final = 1024
 """A request takes 45 KB until it ends, with 20 tools and three results of 40 values. Servers answer fewer at
 once: the oldest beyond it has lost its end."""
-NEVER_ENDED: Final = "never_ended"
 UNFINISHED: Final = "unfinished: the framework reported no end"
 NO_RESULT: Final = "unfinished: the framework reported no result"
 
@@ -35,22 +33,31 @@ NO_RESULT: Final = "unfinished: the framework reported no result"
 class AdaptedRequest(AuditCollector):
     """A request under way: calls that an adapter reports, in the order in which the model asked for them.
 
+    With a ``parent`` whose agent called this one, it gets ``parent_request_id``.
     A decorated tool inside the request is not recorded again. What is reported after the end is counted as
     ``after_flush``; answers to calls that the model did not ask for are ignored.
     """
 
     def __init__(
-        self, under_way: "Requests", question: str, parent: "AdaptedRequest | None", session_id: str | None
+        self,
+        question: str = "",
+        *,
+        parent: "AdaptedRequest | None" = None,
+        session_id: str | None = None,
+        data_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         self.id = f"req-{os.urandom(8).hex()}"
-        super().__init__(question, request_id=self.id, session_id=session_id, data_dir=under_way.data_dir)
+        super().__init__(question, request_id=self.id, session_id=session_id, data_dir=data_dir)
         self.tools: dict[str, SentTool] = {}
         self._calls = AskedCalls()
         self._running: dict[Hashable, float] = {}
         self._known = set[int]()  # hashes of the ids of all calls
         self._fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
         self._rounds = 0
-        self._under_way = under_way
+        for oldest in list(_under_way.values())[:1] if len(_under_way) >= MAX_UNDER_WAY else ():
+            oldest.give_up()
+        if self.is_open:
+            _under_way[self.id] = self
 
     @property
     def is_open(self) -> bool:
@@ -67,6 +74,12 @@ class AdaptedRequest(AuditCollector):
         """Return the arguments of an open call."""
         call = self.open_calls.get(call_id)
         return {} if call is None else call.args
+
+    def rejection(self, call_id: Hashable, args: object) -> str:
+        """Say why a tool rejected the arguments of an open call, by the schema that the model was sent."""
+        call = self.open_calls.get(call_id)
+        tool = None if call is None else self.tools.get(call.name)
+        return bad_json(args) or schema_rejection(None if tool is None else tool.schema, args)
 
     def observe_tool_call(self, *args: Any, **kwargs: Any) -> None:
         """Ignore the call: the adapter reports what the model asked for, this call included."""
@@ -119,7 +132,7 @@ class AdaptedRequest(AuditCollector):
         with self._lock:
             if hash(call_id) not in self._known:
                 self._known.add(hash(call_id))
-                self._calls.ask(call_id, text_of(name), named_args(args))
+                self._calls.ask(call_id, text_of(name), arguments(args))
 
     @never_raises
     def started(self, call_id: Hashable) -> None:
@@ -180,7 +193,7 @@ class AdaptedRequest(AuditCollector):
         open_calls : str or exception, optional
             Why calls have no answer. Default: the request's error.
         """
-        self._under_way.remove(self)
+        _under_way.pop(self.id, None)
         record = self._record()
         if record is None:
             return
@@ -197,104 +210,43 @@ class AdaptedRequest(AuditCollector):
 
     def give_up(self) -> None:
         """Write the record of a request whose end was lost."""
-        drops.drop(NEVER_ENDED)
+        drops.drop("never_ended")
         self.end(error=UNFINISHED, open_calls=NO_RESULT)
 
     def forget(self) -> None:
-        """Write nothing from now on."""
+        """Write nothing from now on: after a fork, the parent writes its requests."""
+        _under_way.pop(self.id, None)
         self._pending.clear()
 
     @never_raises
     def _settle(self) -> None:
         """Record the calls whose answers the model saw together."""
         calls, self._calls = self._calls.all, AskedCalls()
-        record = self._pending[0]
-        recorded = [recorded_call(call, self._settings, drops.drop) for call in calls]
-        for call, kept in zip(calls, recorded, strict=True):
-            self._add_call(record, kept, call.result, call.error)
-        if self._sources is None:
-            if all(call.result is ... for call in calls):
-                return
-            self._sources = self._new_sources(record, recorded)
-        trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings)
+        self._add_calls(self._pending[0], calls)
 
 
-class Requests:
-    """The requests under way of one framework in this process.
-
-    Parameters
-    ----------
-    data_dir : path, optional
-        As for `AuditCollector`.
-    max_under_way : int
-        The oldest request is flushed beyond it, as ``never_ended``.
-    """
-
-    def __init__(
-        self, data_dir: str | os.PathLike[str] | None = None, *, max_under_way: int = MAX_UNDER_WAY
-    ) -> None:
-        self.data_dir = data_dir
-        self._max_under_way = max_under_way
-        self._open: dict[int, AdaptedRequest] = {}
-        self.forget()
-        _ALL.add(self)
-
-    def __len__(self) -> int:
-        return len(self._open)
-
-    def start(
-        self, question: str = "", *, parent: AdaptedRequest | None = None, session_id: str | None = None
-    ) -> AdaptedRequest:
-        """Start a request; with a ``parent`` whose agent called this one, it gets ``parent_request_id``."""
-        while len(self._open) >= self._max_under_way and (oldest := self._oldest()) is not None:
-            oldest.give_up()
-        request = AdaptedRequest(self, question, parent, session_id)
-        if request.is_open:
-            with self._lock:
-                self._open[id(request)] = request
-        return request
-
-    def _oldest(self) -> AdaptedRequest | None:
-        with self._lock:  # another thread may start or end a request meanwhile
-            return next(iter(self._open.values()), None)
-
-    def ended(self) -> AdaptedRequest:
-        """Return a request that has ended, for reports of an unknown one."""
-        request = AdaptedRequest(self, "", None, None)
-        request.forget()
-        return request
-
-    def remove(self, request: AdaptedRequest) -> None:
-        """Note that a request has ended."""
-        with self._lock:
-            self._open.pop(id(request), None)
-
-    def flush(self) -> None:
-        """Write every request under way as unfinished."""
-        while (request := self._oldest()) is not None:
-            request.give_up()
-
-    def forget(self) -> None:
-        """Drop everything without writing: after a fork, the parent writes its requests."""
-        self._lock = RLock()
-        for request in self._open.values():
-            request.forget()
-        self._open.clear()
+_under_way: dict[str, AdaptedRequest] = {}
+"""All requests of this process, by id, the oldest first."""
 
 
-_ALL: "weakref.WeakSet[Requests]" = weakref.WeakSet()
+def ended() -> AdaptedRequest:
+    """Return a request that has ended, for reports of an unknown one."""
+    request = AdaptedRequest()
+    request.forget()
+    return request
 
 
-def _flush_all() -> None:
-    for requests in list(_ALL):
-        requests.flush()
+def give_up_all() -> None:
+    """Write every request under way as unfinished."""
+    for request in list(_under_way.values()):
+        request.give_up()
 
 
 def _forget_all() -> None:
-    for requests in list(_ALL):
-        requests.forget()
+    for request in list(_under_way.values()):
+        request.forget()
 
 
-atexit.register(_flush_all)
+atexit.register(give_up_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)

@@ -6,7 +6,7 @@ The formats are imported on first use: a server that records spans needs only th
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile, UnusableFile
@@ -16,15 +16,8 @@ Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | Skip
 _FORMATS: Final = ("claude_code", "otlp", "langfuse", "inspect_log", "openai_chat")
 
 
-class Importer(NamedTuple):
-    """A format: the suffixes of its files, and their reader."""
-
-    suffixes: tuple[str, ...]
-    read: Read
-
-
 @cache
-def importers() -> dict[str, Importer]:
-    """Import the formats; by name."""
+def importers() -> dict[str, Any]:
+    """Import the modules of the formats, by name; each has the ``SUFFIXES`` of its files, and ``read``."""
     modules = [import_module(f"{__name__}.{module}") for module in _FORMATS]
-    return {module.NAME: Importer(module.SUFFIXES, module.read) for module in modules}
+    return {module.NAME: module for module in modules}

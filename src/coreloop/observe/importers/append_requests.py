@@ -2,69 +2,46 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import orjson
 
-from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
+from coreloop.base.records import NO_ANSWER
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
-from coreloop.observe.conversation import keep_conversation, kept_call
-from coreloop.observe.importers import importers, openai_chat
-from coreloop.observe.importers.files import (
-    UNREADABLE,
-    TraceFile,
-    UnusableFile,
-    find_trace_files,
-    read_line_values,
-    why_unreadable,
-)
-from coreloop.observe.importers.trace_values import read_time
+from coreloop.observe.importers import Read, importers
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
-from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
+from coreloop.observe.log_settings import LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
-from coreloop.observe.record_parts import error_without_values
+from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
 
-Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
-"""Takes the files to read and returns them with a `TraceFile.progress`."""
+Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
+"""Takes the files to read and returns them, showing how many were."""
+_HEAD_BYTES: Final = 1 << 18
+_MAX_PARTS: Final = 20_000
+"""Parts of a file that are read in search of a request: a long session's first turn has some thousand."""
+_MARKS: Final = {
+    "claude-code": (b'"sessionId"', b'"leafUuid"'),
+    "inspect": (b'"eval"', b"PK\x03\x04"),
+    "langfuse": (b'"observations"', b'"projectId"', b'"traceId"', b'"startTime"', b'"start_time"'),
+    "otlp": (b'"traceId"', b'"trace_id"', b'"resourceSpans"', b'"resource_spans"'),
+    "openai-chat": (b'"messages"', b'"role"'),
+}
+"""Keys, of which a file of the format has one near its beginning; in the order in which formats are tried."""
 _MARK: Final = f'"{ID_PREFIX}'.encode()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
-    """The parameters of ``import``.
-
-    Attributes
-    ----------
-    source : str
-        The format: a key of `coreloop.observe.importers.importers`.
-    paths : tuple of Path
-        Files, and folders that are searched for files of the format.
-    folder : Path
-        Contains the day files.
-    times : Path, optional
-        Records that give the end (``ts``) of each message list by its ``request_id``.
-    root : Path, optional
-        The project's folder, see `land`.
-    """
-
-    source: str
-    paths: tuple[Path, ...]
-    folder: Path
-    times: Path | None = None
-    root: Path | None = None
 
 
 @dataclass(slots=True)
@@ -85,8 +62,8 @@ class ImportReport:
         UTC days of the records.
     unusable : list of UnusableFile
         Named files without traces of the format.
-    n_omitted, n_unknown, unknown_calls
-        What the added records do not say, see `unseen`.
+    unseen : Unseen
+        What the added records do not say.
     """
 
     n_files: int = 0
@@ -99,69 +76,80 @@ class ImportReport:
     first_day: str | None = None
     last_day: str | None = None
     unusable: list[UnusableFile] = field(default_factory=list)
-    n_omitted: int = 0
-    n_unknown: int = 0
-    unknown_calls: Counter[str] = field(default_factory=Counter)
+    unseen: Unseen = field(default_factory=Unseen)
 
-    @property
-    def unseen(self) -> Unseen:
-        """What the added records do not say."""
-        return Unseen.of(self.n_omitted, self.n_unknown, self.unknown_calls)
+
+def recognise(
+    files: Sequence[TraceFile], readers: Mapping[str, Read]
+) -> tuple[dict[str, list[TraceFile]], list[TraceFile]]:
+    """Sort files by the format that reads a request from them; ``readers`` are those of all formats.
+
+    Returns
+    -------
+    dict of str to list of TraceFile
+        Files by the name of their importer.
+    list of TraceFile
+        Those from which no importer reads a request.
+    """
+    by_format: dict[str, list[TraceFile]] = {}
+    others: list[TraceFile] = []
+    for file in files:
+        name = next(_formats_of(file, readers), None)
+        (others if name is None else by_format.setdefault(name, [])).append(file)
+    return by_format, others
+
+
+def _formats_of(file: TraceFile, readers: Mapping[str, Read]) -> Iterator[str]:
+    try:
+        with file.open() as opened:
+            head = opened.read(_HEAD_BYTES)
+    except UNREADABLE:  # or not compressed as its name says
+        return
+    for name, marks in _MARKS.items():
+        if any(mark in head for mark in marks):
+            parts = islice(readers[name]([file]), _MAX_PARTS)
+            if any(isinstance(part, TracedRequest) for part in parts):
+                yield name
 
 
 def run_import(
-    request: ImportRequest, settings: Settings, *, now_s: float, watching: Watching = nullcontext
+    source: str,
+    paths: Iterable[Path],
+    workspace: Workspace,
+    *,
+    now_s: float,
+    out: Path | None = None,
+    watching: Watching = nullcontext,
 ) -> ImportReport:
     """Append the requests of trace files that a folder does not have yet.
 
     Parameters
     ----------
-    request : ImportRequest
-        The trace files and the folder.
-    settings : Settings
-        For the categories and selectors.
+    source : str
+        The format: a key of `coreloop.observe.importers.importers`.
+    paths : iterable of Path
+        Files, and folders that are searched for files of the format.
+    workspace : Workspace
+        The project, see `land`.
     now_s : float
         Unix time, to recognize files that are still being written.
+    out : Path, optional
+        Contains the day files. Default: the project's.
     watching : callable, optional
-        Adds progress callbacks to the files.
+        Shows the progress.
 
     Raises
     ------
     WorkspaceError
         A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
         lines that were already appended are complete.
-    UsageError
-        Times were given for a format with its own times.
     """
-    importer = importers()[request.source]
-    files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
-    read = importer.read
-    if request.times is not None:
-        if request.source != openai_chat.NAME:
-            raise UsageError(
-                f"--times is for --from {openai_chat.NAME}; traces of {request.source} have their own times"
-            )
-        read = partial(openai_chat.read, times=_read_times(request.times))
+    importer = importers()[source]
+    files = find_trace_files(paths, importer.SUFFIXES, now_s=now_s)
     with watching(files) as watched:
-        report = land(read(watched), request.folder, settings, request.root)
+        folder = out or workspace.records_dir
+        report = land(importer.read(watched), folder, workspace.settings, workspace.root)
     return replace(report, n_files=len(files))
-
-
-def _read_times(path: Path) -> dict[str, datetime]:
-    """The ``ts`` of the records in a file by ``request_id``."""
-    times: dict[str, datetime] = {}
-    try:
-        with TraceFile(path, True, 0, 0.0).open() as lines:
-            for line in read_line_values(lines):
-                id = line.get("request_id") if isinstance(line, dict) else None
-                ended = read_time(line.get("ts")) if isinstance(id, str) else None
-                if isinstance(id, str) and ended is not None:
-                    times[id] = ended
-    except UNREADABLE as error:
-        raise WorkspaceError(why_unreadable(error), path=path) from error
-    if not times:
-        raise WorkspaceError("has no line with a request_id and a ts", path=path)
-    return times
 
 
 def land(
@@ -190,7 +178,7 @@ def land(
     WorkspaceError
         The folder cannot be read or written; lines that were already appended are complete.
     """
-    report, sessions, log = ImportReport(), ImportedSessions(), _log(folder, settings, root)
+    report, sessions, log = ImportReport(), SessionSources(), _log(folder, settings, root)
     unwritten = "cannot be written ({strerror}); run it again to add the missing records"
     with locked(folder), closing(log.journal):
         known = _imported_ids(folder)
@@ -201,9 +189,9 @@ def land(
             _count(report, part)
             if part.id in known:
                 report.already_there += 1
-                sessions.skip(part)
+                _sources_of(part, sessions).mark_incomplete()
                 continue
-            sources = sessions.sources_of(part)
+            sources = _sources_of(part, sessions)
             record = record_of(part, log, lambda reason: report.dropped.update([reason]), sources)
             line = encode_line(record, log.selectors, mask_error=error_without_values)
             with file_errors(unwritten, folder):
@@ -219,18 +207,13 @@ def land(
 def _log(folder: Path, settings: Settings, root: Path | None) -> LogSettings:
     """The settings of the log, with the key of a project's cases."""
     if root is None:
-        return project_settings(settings, folder, None, keeps_contexts=False)
+        return project_settings(settings, folder, None)
     audit_dir = root / settings.data_dir / "audit"
-    is_log = folder.resolve() == (audit_dir / RECORDS).resolve()
     project = root if (root / FILE_NAME).is_file() else None
-    log = project_settings(settings, folder, project, keeps_contexts=is_log)
-    try:
+    log = project_settings(settings, folder, project)
+    unusable = f"the key of cases cannot be read or made ({{strerror}}); set {VARIABLE}"
+    with file_errors(unusable, audit_dir / KEY_FILE):
         log.case_keys.append(case_key(audit_dir))
-    except OSError as error:
-        raise WorkspaceError(
-            f"the key of cases cannot be read or made ({error.strerror}); set {VARIABLE}",
-            path=audit_dir / KEY_FILE,
-        ) from error
     return log
 
 
@@ -248,9 +231,10 @@ def _count_unseen(report: ImportReport, line: bytes) -> None:
     read = decode_line(line)
     if not isinstance(read, RecordLine):
         return
-    report.n_omitted += read.fields.tool_calls_omitted or 0
-    report.n_unknown += decide(read.fields, read.calls) is RequestOutcome.UNKNOWN
-    report.unknown_calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
+    report.unseen.omitted += read.fields.tool_calls_omitted or 0
+    if decide(read.fields, read.calls) is RequestOutcome.UNKNOWN:
+        report.unseen.requests[NO_ANSWER] += 1
+    report.unseen.calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
 
 
 def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:
@@ -286,26 +270,8 @@ def _imported_id(line: bytes) -> str | None:
     return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
 
 
-class ImportedSessions:
-    """Memories of the sessions of one import."""
-
-    def __init__(self) -> None:
-        self._sessions = SessionSources()
-        self._last_s: dict[str, float] = {}
-
-    def sources_of(self, request: TracedRequest) -> Sources:
-        """Return the memory for a request; requests that are out of order get an incomplete memory."""
-        session, ended_s = request.session_id, request.ended.timestamp()
-        if session is None or request.parent_id is not None:  # a sub-agent sees nothing of its session
-            return Sources()
-        if ended_s < self._last_s.get(session, ended_s):
-            sources = Sources()
-            sources.mark_incomplete()
-            return sources
-        self._last_s[session] = ended_s
-        return self._sessions.open(session, ended_s)
-
-    def skip(self, request: TracedRequest) -> None:
-        """Mark a session's memory as incomplete, because a request is already recorded and not read."""
-        if request.session_id is not None:
-            self.sources_of(request).mark_incomplete()
+def _sources_of(request: TracedRequest, sessions: SessionSources) -> Sources:
+    """The memory of a request's session; a sub-agent sees nothing of it."""
+    if request.session_id is None or request.parent_id is not None:
+        return Sources()
+    return sessions.open(request.session_id, request.ended.timestamp())

@@ -12,22 +12,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
-
-import orjson
+from typing import Any, Final
 
 from coreloop.base.records import REFUSED
 from coreloop.observe.calls import AskedCalls, milliseconds
+from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
-from coreloop.observe.importers.trace_values import (
-    anthropic_tokens,
-    block_error,
-    blocks,
-    body_text,
-    read_time,
-    received,
-    text,
-)
 from coreloop.observe.importers.traced_request import (
     FOREIGN,
     NO_TIME,
@@ -61,9 +51,6 @@ _WARM_UP: Final = "Warmup"
 _COMMAND: Final = SkippedTrace("command or notification")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
 
-Starters: TypeAlias = dict[str, tuple[str, ...]]
-"""Id of a call, or of the sub-agent that it started -> the ids of the call's turn."""
-
 
 @dataclass(slots=True)
 class _Turn:
@@ -73,8 +60,8 @@ class _Turn:
     question: str
     session_id: str | None
     started: datetime | None
-    starters: Starters
-    ended: datetime | None = None
+    ended: datetime | None
+    agents: list[str] = field(default_factory=list)  # ids of the sub-agents that it started
     calls: AskedCalls = field(default_factory=AskedCalls)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)  # input and output, by reply
     answer_chars: int | None = None
@@ -82,6 +69,7 @@ class _Turn:
     error: str | None = None
     model: str | None = None
     stop_reason: str | None = None
+    is_open: bool = False
 
     def is_finished(self, file: TraceFile) -> bool:
         """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`.
@@ -96,48 +84,43 @@ class _Turn:
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the turns of session files; unfinished turns are skipped until the next import."""
-    yield from read_each(files, partial(_read_file, sessions={}))
+    yield from read_each(files, partial(_read_file, parents={}))
 
 
-def _read_file(file: TraceFile, sessions: dict[Path, Starters]) -> Iterator[TracedRequest | SkippedTrace]:
+def _read_file(
+    file: TraceFile, parents: dict[Path, dict[str, tuple[str, ...]]]
+) -> Iterator[TracedRequest | SkippedTrace]:
     agent = _AGENT_FILE.fullmatch(file.path.name)
-    for part in _read_session(file, {}, of_agent=agent is not None):
+    for turn in _turns(file, of_agent=agent is not None):
+        part = turn if isinstance(turn, SkippedTrace) else _request(turn)
         if agent is None or isinstance(part, SkippedTrace):
             yield part
         elif part.question.strip() == _WARM_UP:
             yield _COMMAND
         else:
-            yield _as_nested(part, file.path, agent["id"], sessions)
+            yield _as_nested(part, file.path, agent["id"], parents)
 
 
-def _as_nested(task: TracedRequest, path: Path, agent: str, sessions: dict[Path, Starters]) -> TracedRequest:
+def _as_nested(
+    task: TracedRequest, path: Path, agent: str, parents: dict[Path, dict[str, tuple[str, ...]]]
+) -> TracedRequest:
     """A sub-agent's task inside the turn that started it; if that is not found, a session of its own."""
     folder = next((above.parent.parent for above in path.parents if above.name == AGENTS), path.parent)
     session = folder / f"{task.session_id}.jsonl"
     if session.parent != folder or not session.is_file():  # a session's id is text of the file
         return replace(task, session_id=None)
-    if session not in sessions:
-        sessions[session] = {}
+    if session not in parents:
         with suppress(OSError):
-            list(_read_session(TraceFile(session, False, 0, 0.0), sessions[session]))
-    turn = sessions[session].get(agent) or sessions[session].get(_starting_call(path))
+            turns = [turn for turn in _turns(TraceFile(session, False, 0, 0.0)) if isinstance(turn, _Turn)]
+            parents[session] = {started: turn.ids for turn in turns for started in turn.agents}
+    turn = parents.get(session, {}).get(agent)
     if turn is None:
         return replace(task, session_id=None)
     return replace(task, parent_id=request_id(NAME, turn))
 
 
-def _starting_call(path: Path) -> str:
-    """The id of the call that started a sub-agent, from the file beside its own."""
-    with suppress(OSError, ValueError):
-        described = orjson.loads(path.with_suffix(".meta.json").read_bytes())
-        return str(described.get("toolUseId")) if isinstance(described, dict) else ""
-    return ""
-
-
-def _read_session(
-    file: TraceFile, starters: Starters, *, of_agent: bool = False
-) -> Iterator[TracedRequest | SkippedTrace]:
-    """Read the turns of one session; calls and sub-agents are added to ``starters``."""
+def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | SkippedTrace]:
+    """Read the turns of one session."""
     turn: _Turn | None = None
     line: Any = None
     with file.open() as lines:
@@ -150,7 +133,7 @@ def _read_session(
                     yield SkippedTrace("answer without a question")
                 else:
                     _add_answer(turn, line)
-            elif results := blocks(line["message"].get("content"), "tool_result"):
+            elif results := values.blocks(line["message"].get("content"), "tool_result"):
                 if turn is not None:
                     _add_results(turn, line, results)
             elif (typed := _typed(line)) is None:
@@ -159,14 +142,14 @@ def _read_session(
                 is_interruption = typed.startswith(_INTERRUPTED)
                 if turn is not None:
                     turn.error = "interrupted by the user" if is_interruption else turn.error
-                    yield _request(turn)
+                    yield turn
                 is_question = not is_interruption and not _NOT_TYPED.match(typed)
-                turn = _start_turn(line, typed, starters) if is_question else None
+                turn = _start_turn(line, typed) if is_question else None
                 if turn is None:
                     yield _COMMAND
     if turn is not None:
-        is_finished = line is not TORN and turn.is_finished(file)
-        yield _request(turn) if is_finished else SkippedTrace("turn that is not finished")
+        turn.is_open = line is TORN or not turn.is_finished(file)
+        yield turn
 
 
 def _why_skipped(line: Any, *, of_agent: bool) -> SkippedTrace | None:
@@ -182,61 +165,61 @@ def _why_skipped(line: Any, *, of_agent: bool) -> SkippedTrace | None:
     return _NOT_TYPED_MESSAGE if line.get("isMeta") or line.get("isCompactSummary") else None
 
 
-def _start_turn(line: dict[str, Any], typed: str, starters: Starters) -> _Turn:
-    session_id, uuid = text(line.get("sessionId")), text(line.get("uuid"))
-    started = read_time(line.get("timestamp"))
-    ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
-    return _Turn(ids, typed, session_id, started, starters, started)
+def _start_turn(line: dict[str, Any], typed: str) -> _Turn:
+    session_id, uuid = values.text(line.get("sessionId")), values.text(line.get("uuid"))
+    started = values.read_time(line.get("timestamp"))
+    ids = (uuid,) if uuid else (session_id or "", values.text(line.get("timestamp")) or "", typed)
+    return _Turn(ids, typed, session_id, started, started)
 
 
 def _typed(line: dict[str, Any]) -> str | None:
     """A message without the parts added by the editor or the agent; None if nothing remains."""
     content = line["message"].get("content")
     parts = content if isinstance(content, list) else [content]
-    typed = [part for part in parts if not _ADDED.match(body_text([part]))]
-    return body_text(typed) if typed else None
+    typed = [part for part in parts if not _ADDED.match(values.body_text([part]))]
+    return values.body_text(typed) if typed else None
 
 
 def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
     message, is_error = line["message"], bool(line.get("isApiErrorMessage"))
-    model = text(message.get("model"))
+    model = values.text(message.get("model"))
     if model == _SYNTHETIC and not is_error:
         return
-    at = read_time(line.get("timestamp"))
+    at = values.read_time(line.get("timestamp"))
     turn.ended = at or turn.ended
     content = message.get("content")
     for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
         if isinstance(part, dict) and part.get("type") == "tool_use":
-            id, args = str(part.get("id")), part.get("input")
-            named = args if isinstance(args, dict) else {"value": args}
-            turn.calls.ask(id, text(part.get("name")) or "?", named, at=at)
-            turn.starters[id] = turn.ids
+            name, args = values.text(part.get("name")) or "?", values.arguments(part.get("input"))
+            turn.calls.ask(str(part.get("id")), name, args, at=at)
             turn.answer_chars, turn.is_answered = None, True
-        elif body := body_text([part]):
+        elif body := values.body_text([part]):
             turn.answer_chars, turn.is_answered = (turn.answer_chars or 0) + len(body), True
             turn.error = body if is_error else None
-    turn.stop_reason = text(message.get("stop_reason"))
+    turn.stop_reason = values.text(message.get("stop_reason"))
     if model and model != _SYNTHETIC:
         turn.model = model
-        reply = text(message.get("id")) or str(line.get("uuid"))  # repeated in a line per block of the reply
-        turn.tokens[reply] = anthropic_tokens(message.get("usage"))
+        reply = values.text(message.get("id")) or str(line.get("uuid"))  # the same in a line per block
+        turn.tokens[reply] = values.anthropic_tokens(message.get("usage"))
 
 
 def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]]) -> None:
     """Add the results in a message to their calls."""
-    at = read_time(line.get("timestamp"))
+    at = values.read_time(line.get("timestamp"))
     turn.ended, turn.answer_chars, turn.is_answered = at or turn.ended, None, True
     told = line.get("toolUseResult")
     if isinstance(told, dict) and isinstance(told.get("agentId"), str):
-        turn.starters[told["agentId"]] = turn.ids
+        turn.agents.append(told["agentId"])
     for part in results:
-        error = block_error(part)
+        error = values.block_error(part)
         is_refused = error is not None and _REFUSAL.match(error) is not None
         how = {"unknown": REFUSED} if is_refused else {"error": error}
-        turn.calls.answer(str(part.get("tool_use_id")), **received(part.get("content")), **how, at=at)
+        turn.calls.answer(str(part.get("tool_use_id")), **values.received(part.get("content")), **how, at=at)
 
 
 def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
+    if turn.is_open:
+        return SkippedTrace("turn that is not finished")
     if not turn.is_answered:
         return SkippedTrace("question without an answer")
     if turn.ended is None:

@@ -3,7 +3,6 @@
 import codecs
 import gzip
 import io
-import json
 import lzma
 import os
 import zipfile
@@ -12,24 +11,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
-
-import orjson
+from typing import Any, BinaryIO, Final, TypeVar, cast
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
+from coreloop.observe.importers.trace_values import decode_trace
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace
 
 _Part = TypeVar("_Part")
-Progress: TypeAlias = Callable[[int], None]
 UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 """What reading a trace file may raise."""
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
-def why_unreadable(error: Exception) -> str:
-    """Say why a file cannot be read, for an error of `UNREADABLE`."""
-    return f"cannot be read ({getattr(error, 'strerror', None) or error})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +34,6 @@ class TraceFile:
         Whether the user named the file; otherwise it was found in a folder, which may have unrelated files.
     quiet_s : float
         Seconds since the last write.
-    progress : callable
-        Called with the number of bytes of every read.
     now_s : float
         The time of the import, in seconds since 1970; 0 if only ``quiet_s`` counts.
     """
@@ -52,14 +42,13 @@ class TraceFile:
     named: bool
     size_bytes: int
     quiet_s: float
-    progress: Progress = lambda _: None
     now_s: float = 0.0
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Open the file for reading, decompressed (``.gz``, ``.xz``); UTF-16 with a mark becomes UTF-8."""
         with ExitStack() as opened:
-            file: Any = opened.enter_context(io.BufferedReader(_Counted(self.path, self.progress), 1 << 20))
+            file: Any = opened.enter_context(self.path.open("rb", buffering=1 << 20))
             if self.path.suffix == ".gz":
                 file = opened.enter_context(gzip.open(file))
             elif self.path.suffix == ".xz":
@@ -67,24 +56,6 @@ class TraceFile:
             if file.peek(2).startswith(_UTF16_MARKS):  # as PowerShell's ``>`` writes
                 file = io.BytesIO(file.read().decode("utf-16", "replace").encode())
             yield cast(BinaryIO, file)
-
-
-class _Counted(io.FileIO):
-    """A file that reports its read progress."""
-
-    def __init__(self, path: Path, progress: Progress) -> None:
-        super().__init__(path, "rb")
-        self._progress = progress
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        n_bytes = super().readinto(buffer)
-        self._progress(n_bytes or 0)
-        return n_bytes
-
-    def readall(self) -> bytes:
-        data = super().readall()
-        self._progress(len(data))
-        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +77,7 @@ def read_each(
                 n_known += part is not TORN and part is not FOREIGN
                 yield part
         except UNREADABLE as error:
-            yield UnusableFile(file, why_unreadable(error))
+            yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
         if not n_known:
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")
@@ -203,24 +174,6 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         lines = io.BytesIO(rest)
     yield value
     yield from read_line_values(lines)
-
-
-def decode_trace(text: bytes | str) -> Any:
-    """Parse JSON text.
-
-    Raises
-    ------
-    ValueError
-        The text is not JSON, or nested too deeply.
-    """
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        pass
-    try:  # some tools write lone surrogates and NaN, which are not valid JSON
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
 
 
 def _value_or_torn(text: bytes) -> Any:

@@ -1,6 +1,6 @@
 """Logs of Inspect (``.json`` and ``.eval``): one request per sample.
 
-A sample's scores become the record's judgment.
+Its calls are read from its messages, as those of a chat, and its scores become the record's judgment.
 """
 
 import sys
@@ -9,29 +9,12 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from coreloop.base.records import NO_RESULT, RecordedJudgment
-from coreloop.observe.calls import milliseconds
-from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
-from coreloop.observe.importers.trace_values import (
-    answer_in,
-    arguments,
-    body_text,
-    first,
-    listed,
-    question_in,
-    read_time,
-    seconds_as_ms,
-    size_bytes,
-    text,
-)
-from coreloop.observe.importers.traced_request import (
-    FOREIGN,
-    NO_TIME,
-    TORN,
-    SkippedTrace,
-    TracedRequest,
-)
-from coreloop.observe.record_parts import TracedCall, stored_text
+from coreloop.base.records import RecordedJudgment
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.openai_chat import error_in, read_messages
+from coreloop.observe.importers.trace_values import decode_trace, first, listed, question_in, read_time, text
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"
@@ -90,78 +73,32 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     if not isinstance(sample, dict):
         return FOREIGN
     attachments = sample.get("attachments")
-    attachments = attachments if isinstance(attachments, dict) else {}
+    if attachments and isinstance(attachments, dict):
+        sample = {**sample, **{key: _attached(sample.get(key), attachments) for key in ("input", "messages")}}
     events = [event for event in listed(sample.get("events")) if isinstance(event, dict)]
-    times = [read_time(event.get(key)) for event in events for key in ("timestamp", "completed")]
-    times = [*filter(None, times)] or [read_time(first(sample, "completed_at", "started_at"))]
-    ended = max(filter(None, times), default=None) or read_time(task.get("created"))
+    stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
+    times = map(read_time, [*stamps, sample.get("completed_at"), task.get("created")])
+    ended = max(filter(None, times), default=None)
     if ended is None:
         return NO_TIME
-    events = list(_answering(events))
-    error = sample.get("error")
+    chat, passed_s = read_messages(listed(sample.get("messages"))), sample.get("total_time")
     provider, _, model = (text(task.get("model")) or "").partition("/")
-    answer = _attached(_answer(sample), attachments)
     run = str(first(task, "eval_id", "run_id", "task_id")), str(sample.get("id")), str(sample.get("epoch"))
     return TracedRequest(
         source=NAME,
         ids=(sample["uuid"],) if text(sample.get("uuid")) else run,
-        question=_attached(question_in(sample.get("input")) or "", attachments),
+        question=question_in(sample.get("input")) or "",
         ended=ended,
-        calls=tuple(_call(event, attachments) for event in events if event.get("event") == "tool"),
-        answer_chars=None if answer is None else len(answer),
-        error=_error(error, "message"),
+        calls=tuple(chat.calls.all),
+        answer_chars=chat.answer_chars,
+        error=error_in(sample.get("error"), "message"),
         provider=provider if model else None,
         model=model or provider or None,
-        rounds=sum(event.get("event") == "model" for event in events) or None,
-        duration_ms=seconds_as_ms(sample.get("total_time")),
+        rounds=chat.rounds or None,
+        duration_ms=round(1000 * passed_s, 3) if isinstance(passed_s, int | float) else None,
         judgment=_judgment(sample.get("scores"), ended),
         scores=scores_in(sample),
     )
-
-
-def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events without those of scorers, which may use models and tools too."""
-    scoring: set[str] = set()
-    for event in events:
-        is_begin = event.get("event") == "span_begin"
-        if str(event.get("parent_id" if is_begin else "span_id")) in scoring or (
-            is_begin and str(event.get("type")).startswith("scorer")
-        ):
-            scoring |= {str(event.get("id"))} if is_begin else set()
-        else:
-            yield event
-
-
-def _call(event: dict[str, Any], attachments: dict[str, Any]) -> TracedCall:
-    args = arguments(event.get("arguments"))
-    started, ended = read_time(event.get("timestamp")), read_time(event.get("completed"))
-    result = _attached(event.get("result"), attachments)
-    failed = "failed" if event.get("failed") is True else None
-    return TracedCall(
-        name=text(event.get("function")) or "?",
-        args={key: _attached(value, attachments) for key, value in args.items()},
-        error=_error(event.get("error"), "type", "message") or failed,
-        duration_ms=milliseconds(started, ended) or seconds_as_ms(event.get("working_time")),
-        result_size_bytes=size_bytes(result),
-        result=... if result is None else result,
-        unknown=NO_RESULT if event.get("pending") and result is None else None,
-        asked=None if started is None else started.timestamp(),
-        answered=None if ended is None else ended.timestamp(),
-    )
-
-
-def _error(error: Any, *keys: str) -> str | None:
-    """A text, or those of an object that has ``keys``."""
-    if not isinstance(error, dict):
-        return text(error)
-    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
-
-
-def _answer(sample: dict[str, Any]) -> str | None:
-    output, messages = sample.get("output"), listed(sample.get("messages"))
-    answer = answer_in(output) if isinstance(output, dict) and listed(output.get("choices")) else None
-    last = messages[-1] if messages and isinstance(messages[-1], dict) else {}
-    return body_text(last.get("content")) if answer is None and last.get("role") == "assistant" else answer
 
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
@@ -188,8 +125,12 @@ def _verdict(value: Any) -> bool | None:
     return True if grade in _PASSED else False if grade in _FAILED else None
 
 
-def _attached(value: Any, attachments: dict[str, Any]) -> Any:
-    """Replace the address of an attachment by its text."""
+def _attached(value: Any, attachments: dict[str, Any], depth: int = 20) -> Any:
+    """Replace the addresses of attachments by their texts."""
     if isinstance(value, str) and value.startswith(_ATTACHMENT):
         return attachments.get(value.removeprefix(_ATTACHMENT), value)
+    if isinstance(value, list) and depth:
+        return [_attached(item, attachments, depth - 1) for item in value]
+    if isinstance(value, dict) and depth:
+        return {key: _attached(item, attachments, depth - 1) for key, item in value.items()}
     return value

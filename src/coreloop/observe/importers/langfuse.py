@@ -5,24 +5,21 @@ JSON lines. Newer servers write ``startTime``, table exports ``start_time``.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
+from coreloop.observe.importers.otlp import span_of
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace_values import (
     answer_in,
-    arguments,
     decoded,
     first,
     listed,
     question_in,
     read_time,
-    size_bytes,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, SkippedTrace, TracedRequest
 from coreloop.observe.scores import score_of, scores_in
 
 NAME: Final = "langfuse"
@@ -71,65 +68,36 @@ def _trace(trace: dict[str, Any], trace_id: str) -> TraceSpan:
         name=text(trace.get("name")) or "?",
         started=read_time(trace.get("timestamp")),
         question=question_in(trace.get("input")),
-        answer=_answer(trace.get("output")),
+        answer=None if trace.get("output") is None else answer_in(trace["output"]) or "",
         session_id=text(first(trace, "sessionId", "session_id")),
         scores=scores_in(trace),
     )
 
 
-def _answer(output: Any) -> str | None:
-    """The answer: empty if the output has no text, None if there is no output."""
-    return None if output is None else answer_in(output) or ""
-
-
 def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan | SkippedTrace:
+    """An observation as a span: what Langfuse knows of it is in its attributes, and those of the tracer."""
     trace_id = text(first(observation, "traceId", "trace_id")) or trace_id
-    id = text(observation.get("id"))
-    if trace_id is None or id is None:
+    if trace_id is None or text(observation.get("id")) is None:
         return FOREIGN
-    started = read_time(first(observation, "startTime", "start_time"))
-    if started is None:
-        return NO_TIME
-    attributes = _attributes(observation.get("metadata"))
-    kind = _kind(observation, attributes)
-    common = TraceSpan(
-        trace_id=trace_id,
-        id=id,
-        kind=kind,
-        name=text(observation.get("name")) or "?",
-        parent_id=text(first(observation, "parentObservationId", "parent_observation_id")),
-        started=started,
-        ended=read_time(first(observation, "endTime", "end_time")),
-        error=_error(observation),
-        provider=text(first(attributes, *known.PROVIDER)),
-        model=text(first(observation, "model", "providedModelName", "provided_model_name")),
-        session_id=text(first(observation, "sessionId", "session_id")),
-        scores=scores_in(observation),
-    )
-    asked, result = observation.get("input"), observation.get("output")
-    if kind != "tool":
-        return replace(common, question=question_in(asked), answer=_answer(result))
-    args = arguments(first({"input": asked, **attributes}, "input", *known.ARGUMENTS))
-    name = known.tool_name(attributes, common.name)
-    return replace(common, name=name, args=args, result_size_bytes=size_bytes(result), result=decoded(result))
-
-
-def _kind(observation: dict[str, Any], attributes: dict[str, Any]) -> Literal["tool", "model", "other"]:
-    """The kind by its type; older servers have no type for tools and write spans."""
-    kind = str(observation.get("type")).upper()
-    if kind == "TOOL" or (kind == "SPAN" and known.kind_of(attributes) == "tool"):
-        return "tool"
-    return "model" if kind == "GENERATION" else "other"
-
-
-def _attributes(metadata: Any) -> dict[str, Any]:
-    metadata = decoded(metadata)
-    attributes = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
-    return attributes if isinstance(attributes, dict) else {}
-
-
-def _error(observation: dict[str, Any]) -> str | None:
-    if observation.get("level") != "ERROR":
-        return None
-    output = decoded(observation.get("output"))
-    return text(first(observation, "statusMessage", "status_message")) or text(output) or "error"
+    metadata = decoded(observation.get("metadata"))
+    traced = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
+    span = {
+        **observation,
+        "traceId": trace_id,
+        "spanId": observation["id"],
+        "parentSpanId": first(observation, "parentObservationId", "parent_observation_id"),
+        "start_time": first(observation, "startTime", "start_time"),
+        "end_time": first(observation, "endTime", "end_time"),
+        "status_code": observation.get("level"),
+        "status_message": text(first(observation, "statusMessage", "status_message"))
+        or decoded(observation.get("output")),
+        "attributes": {
+            **(traced if isinstance(traced, dict) else {}),
+            "langfuse.observation.type": observation.get("type"),
+            "langfuse.observation.input": observation.get("input"),
+            "langfuse.observation.output": observation.get("output"),
+            "gen_ai.response.model": first(observation, "model", "providedModelName", "provided_model_name"),
+            "session.id": first(observation, "sessionId", "session_id") or "",  # not the tracer's own
+        },
+    }
+    return span_of(span)

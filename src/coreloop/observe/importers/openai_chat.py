@@ -7,7 +7,7 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -27,12 +27,11 @@ from coreloop.observe.importers.trace_values import (
     received,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "openai-chat"
 SUFFIXES: Final = (".jsonl", ".json")
-NO_TIME: Final = SkippedTrace("no valid time; supply the times with --times FILE")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
@@ -49,7 +48,7 @@ _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
 
 
 @dataclass(slots=True)
-class _Chat:
+class Chat:
     """The content of the messages read so far."""
 
     question: str | None = None
@@ -58,12 +57,14 @@ class _Chat:
     is_answered: bool = False
     rounds: int = 0
 
+    @property
+    def answer_chars(self) -> int | None:
+        """Length of the answer; None if the messages end before one."""
+        return len(self.answer) if self.answer or self.is_answered else None
+
 
 def read(
-    files: Iterable[TraceFile],
-    *,
-    times: Mapping[str, datetime] | None = None,
-    undated: datetime | None = None,
+    files: Iterable[TraceFile], *, undated: datetime | None = None
 ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the message lists of files.
 
@@ -71,14 +72,10 @@ def read(
     ----------
     files : iterable of TraceFile
         JSON lines, or documents with one message list or several.
-    times : mapping of str to datetime, optional
-        End of each request by id, for message lists without a time.
     undated : datetime, optional
-        End of all other requests without a time, which are skipped by default.
+        End of all requests without a time, which are skipped by default.
     """
-    yield from read_parts(
-        files, lambda document: (_request(chat, times or {}, undated) for chat in _chats(document))
-    )
+    yield from read_parts(files, lambda document: (_request(chat, undated) for chat in _chats(document)))
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -116,9 +113,7 @@ def _holds_messages(value: Any) -> bool:
     return _is_messages(value) or _is_messages(first) or _is_chat(first)
 
 
-def _request(
-    chat: Any, times: Mapping[str, datetime], undated: datetime | None
-) -> TracedRequest | SkippedTrace:
+def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrace:
     if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
         return FOREIGN
     messages = [message for message in chat["messages"] if isinstance(message, dict)]
@@ -127,10 +122,10 @@ def _request(
         return _NO_MESSAGES
     id = text(first(chat, "request_id", "id"))
     own_times = (time for key in _TIMES if (time := read_time(chat.get(key))) is not None)
-    ended = next(own_times, None) or (times.get(id) if id is not None else None) or undated
+    ended = next(own_times, undated)
     if ended is None:
         return NO_TIME
-    content = _read_messages(messages)
+    content = read_messages(messages)
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     return TracedRequest(
         source=NAME,
@@ -138,7 +133,7 @@ def _request(
         question=content.question or "",
         ended=ended,
         calls=tuple(content.calls.all),
-        answer_chars=len(content.answer) if content.answer or content.is_answered else None,
+        answer_chars=content.answer_chars,
         error=error,
         violation=violation,
         model=text(chat.get("model")),
@@ -161,9 +156,10 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
     return "no_trajectory" if is_empty else "task_failed", violation
 
 
-def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
-    chat = _Chat()
-    for message in _in_one_form(messages):
+def read_messages(messages: list[Any]) -> Chat:
+    """Read the messages of a chat; anything else among them is passed over."""
+    chat = Chat()
+    for message in _in_one_form([message for message in messages if isinstance(message, dict)]):
         role, body = message.get("role"), body_text(message.get("content"))
         if role == "user" and chat.question is None:
             chat.question = body
@@ -176,14 +172,21 @@ def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
             chat.is_answered = not calls
             for call in calls:
                 function = call["function"] if isinstance(call.get("function"), dict) else call
-                name = text(function.get("name")) or "?"
+                name = text(function.get("name")) or text(call.get("function")) or "?"
                 id = text(call.get("id")) or f"function {name}"
                 chat.calls.ask(id, name, arguments(first(function, "arguments", "args")))
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
             id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
-            error = block_error(message) or _error(body)
+            error = block_error(message) or error_in(message.get("error"), "type", "message") or _error(body)
             chat.calls.answer(id, **received(message.get("content")), error=error)
     return chat
+
+
+def error_in(error: Any, *keys: str) -> str | None:
+    """Return an error that is a text, or an object with ``keys``."""
+    if not isinstance(error, dict):
+        return text(error)
+    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
 
 
 def _in_one_form(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

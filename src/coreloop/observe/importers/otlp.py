@@ -40,7 +40,7 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
 
 def _parts_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
     for part in list(_spans_in(document, _DEEPEST)) or [FOREIGN]:
-        yield _span(part) if isinstance(part, dict) else part
+        yield span_of(part) if isinstance(part, dict) else part
 
 
 def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan | SkippedTrace]:
@@ -75,7 +75,8 @@ def _ids(span: Mapping[str, Any]) -> tuple[str, str] | None:
     return (trace_id, span_id) if trace_id is not None and span_id is not None else None
 
 
-def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
+def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
+    """Read a span of OTLP, or a flat one."""
     ids = _ids(span)
     if ids is None:
         return SkippedTrace("attributes of a span without its ids and times")

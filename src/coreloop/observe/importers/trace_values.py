@@ -1,14 +1,13 @@
 """Parsers shared by several formats: times, JSON inside JSON, arguments, and the text of chat messages."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
-
-from coreloop.observe.importers.files import decode_trace
 
 _ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
 _QUESTION_KEYS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
@@ -52,6 +51,24 @@ def read_time(value: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
+
+
+def decode_trace(text: bytes | str) -> Any:
+    """Parse JSON text.
+
+    Raises
+    ------
+    ValueError
+        The text is not JSON, or nested too deeply.
+    """
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        pass
+    try:  # some tools write lone surrogates and NaN, which are not valid JSON
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def decoded(value: object) -> Any:
@@ -168,13 +185,6 @@ def _text_under(value: object, keys: tuple[str, ...]) -> str | None:
         return text(value)
     wrapped = [value, *(value[key] for key in ("kwargs", "inputs") if isinstance(value.get(key), dict))]
     return next((body for values in wrapped for key in keys if (body := text(values.get(key)))), None)
-
-
-def seconds_as_ms(value: object) -> float | None:
-    """Convert seconds to milliseconds; None for any other value."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e12:
-        return None
-    return round(value * 1000, 3)
 
 
 def anthropic_tokens(usage: Any) -> tuple[int, int]:

@@ -104,10 +104,11 @@ def record_of(
         model=request.model,
         session_id=request.session_id,
     )
-    recorded_calls = [recorded_call(call, settings, drop) for call in request.calls]
+    made = [(call, recorded_call(call, settings, drop)) for call in request.calls]
     sources = Sources() if sources is None else sources
     sources.add_question(request.question)
-    trace_calls(list(zip(request.calls, recorded_calls, strict=True)), sources, settings)
+    trace_calls(made, sources, settings)
+    recorded_calls = [recorded for _, recorded in made]
     identifiers = RequestIdentifiers()
     for recorded in recorded_calls:
         identifiers.add(recorded.args)
@@ -128,16 +129,15 @@ def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
     """Add what is known at the end of a request."""
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     record["chunk_len"] = request.answer_chars
-    if request.answer_chars is None:
-        record["unknown"] = NO_ANSWER
     record["error"] = error_text(request.error)
     record["violation"] = error_text(request.violation)
     record["rounds"] = request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
+    optional = {
+        "unknown": NO_ANSWER if request.answer_chars is None else None,
+        "parent_request_id": request.parent_id,
+        "input_tokens": request.input_tokens,
+        "output_tokens": request.output_tokens,
+    }
+    record.update({name: value for name, value in optional.items() if value})  # type: ignore[typeddict-item]
     record["origin"] = request.source
-    if request.parent_id is not None:
-        record["parent_request_id"] = request.parent_id
-    if request.input_tokens:
-        record["input_tokens"] = request.input_tokens
-    if request.output_tokens:
-        record["output_tokens"] = request.output_tokens

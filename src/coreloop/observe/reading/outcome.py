@@ -1,9 +1,10 @@
 """Whether calls and requests worked, failed, or whether that is unknown; and what a log does not say."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from coreloop.base.error_classes import BITS, TRANSIENT, error_class
 from coreloop.base.messages import number_of
@@ -88,18 +89,11 @@ def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
     return [*reasons, calls[-1].error] if calls and worked(calls[-1]) is False else reasons
 
 
-class HowItEnded(Protocol):
-    """What of a recorded call says whether it worked."""
-
-    ok: bool | None
-    error: Any
-    unknown: str | None
-
-
-def worked(call: HowItEnded) -> bool | None:
+def worked(call: Any) -> bool | None:
     """Whether a call worked; None if that is unknown. In older logs, calls without an error worked."""
-    if call.ok is not None:
-        return call.ok
+    ok: bool | None = call.ok
+    if ok is not None:
+        return ok
     return None if call.unknown and not call.error else not call.error
 
 
@@ -111,7 +105,7 @@ def why_unknown(call: CallFields) -> str:
     return call.unknown if call.unknown in _WHY_CALLS else "for another reason"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unseen:
     """What a log does not say.
 
@@ -119,18 +113,18 @@ class Unseen:
     ----------
     omitted : int
         Calls that did not fit on the lines of their requests.
-    requests, calls : mapping of str to int
+    requests, calls : Counter of str
         How many of which it is unknown whether they worked, by reason. They count in no rate.
     """
 
     omitted: int = 0
-    requests: Mapping[str, int] = field(default_factory=dict)
-    calls: Mapping[str, int] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int]) -> "Unseen":
         """Of counts; for requests, there is one reason."""
-        return cls(omitted, {NO_ANSWER: n_requests} if n_requests else {}, dict(calls))
+        return cls(omitted, Counter({NO_ANSWER: n_requests} if n_requests else ()), Counter(calls))
 
     def lines(self) -> Iterator[str]:
         """A line for each of the two, if there is anything to say."""

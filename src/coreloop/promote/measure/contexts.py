@@ -14,9 +14,8 @@ from coreloop.answer.models.model import Message
 from coreloop.base import jsonl
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import ELIDED
-from coreloop.learn.effect.named_failure import NamedFailure, places_against
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.file import FileFacts, facts_of_lines
+from coreloop.learn.effect.tool_days import NamedFailure, places_against
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
 from coreloop.learn.mine.folder import day_files
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.observe.case_keys import known_case_key
@@ -85,7 +84,7 @@ class CallContext:
 
 @dataclass(frozen=True, slots=True)
 class KeptCall:
-    """A call of a conversation, see `coreloop.observe.conversation`."""
+    """A call of a conversation, see `coreloop.observe.record_parts`."""
 
     name: str
     args: dict[str, Any]

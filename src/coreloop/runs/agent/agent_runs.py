@@ -1,8 +1,7 @@
 """Runs of an agent that drives itself, and reports of an agent that a driver starts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
@@ -12,18 +11,16 @@ from coreloop.runs.agent.next_step import situation, spent_today
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import waiting_file
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.decide import Outlook, Stop, decide
+from coreloop.runs.decide import Stop, decide
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER
-from coreloop.runs.lessons import learn_lessons, read_reflexion
-from coreloop.runs.load import change_run, iterations, load_run, require_going
-from coreloop.runs.run_files import write_views
+from coreloop.runs.load import change_run, load_run, require_going
+from coreloop.runs.reflexion import learn_lessons
+from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-
-KIND: Final = "agent"
 
 
 def record_report(
@@ -70,7 +67,7 @@ def close_if_over(store: Store, run_id: str, *, clock: Clock | None = None) -> S
     now = (clock or SystemClock()).now()
 
     def ended(state: State) -> list[Event]:
-        stop = decide(state, now, Outlook(today=spent_today(store, state, now)))
+        stop = decide(state, now, today=spent_today(store, state, now))
         is_left = state.is_terminal or state.status == "paused" or not state.drives_itself
         if is_left or not isinstance(stop, Stop):
             return []
@@ -90,62 +87,38 @@ def attach(store: Store, run_id: str, session: str, *, clock: Clock | None = Non
     change_run(store, run_id, bound)
 
 
-def waive(
-    store: Store, run_id: str, part_id: str, *, by: Caller = "unknown", clock: Clock | None = None
+def agree(
+    store: Store,
+    run_id: str,
+    part_ids: Sequence[str],
+    *,
+    is_waived: bool = False,
+    by: Caller = "unknown",
+    clock: Clock | None = None,
 ) -> State:
-    """Agree as a person that a sub-question falls away, as an agent proposed.
+    """Agree as a person that notes of an agent count, or that sub-questions fall away, as it proposed.
 
     Raises
     ------
     UsageError
-        No agent has proposed it.
+        One of them is no note, or no agent proposed to drop it.
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-
-    def waived(state: State, now: datetime) -> list[Event]:
-        proposed = [part.id for part in state.sub_questions if part.waiver and part.is_open]
-        if part_id not in proposed:
-            named = ", ".join(proposed) or "none"
-            raise UsageError(f"no agent proposed to drop {part_id}; proposed: {named}")
-        return [happened.Waived(at=now, by=by, sub_question=part_id)]
-
-    return _agree(store, run_id, waived, clock)
-
-
-def confirm(
-    store: Store, run_id: str, part_ids: Sequence[str], *, by: Caller = "unknown", clock: Clock | None = None
-) -> State:
-    """Agree as a person that notes of an agent are about the question, so that they count.
-
-    Raises
-    ------
-    UsageError
-        One of them is no note.
-    RunNotFoundError, RunEndedError
-        The store has no such run, or it is over.
-    """
-
-    def confirmed(state: State, now: datetime) -> list[Event]:
-        notes = [part.id for part in state.sub_questions if part.is_note]
-        if others := [part_id for part_id in part_ids if part_id not in notes]:
-            raise UsageError(f"{others[0]} is no note; notes: {', '.join(notes) or 'none'}")
-        return [happened.Confirmed(at=now, by=by, sub_question=part_id) for part_id in part_ids]
-
-    return _agree(store, run_id, confirmed, clock)
-
-
-def _agree(
-    store: Store, run_id: str, agreed: Callable[[State, datetime], list[Event]], clock: Clock | None
-) -> State:
-    """Append what a person says of a run that is going, and end it if that was the last."""
     now = (clock or SystemClock()).now()
 
-    def made(state: State) -> list[Event]:
+    def agreed(state: State) -> list[Event]:
         require_going(state)
-        return agreed(state, now)
+        parts = (part for part in state.sub_questions if part.is_note or (part.is_open and part.waiver))
+        offered = [part.id for part in parts if part.is_note is not is_waived]
+        if others := [part_id for part_id in part_ids if part_id not in offered]:
+            what = "was not proposed to fall away; proposed" if is_waived else "is no note; notes"
+            raise UsageError(f"{others[0]} {what}: {', '.join(offered) or 'none'}")
+        return [
+            happened.Agreed(at=now, by=by, sub_question=part_id, is_waived=is_waived) for part_id in part_ids
+        ]
 
-    change_run(store, run_id, made)
+    change_run(store, run_id, agreed)
     return close_if_over(store, run_id, clock=clock)
 
 
@@ -161,13 +134,10 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
     Raises
     ------
     WorkspaceError
-        See `coreloop.runs.run_files.write_views`.
+        See `coreloop.runs.run_files.Viewer`.
     """
     if state.drives_itself:
-        learnt = store.reflexion(state.kind)
-        last = {number: events for _, number, events in iterations(store, state.run_id)}
-        newest = {number: last[number] for number in [*last][-1:]}
-        write_views(workspace.root, state, iterations=newest, reflexion=read_reflexion(learnt))
+        Viewer(workspace.root, store)(state)
 
 
 def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe) -> list[Event]:

@@ -4,12 +4,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from coreloop.base.messages import in_language_of
+from coreloop.base.validation import fields_of
 from coreloop.runs.agent.session_file import next_work
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
+from coreloop.runs.decide import Stop, decide, seconds_left
 from coreloop.runs.drift import LABELS, check_drift
-from coreloop.runs.lessons import read_reflexion
+from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, SubQuestion, kind_json
 from coreloop.runs.stores.store import Store
 
@@ -50,13 +51,10 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
         None for the machine's.
     """
     now = (clock or SystemClock()).now()
-    decision = decide(state, now, Outlook(today=spent_today(store, state, now)))
+    decision = decide(state, now, today=spent_today(store, state, now))
     done = [search.query for search in state.search_history if search.worked]
     return {
-        "run_id": state.run_id,
-        "question": state.question,
-        "status": state.status,
-        "stop_reason": state.stop_reason,
+        **fields_of(state, "run_id", "question", "status", "stop_reason"),
         "goes_on": not isinstance(decision, Stop),
         "do": _end(state, decision) if isinstance(decision, Stop) else _work(state),
         "iteration": {"next": state.iteration + 1, "max": state.limits.max_iterations},
@@ -143,7 +141,7 @@ def _order(state: State) -> dict[str, Any] | None:
 
 
 def _advice(store: Store, state: State) -> dict[str, Any]:
-    return read_reflexion(store.reflexion(state.kind)).similar(situation(state)).view()
+    return Reflexion.from_json(store.reflexion(state.kind)).similar(situation(state)).view()
 
 
 def situation(state: State) -> str:

@@ -11,6 +11,7 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.messages import in_language_of
+from coreloop.base.validation import fields_of
 from coreloop.runs import events as happened
 from coreloop.runs.decide import Continue, decide, seconds_left
 from coreloop.runs.events import Event
@@ -36,33 +37,6 @@ def session_file(folder: Path, session: str) -> Path:
 def waiting_file(folder: Path, session: str) -> Path:
     """Return the file that says that a person has begun a turn since the session worked on its run."""
     return session_file(folder, session).with_suffix(".waits")
-
-
-def write_session(folder: Path, state: State, *, before: str, is_newest: bool) -> None:
-    """Write the file of a run's session, and remove that of the session that the run had before.
-
-    Parameters
-    ----------
-    folder : Path
-        An existing folder.
-    state : State
-        Of a run that drives itself.
-    before : str
-        The session before the events that are written, "" for none.
-    is_newest : bool
-        Whether the session now works on this run; otherwise the file of another run of it stays.
-
-    Raises
-    ------
-    WorkspaceError
-        The file cannot be written.
-    """
-    if before != state.owner:
-        remove_session(session_file(folder, before), state.run_id)
-    if state.owner:
-        path = session_file(folder, state.owner)
-        if is_newest or run_of(path) in {None, state.run_id}:
-            write_private(path, session_line(state))
 
 
 def remove_session(path: Path, run_id: str) -> None:
@@ -106,11 +80,9 @@ def session_line(state: State) -> bytes:
     left, tell = seconds_left(state, now), in_language_of(state.question)
     work = next_work(state)
     facts: dict[str, Any] = {
-        "run_id": state.run_id,
+        **fields_of(state, "run_id", "status", "iteration"),
         "session": state.owner,
-        "status": state.status,
         "goes_on": isinstance(decide(state, now), Continue),
-        "iteration": state.iteration,
         "max_iterations": state.limits.max_iterations,
         "cost_usd": state.spent.usd,
         "budget_usd": state.limits.usd,
@@ -155,7 +127,7 @@ _WORKS: Final = (happened.Opened, happened.IterationCommitted)
 
 
 def publish(root: Path, events: Sequence[Event], new: int) -> None:
-    """Write the state of a run, and the file of its agent's session, as the newest events leave them.
+    """Write the state of a run, and the file of its agent's session; that of an earlier session goes.
 
     Parameters
     ----------
@@ -172,16 +144,20 @@ def publish(root: Path, events: Sequence[Event], new: int) -> None:
         A file cannot be written; nothing is committed then.
     """
     folding, known = Folding(), len(events) - new
-    for event in events[:known]:
-        folding.add(event)
-    before = folding.state.owner
-    for event in events[known:]:
+    for event in events:
         folding.add(event)
     state = folding.state
     if state.drives_itself:
+        folder = root / RESEARCH / FOLDER
         private_session(root, state.run_id)
-        make_private(root / RESEARCH / FOLDER)
+        make_private(folder)
+        owners = [event.owner for event in events[:known] if isinstance(event, happened.Opened)]
+        if owners and owners[-1] != state.owner:
+            remove_session(session_file(folder, owners[-1]), state.run_id)
+        path = session_file(folder, state.owner)
         is_newest = any(isinstance(event, _WORKS) for event in events[known:])
-        write_session(root / RESEARCH / FOLDER, state, before=before, is_newest=is_newest)
+        # otherwise the file of another run of the session stays
+        if state.owner and (is_newest or run_of(path) in {None, state.run_id}):
+            write_private(path, session_line(state))
     if state.drives_itself or (session_folder(root, state.run_id) / STATE).is_file():
         write_state(root, state)

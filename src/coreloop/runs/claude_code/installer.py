@@ -6,8 +6,7 @@ can be removed too.
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from importlib.resources import files
@@ -46,7 +45,6 @@ EVENTS: Final = ("Stop", "UserPromptSubmit")
 _TEMPLATES: Final = files("coreloop.runs.claude_code").joinpath("templates")
 _LONG, _SHORT = "deep-research", "dr"
 _BEGIN, _END = b"<!-- coreloop: begin -->\n", b"<!-- coreloop: end -->\n"
-_IGNORED: Final = re.compile(r"\n?(?:\.research/\n)?(?:[^\n]+/runs/\n)?")
 _ROOT: Final = b"# coreloop: commands in the folders below find the project by this file.\n"
 _ABOUT: Final = {
     "name": "coreloop",
@@ -57,25 +55,11 @@ _ABOUT: Final = {
 }
 
 
-class Manifest(msgspec.Struct, frozen=True):
-    """What an installation wrote.
+class WrittenFile(msgspec.Struct, frozen=True):
+    """The SHA-256 of what an installation wrote, and the text before, None for a file that it created."""
 
-    Attributes
-    ----------
-    files : dict of str to str
-        Paths below the project, and the SHA-256 of their contents.
-    folders : tuple of str
-        Folders that it created, the outer ones first.
-    originals : dict of str to (str or None)
-        The texts of edited files before, None for a file that it created.
-    ignored : str
-        The text that it added to ``.gitignore``.
-    """
-
-    files: dict[str, str]
-    folders: tuple[str, ...]
-    originals: dict[str, str | None] = {}
-    ignored: str = ""
+    digest: str
+    before: str | None = None
 
 
 def project_root(folder: Path) -> Path:
@@ -115,21 +99,21 @@ def install(
         raise WorkspaceError("is not a folder; check --project", path=root)
     if agent == "agents-md":
         return _add_section(root / SECTION, confirm=confirm, language=language)
-    contents = dict(_contents(root, agent, lease_s, language))
+    contents = dict(_contents(agent, lease_s, language))
+    if agent == "plugin" or (find_root(root) / FILE_NAME).is_file():
+        contents.pop(FILE_NAME, None)
     _require_free(root, agent, contents)
-    ignored = _ignored(root) if agent == "claude-code" else ""
-    originals = _originals(root, ignored) if agent == "claude-code" else {}
-    edited = dict(_edited(root, originals, lease_s, ignored))
-    verbs = {SETTINGS: "add the hook to", IGNORED: "add to"}
+    edited = dict(_edited(root, lease_s)) if agent == "claude-code" else {}
+    before = {name: _text(root / name) for name in edited}
     changes = [
-        *(InstallChange(name, "write" if originals[name] is None else verbs[name]) for name in edited),
+        *(InstallChange(name, "write" if before[name] is None else "add to") for name in edited),
         *(InstallChange(name, "write") for name in (*contents, _MANIFESTS[agent])),
     ]
     if confirm:
-        digests = {name: _digest(content) for name, content in (contents | edited).items()}
-        manifest = Manifest(digests, tuple(_new_folders(root, contents)), originals, ignored)
-        written = msgspec.json.format(msgspec.json.encode(manifest))
-        for name, content in {_MANIFESTS[agent]: written, **contents, **edited}.items():
+        contents |= edited
+        files = {name: WrittenFile(_digest(content), before.get(name)) for name, content in contents.items()}
+        manifest = msgspec.json.format(msgspec.json.encode(files))
+        for name, content in {_MANIFESTS[agent]: manifest, **contents}.items():
             _write(root / name, content)
     return changes
 
@@ -147,19 +131,25 @@ def uninstall(root: Path, *, confirm: bool, agent: Agent = "claude-code") -> lis
     if agent == "agents-md":
         return _take_section_out(root / SECTION, confirm=confirm)
     refuse_links(root, [_MANIFESTS[agent], SETTINGS, IGNORED])
-    manifest = _manifest(root, agent)
-    rests = dict(_rests(root, manifest))
-    changes = [InstallChange(name, "remove" if rest is None else "clean") for name, rest in rests.items()]
-    for name, digest in manifest.files.items():
-        if name not in manifest.originals and (root / name).is_file():
-            is_ours = _digest(read_file(root / name)) == digest
-            changes.append(InstallChange(name, "remove" if is_ours else "keep (it was changed)"))
+    manifest, changes = _manifest(root, agent), list[InstallChange]()
+    for name, file in manifest.items():
+        now = read_file(root / name) if (root / name).is_file() else None
+        if now is None:
+            continue
+        rest = _rest(root, name, file, now)
+        kept = "keep (it was changed)" if rest == now else "clean"
+        changes.append(InstallChange(name, "remove" if rest is None else kept))
+        if confirm and rest is not None and rest != now:
+            rewrite_file(root / name, rest)
     changes.append(InstallChange(_MANIFESTS[agent], "remove"))
-    if confirm:
-        for name, rest in rests.items():
-            if rest is not None:
-                rewrite_file(root / name, rest)
-        _remove(root, changes, manifest.folders)
+    if not confirm:
+        return changes
+    for change in changes:
+        if change.what == "remove":
+            (root / change.path).unlink()
+    for folder in sorted({above for name in manifest for above in Path(name).parents[:-1]}, reverse=True):
+        with suppress(OSError):  # it has other files
+            (root / folder).rmdir()
     return changes
 
 
@@ -185,69 +175,45 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _remove(root: Path, changes: list[InstallChange], folders: tuple[str, ...]) -> None:
-    for change in changes:
-        if change.what == "remove":
-            (root / change.path).unlink(missing_ok=True)
-    for folder in reversed(folders):
-        with suppress(OSError):  # it has other files
-            (root / folder).rmdir()
-
-
 def _write(path: Path, content: bytes) -> None:
     (rewrite_file if path.exists() else write_public)(path, content)
 
 
-def _originals(root: Path, ignored: str) -> dict[str, str | None]:
-    """Return the texts of the files that are edited; None for one that is absent."""
-    paths = [root / name for name in (SETTINGS, *([IGNORED] if ignored else []))]
-    return {
-        path.relative_to(root).as_posix(): decode_settings(read_file(path), path) if path.exists() else None
-        for path in paths
-    }
+def _text(path: Path) -> str | None:
+    return decode_settings(read_file(path), path) if path.exists() else None
 
 
-def _edited(
-    root: Path, originals: Mapping[str, str | None], lease_s: int, ignored: str
-) -> Iterator[tuple[str, bytes]]:
-    for name, original in originals.items():
-        if name == SETTINGS:
-            entry = _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', lease_s)
-            yield name, with_hook(original or "", EVENTS, entry, root / name).encode()
-        else:
-            yield name, f"{original or ''}{ignored}".encode()
+def _edited(root: Path, lease_s: int) -> Iterator[tuple[str, bytes]]:
+    entry = _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', lease_s)
+    yield SETTINGS, with_hook(_text(root / SETTINGS) or "", EVENTS, entry, root / SETTINGS).encode()
+    with suppress(GitError), Repository(root) as repository:
+        missing = [name for name in _ignored(root) if not repository.is_ignored(f"{name}x")]
+        if missing:
+            before = (_text(root / IGNORED) or "").removesuffix("\n")
+            yield IGNORED, "\n".join([*([before] if before else []), *missing, ""]).encode()
 
 
-def _rests(root: Path, manifest: Manifest) -> Iterator[tuple[str, bytes | None]]:
-    """Yield what is left of each edited file: as it was, if nothing else was changed; None for nothing."""
-    for name, original in manifest.originals.items():
+def _ignored(root: Path) -> tuple[str, str]:
+    """What git must not see: runs and their views, which contain questions."""
+    return f"{FOLDER}/", f"{load_settings(root).data_dir}/runs/"
+
+
+def _rest(root: Path, name: str, file: WrittenFile, now: bytes) -> bytes | None:
+    """Return what is left of a file: as it was, if nothing else was changed; None for nothing."""
+    before = None if file.before is None else file.before.encode()
+    if name == IGNORED:
+        ours = {line.encode() for line in _ignored(root)}.difference((before or b"").splitlines())
+        rest = b"".join(line for line in now.splitlines(keepends=True) if line.strip() not in ours)
+        return before if rest.removesuffix(b"\n") == (before or b"").removesuffix(b"\n") else rest
+    if _digest(now) == file.digest and (name != FILE_NAME or now == _ROOT):
+        return before
+    if name == SETTINGS and b"stop-hook.py" in now:
         path = root / name
-        if not path.is_file():
-            continue
-        now = read_file(path)
-        if name == SETTINGS and _digest(now) == manifest.files.get(name):
-            yield name, None if original is None else original.encode()
-        elif name == SETTINGS and b"stop-hook.py" in now:
-            yield name, without_hook(decode_settings(now, path), EVENTS, path, script=HOOK).encode()
-        elif name == IGNORED and manifest.ignored and now.endswith(manifest.ignored.encode()):
-            rest = now.removesuffix(manifest.ignored.encode())
-            yield name, rest if rest or original is not None else None
+        return without_hook(decode_settings(now, path), EVENTS, path, script=HOOK).encode()
+    return now
 
 
-def _ignored(root: Path) -> str:
-    """What ``.gitignore`` lacks: runs and their views, which contain questions."""
-    try:
-        with Repository(root) as repository:
-            names = (FOLDER, f"{load_settings(root).data_dir}/runs")
-            missing = [name for name in names if not repository.is_ignored(f"{name}/x")]
-    except GitError:
-        return ""
-    path = root / IGNORED
-    is_torn = path.is_file() and read_file(path)[-1:] not in {b"", b"\n"}
-    return ("\n" if is_torn else "") + "".join(f"{name}/\n" for name in missing) if missing else ""
-
-
-def _contents(root: Path, agent: Agent, lease_s: int, language: Language) -> Iterator[tuple[str, bytes]]:
+def _contents(agent: Agent, lease_s: int, language: Language) -> Iterator[tuple[str, bytes]]:
     folder = ".claude"
     if agent == "plugin":
         folder = PLUGIN
@@ -257,8 +223,7 @@ def _contents(root: Path, agent: Agent, lease_s: int, language: Language) -> Ite
     yield f"{folder}/hooks/stop-hook.py", _TEMPLATES.joinpath("stop_hook.py").read_bytes()
     for name, content in skill_files(language):
         yield f"{folder}/skills/{name}", content
-    if agent == "claude-code" and not (find_root(root) / FILE_NAME).is_file():
-        yield FILE_NAME, _ROOT
+    yield FILE_NAME, _ROOT
 
 
 def _json(value: object) -> bytes:
@@ -280,41 +245,27 @@ def _require_free(root: Path, agent: Agent, contents: dict[str, bytes]) -> None:
             raise WorkspaceError("exists; move it away", path=root / name)
 
 
-def _new_folders(root: Path, contents: dict[str, bytes]) -> list[str]:
-    folders = {above.as_posix() for name in contents for above in Path(name).parents if above != Path()}
-    return [folder for folder in sorted(folders) if not (root / folder).exists()]
-
-
-def _manifest(root: Path, agent: Agent) -> Manifest:
+def _manifest(root: Path, agent: Agent) -> dict[str, WrittenFile]:
     """Read the manifest; one that a repository brings names no other files than an installation."""
     path = root / _MANIFESTS[agent]
     if not path.is_file():
         raise UsageError(f"{root}: nothing is installed for {agent}")
     try:
-        read = msgspec.json.decode(read_file(path), type=Manifest)
+        files = msgspec.json.decode(read_file(path), type=dict[str, WrittenFile])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError(f"is damaged ({error}); restore it from git", path=path) from error
-    known = {name for each in LANGUAGES for name, _ in _contents(root, agent, 0, each)} | {SETTINGS}
-    listed = {name: digest for name, digest in read.files.items() if name in known}
-    if read.files.get(FILE_NAME) == _digest(_ROOT):
-        listed[FILE_NAME] = _digest(_ROOT)
-    return Manifest(
-        listed,
-        tuple(folder for folder in read.folders if any(name.startswith(f"{folder}/") for name in known)),
-        {name: text for name, text in read.originals.items() if name in {SETTINGS, IGNORED}},
-        read.ignored if _IGNORED.fullmatch(read.ignored) else "",
-    )
+    known = {name for each in LANGUAGES for name, _ in _contents(agent, 0, each)} | {SETTINGS, IGNORED}
+    return {name: file for name, file in files.items() if name in known}
 
 
 def _add_section(path: Path, *, confirm: bool, language: Language) -> list[InstallChange]:
-    is_new = not path.exists()
-    old = b"" if is_new else read_file(path)
+    old = read_file(path) if path.exists() else b""
     if _BEGIN in old:
         raise UsageError(f"{path}: installed already; run runs uninstall agents-md --confirm first")
     if confirm:
         text = _TEMPLATES.joinpath("agents", f"{language}.md").read_bytes()
-        _write(path, old + (b"" if is_new else b"\n") + _BEGIN + text + _END)
-    return [InstallChange(SECTION, "write" if is_new else "add a section to")]
+        _write(path, old + (b"\n" if old else b"") + _BEGIN + text + _END)
+    return [InstallChange(SECTION, "add a section to" if old else "write")]
 
 
 def _take_section_out(path: Path, *, confirm: bool) -> list[InstallChange]:

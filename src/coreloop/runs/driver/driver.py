@@ -20,15 +20,14 @@ from coreloop.base.errors import (
     RunEndedError,
     RunError,
     UsageError,
-    WorkspaceError,
 )
+from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import FILLERS, printable
+from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.active_run import Postponed, Run, open_held
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
-from coreloop.runs.call_budget import all_left
-from coreloop.runs.decide import Stop, seconds_left
+from coreloop.runs.decide import Stop, all_left, seconds_left
 from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven_run import DriverPlan, plan_of
 from coreloop.runs.driver.execution import (
@@ -41,12 +40,11 @@ from coreloop.runs.driver.execution import (
 )
 from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.progress_lines import progress_line
-from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
+from coreloop.runs.driver.snapshot import changed_files, open_files, take_snapshot, tree_digest
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.iteration_loop import drive
-from coreloop.runs.manage import read_run
-from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.manage import read_run, stop_run
 from coreloop.runs.person_or_agent import RUN
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
@@ -102,7 +100,7 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
     with _taken_up(workspace, store, run_id) as (run, lock):
         plan = plan_of(run.state)
         end_nested(workspace, store, run_id)
-        driver = _Driver(workspace, store, plan, console, lock=lock, past=_past(store, run_id))
+        driver = _Driver(workspace, store, plan, console, lock=lock, run_id=run_id)
         with console.ctrl_c.counted():
             drive(run, driver.iterate, least=driver.price, show=driver.show)
         return run.state
@@ -144,7 +142,7 @@ def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
             continue
         with suppress(RunBusyError, RunEndedError), _taken_up(workspace, store, nested) as (run, _):
             run.end(Stop("failed"), failure=RunError("it was ended with the command that started it"))
-            Viewer(workspace.root, store)(run)
+            Viewer(workspace.root, store)(run.state)
 
 
 def _reported(spool: Path, state: State) -> Amount:
@@ -174,7 +172,7 @@ class _Driver:
         console: Console,
         *,
         lock: int,
-        past: tuple[set[str], int],
+        run_id: str,
     ) -> None:
         self._workspace = workspace
         self._store = store
@@ -188,9 +186,8 @@ class _Driver:
         self._done: dict[str, Any] = {}
         self._spool = -1
         own_log = open_files(1, 2)  # what the driver says is no work of its command
-        self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
-        self._seen, self._begun = past
-        self._news = News(store)
+        self._look = partial(take_snapshot, Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
+        self._seen, self._begun, _ = _past(store, run_id)
         self.price = Amount(microusd(plan.usd_per_iteration or 0))
 
     def iterate(self, run: Run) -> None:
@@ -215,7 +212,7 @@ class _Driver:
 
     def show(self, run: Run) -> None:
         """Write the views, and say what a committed iteration did."""
-        self._view(run)
+        self._view(run.state)
         if run.state.iteration > max(self._shown, 0) and self._done:
             is_asked = self._console.ctrl_c.count > 0
             decision = Stop("stopped_by_user") if is_asked else run.decide(self.price)
@@ -225,7 +222,7 @@ class _Driver:
 
     def _execute(self, run: Run) -> tuple[dict[str, Any], Amount]:
         """Execute the command once and judge what it did."""
-        before = self._snapshots.take()
+        before = self._look()
         if run.state.iteration != self._begun:  # what an earlier try did belongs to this one
             self._begun = run.state.iteration
             self._seen.add(tree_digest(before))
@@ -239,10 +236,10 @@ class _Driver:
             keep_output(self._file(run), tried.output)
             self._require_success(run, tried, cost, reported)
             is_met = bool(self._plan.until) and self._until_code(run) == 0
-            after = self._snapshots.take()
+            after = self._look()
             tree = tree_digest(after)
             run.catch_up()  # what the agent recorded
-            is_new = self._news.hear(run.run_id) or tree not in self._seen
+            is_new = _past(self._store, run.run_id)[2] or tree not in self._seen
         if tried.is_rate_limited:
             self._put_off(tried.retry_after_s(run.now()), cost)
             if not (is_met or is_new):
@@ -276,10 +273,9 @@ class _Driver:
             )
 
     def _attempt(self, run: Run) -> ExecutionResult:
-        with self._readable():
-            prompt = Path(self._plan.prompt).read_bytes() if self._plan.prompt else b""
-            command = self._command(run, self._plan.command, prompt, spool=self._spool)
-            return attempt(command, self._file(run), show=self._console.say, is_over=self._ending(run))
+        prompt = read_file(Path(self._plan.prompt)) if self._plan.prompt else b""
+        command = self._command(run, self._plan.command, prompt, spool=self._spool)
+        return attempt(command, self._file(run), show=self._console.say, is_over=self._ending(run))
 
     def _spent(self, run: Run, reports: Reports) -> Amount:
         """Return what an execution spent: as its command reports it, which its agent cannot lower."""
@@ -293,15 +289,6 @@ class _Driver:
 
     def _file(self, run: Run) -> Path:
         return output_file(session_folder(self._workspace.root, run.run_id), run.state.iteration + 1)
-
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        """Name the prompt or the folder that cannot be used."""
-        try:
-            yield
-        except OSError as error:
-            where = error.filename or self._plan.folder
-            raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
 
     def _command(self, run: Run, words: Sequence[str], prompt: bytes = b"", *, spool: int = -1) -> Command:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
@@ -332,8 +319,7 @@ class _Driver:
 
     def _until_code(self, run: Run) -> int:
         command = self._command(run, ("/bin/sh", "-c", self._plan.until))
-        with self._readable():
-            finished = run_command(command, hear=lambda *_: None, is_over=self._ending(run))
+        finished = run_command(command, hear=lambda *_: None, is_over=self._ending(run))
         if finished.ended_for:
             self._console.say(f"--until was ended, so it has not succeeded: {finished.ended_for}")
         return finished.code or (1 if finished.ended_for else 0)
@@ -380,50 +366,27 @@ class _Driver:
             time.sleep(min(_TICK_S, left_s))
 
 
-def _past(store: Store, run_id: str) -> tuple[set[str], int]:
-    """Return how the working folder was around committed iterations, and the iteration that is under way.
+def _past(store: Store, run_id: str) -> tuple[set[str], int, bool]:
+    """Read what the iterations did so far.
 
     Returns
     -------
-    tuple of (set of str, int)
-        Digests; the number of committed iterations before the one that a killed process began, -1 if none.
+    tuple of (set of str, int, bool)
+        How the working folder was around committed iterations, as digests; the number of committed iterations
+        before the one that began last, -1 if none; whether the one under way has a report that no committed
+        one had.
     """
-    trees, committed, begun = set[str](), 0, -1
+    trees, known, new, committed, begun = set[str](), set[bytes](), set[bytes](), 0, -1
     for _, event in store.read(run_id):
         if isinstance(event, happened.StepCommitted) and isinstance(event.result, dict):
             trees.update(event.result.get("trees", ()))
         elif isinstance(event, happened.IterationCommitted):
-            committed = event.iteration
+            committed, known, new = event.iteration, known | new, set()
         elif isinstance(event, happened.Reserved):
             begun = committed
-    return trees, begun
-
-
-class News:
-    """Listens to the reports of a run.
-
-    Parameters
-    ----------
-    store : Store
-        Of the run.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._newest = 0
-        self._known: set[bytes] = set()
-        self._under_way: set[bytes] = set()
-
-    def hear(self, run_id: str) -> bool:
-        """Whether a report of the iteration under way is one that no committed iteration made."""
-        for seq, event in self._store.read(run_id, after=self._newest):
-            self._newest = seq
-            if isinstance(event, happened.Recorded):
-                self._under_way.add(_digest(event))
-            elif isinstance(event, happened.IterationCommitted):
-                self._known |= self._under_way
-                self._under_way.clear()
-        return not self._under_way <= self._known
+        elif isinstance(event, happened.Recorded):
+            new.add(_digest(event))
+    return trees, begun, not new <= known
 
 
 def _digest(report: happened.Recorded) -> bytes:
@@ -436,10 +399,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items() if name not in _WHEN}
     if isinstance(value, str):
-        return " ".join("".join(map(_visible, value)).split())
+        return " ".join(value.split())
     return [_plain(part) for part in value] if isinstance(value, list) else value
-
-
-def _visible(char: str) -> str:
-    """Return a character, a blank for a line break or a tab, and nothing for one that nobody sees."""
-    return char if char.isprintable() and char not in FILLERS else " " * char.isspace()

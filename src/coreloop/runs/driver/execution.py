@@ -19,8 +19,6 @@ RATE_LIMITED: Final = 75
 """EX_TEMPFAIL of sysexits.h."""
 HEAD_BYTES: Final = 100_000
 TAIL_BYTES: Final = 400_000
-KEPT_FILES: Final = 100
-"""Iterations of a run whose output is kept."""
 _SHOWN_LINES: Final = 200
 _SHOWN_CHARS: Final = 300
 _LINE_BYTES: Final = 4 * _SHOWN_CHARS
@@ -64,21 +62,24 @@ def attempt(command: Command, file: Path, *, show: Say, is_over: Callable[[], st
 
     Raises
     ------
-    OSError
+    WorkspaceError
         Nothing can be started.
     """
-    reports, screen, kept = Reports(), _Screen(show), BoundedOutput()
-    lines = {"stdout": StreamLines(reports), "stderr": StreamLines(reports)}
+    reports, screen, kept = Reports(), _Screen(show, file), BoundedOutput()
+
+    def hear_line(line: bytes) -> None:
+        reports.add_line(line)
+        screen.add(line)
+
+    lines = {"stdout": StreamLines(hear_line), "stderr": StreamLines(hear_line)}
 
     def hear(stream: str, data: bytes) -> None:
         lines[stream].add(data)
         kept.add(data)
-        screen.add(data)
 
     finished = run_command(command, hear=hear, is_over=is_over)
     for stream in lines.values():
         stream.end()
-    screen.end(file)
     return ExecutionResult(finished, reports, kept.content())
 
 
@@ -95,10 +96,8 @@ def open_spool(path: Path) -> Iterator[int]:
     with file_errors("cannot be written ({strerror})", path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, flags, 0o600)
-    try:
+    with os.fdopen(descriptor):
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def read_spool(path: Path) -> Reports:
@@ -110,7 +109,7 @@ def read_spool(path: Path) -> Reports:
         It cannot be read.
     """
     reports = Reports()
-    lines = StreamLines(reports)
+    lines = StreamLines(reports.add_line)
     with file_errors("cannot be read ({strerror})", path), suppress(FileNotFoundError):
         lines.add(path.read_bytes())
     lines.end()
@@ -123,46 +122,31 @@ def output_file(session: Path, number: int) -> Path:
 
 
 def keep_output(file: Path, content: bytes) -> None:
-    """Write the output of an iteration, and remove the oldest files.
+    """Write the output of an iteration.
 
     A command may have put a link in place of any folder above the file: it has ended, and each is looked at.
     """
     for folder in (*reversed(file.parents[1:4]), file.parent):  # .research, sessions, the run's, output
         make_private(folder)
     write_private(file, content)
-    files = sorted(file.parent.glob("iteration_*.log"), key=lambda path: path.lstat().st_mtime_ns)
-    for old in files[:-KEPT_FILES]:
-        with suppress(OSError):
-            old.unlink()
 
 
 class _Screen:
     """Shows the first lines of an output, escaped and cut."""
 
-    def __init__(self, show: Say) -> None:
-        self._show_line = show
-        self._rest = b""
+    def __init__(self, show: Say, file: Path) -> None:
+        self._show = show
+        self._file = file
         self._left = _SHOWN_LINES
 
-    def add(self, data: bytes) -> None:
-        if self._left <= 0:
-            return
-        *whole, rest = (self._rest + data[: _LINE_BYTES * self._left]).split(b"\n")
-        for line in whole[: self._left]:
-            self._show(line)
-        self._left -= len(whole)
-        self._rest = rest[:_LINE_BYTES]
-
-    def end(self, file: Path) -> None:
-        if self._left <= 0:
-            self._show_line(f"  | … the rest is in {file}")
-        elif self._rest:
-            self._show(self._rest)
-
-    def _show(self, line: bytes) -> None:
-        text = line[:_LINE_BYTES].decode("utf-8", "replace").rstrip("\r")
-        cut = "…" if len(text) > _SHOWN_CHARS else ""
-        self._show_line(f"  | {printable(text[:_SHOWN_CHARS])}{cut}".rstrip())
+    def add(self, line: bytes) -> None:
+        self._left -= 1
+        if self._left >= 0:
+            text = line[:_LINE_BYTES].decode("utf-8", "replace").rstrip("\r")
+            cut = "…" if len(text) > _SHOWN_CHARS else ""
+            self._show(f"  | {printable(text[:_SHOWN_CHARS])}{cut}".rstrip())
+        elif self._left == -1:
+            self._show(f"  | … the rest is in {self._file}")
 
 
 class BoundedOutput:
@@ -176,16 +160,11 @@ class BoundedOutput:
         room = HEAD_BYTES - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
-        if len(self._tail) > 2 * TAIL_BYTES:
-            self._cut()
-
-    def _cut(self) -> None:
         excess = max(0, len(self._tail) - TAIL_BYTES)
         del self._tail[:excess]
         self._dropped += excess
 
     def content(self) -> bytes:
         """Return the output, with a line that says how much of it is absent."""
-        self._cut()
         absent = f"\n[… {self._dropped:,} bytes were dropped …]\n".encode() if self._dropped else b""
         return bytes(self._head) + absent + bytes(self._tail)

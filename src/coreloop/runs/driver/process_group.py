@@ -1,5 +1,6 @@
 """A foreign command in a process group of its own, which ends with the driver and leaves nothing behind."""
 
+import io
 import os
 import selectors
 import signal
@@ -7,23 +8,19 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from coreloop.base.errors import RunError, UsageError
 from coreloop.base.files import file_errors
 from coreloop.base.waiting import wait_until
 from coreloop.runs.driver.keeper import adopt_orphans, end_descendants, read_children
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from coreloop.runs.stores.holds import is_locked
 
 GRACE_S: Final = 2.0
 """Between SIGTERM and SIGKILL."""
@@ -101,7 +98,7 @@ def require_processes() -> None:
     UsageError
         On Windows.
     """
-    if fcntl is None:
+    if sys.platform == "win32":
         raise UsageError("runs start needs Linux or macOS; on Windows, use it in WSL")
 
 
@@ -130,19 +127,10 @@ def locked_commands(path: Path, run_id: str) -> Iterator[int]:
     """
     with file_errors("cannot be locked ({strerror})", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        if not wait_until(partial(_is_locked, descriptor), within_s=_END_S, pause_s=_TICK_S):
+    with os.fdopen(descriptor):
+        if not wait_until(partial(is_locked, descriptor), within_s=_END_S, pause_s=_TICK_S):
             raise RunError(f"a command that an earlier driver of run {run_id} started still runs; end it")
         yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _is_locked(descriptor: int) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> Finished:
@@ -159,30 +147,27 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
 
     Raises
     ------
-    OSError
-        The keeper cannot be started.
+    WorkspaceError
+        The folder cannot be used.
     """
     begun, others = monotonic(), read_children() if _ADOPTS.is_set() else ()
     near, far = os.pipe()
-    try:
-        with tempfile.TemporaryFile() as prompt:
-            prompt.write(command.prompt)
-            prompt.seek(0)
-            process = _start(command, prompt.fileno(), near)
-    except BaseException:
-        os.close(far)
-        raise
-    finally:
-        os.close(near)
-    lifeline = [far]
-    try:
-        ended_for = _listen(process, hear, is_over, lifeline)
-    finally:
-        for descriptor in lifeline:
-            os.close(descriptor)
-        _reap(process)
-        if _ADOPTS.is_set():  # a keeper that was killed leaves what it kept to this process
-            end_descendants(others)
+    with os.fdopen(far, "wb", buffering=0) as lifeline:
+        try:
+            unusable = file_errors("cannot be used ({strerror})", command.folder)
+            with unusable, tempfile.TemporaryFile() as prompt:
+                prompt.write(command.prompt)
+                prompt.seek(0)
+                process = _start(command, prompt.fileno(), near)
+        finally:
+            os.close(near)
+        try:
+            ended_for = _listen(process, hear, is_over, lifeline)
+        finally:
+            lifeline.close()
+            _reap(process)
+            if _ADOPTS.is_set():  # a keeper that was killed leaves what it kept to this process
+                end_descendants(others)
     code = process.returncode if process.returncode >= 0 else 128 - process.returncode
     return Finished(code, ended_for, monotonic() - begun)
 
@@ -204,33 +189,24 @@ def _start(command: Command, prompt: int, lifeline: int) -> subprocess.Popen[byt
 
 
 def _listen(
-    process: subprocess.Popen[bytes], hear: Hear, is_over: Callable[[], str], lifeline: list[int]
+    process: subprocess.Popen[bytes], hear: Hear, is_over: Callable[[], str], lifeline: io.FileIO
 ) -> str:
     """Pass the output on until the process has ended; returns why we ended it."""
     ended_for, give_up = "", float("inf")
-    with _selector(process) as selector:
+    streams: dict[str, Any] = {"stdout": process.stdout, "stderr": process.stderr}
+    with selectors.DefaultSelector() as selector, closing(streams["stdout"]), closing(streams["stderr"]):
+        for name, stream in streams.items():
+            selector.register(stream, selectors.EVENT_READ, name)
         while process.poll() is None and monotonic() < give_up:
             _hear_once(selector, hear)
             if not ended_for and (ended_for := is_over()):
-                os.close(lifeline.pop())
+                lifeline.close()
                 give_up = monotonic() + _END_S
         _kill_group(process)
         until = monotonic() + _DRAIN_S
         while selector.get_map() and _hear_once(selector, hear) and monotonic() < until:
             pass
     return ended_for
-
-
-@contextmanager
-def _selector(process: subprocess.Popen[bytes]) -> Iterator[selectors.BaseSelector]:
-    with selectors.DefaultSelector() as selector:
-        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr)):
-            assert stream is not None
-            selector.register(stream, selectors.EVENT_READ, name)
-        yield selector
-    for stream in (process.stdout, process.stderr):
-        assert stream is not None
-        stream.close()
 
 
 def _hear_once(selector: selectors.BaseSelector, hear: Hear) -> bool:

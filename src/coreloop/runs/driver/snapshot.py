@@ -3,7 +3,7 @@
 import os
 import stat
 import subprocess
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -15,12 +15,14 @@ _MOST_BYTES: Final = 1 << 26
 """Of a file that is read; a larger one counts as changed when its time is another."""
 _GIT_S: Final = 20  # chosen: a large tree takes seconds; without an answer the commit is not looked at
 _SKIPPED: Final = frozenset({".git", ".research", ".venv", "venv", "node_modules", "__pycache__", ".tox"})
-Snapshot = Mapping[str, object]
-"""A file, and what tells its versions apart, None once it is gone. The tree of git's commit has no name."""
+Snapshot = Mapping[str, str | None]
+"""A file, and what tells its versions apart, None for a log or a file that is gone. "" is the commit."""
 
 
-class Snapshots:
-    """Looks at the files of a folder again and again; reads only those that may have changed.
+def take_snapshot(
+    folder: Path, *, without: Sequence[Path] = (), logs: Collection[tuple[int, int]] = ()
+) -> Snapshot:
+    """Look at the files of a folder.
 
     Parameters
     ----------
@@ -30,48 +32,20 @@ class Snapshots:
         Absolute folders that do not count. ``.research`` and folders of packages never do.
     logs : collection of (int, int)
         Device and inode of files that do not count, see `open_files`.
+
+    Returns
+    -------
+    mapping
+        In a git repository, the files that differ from the commit and that git does not ignore, and the
+        tree of the commit. Elsewhere all files, at most `MOST_FILES`. A file is told by its content.
     """
-
-    def __init__(
-        self, folder: Path, *, without: Sequence[Path] = (), logs: Collection[tuple[int, int]] = ()
-    ) -> None:
-        self._folder = folder
-        self._without = without
-        self._logs = logs
-        self._known: dict[str, tuple[object, object]] = {}
-
-    def take(self) -> Snapshot:
-        """Look at the files.
-
-        Returns
-        -------
-        mapping
-            In a git repository, the files that differ from the commit and that git does not ignore, and the
-            tree of the commit. Elsewhere all files, at most `MOST_FILES`. A file is told by its content.
-        """
-        git = _git(self._folder)
-        if git is None:
-            return dict(self._versions(_files(self._folder, set(self._without))))
-        tree, paths = git
-        seen = (self._folder / path for path in paths[:MOST_FILES])
-        counted = (path for path in seen if not _is_within(path, self._folder, self._without))
-        return {"": tree, **dict(self._versions(counted))}
-
-    def _versions(self, paths: Iterable[Path]) -> Iterator[tuple[str, object]]:
-        for path in paths:
-            status = _status(path)
-            if status is None:
-                yield str(path), None
-            elif (status.st_dev, status.st_ino) not in self._logs:
-                yield str(path), self._version(path, status)
-
-    def _version(self, path: Path, status: os.stat_result) -> object:
-        mark = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)
-        before, version = self._known.get(str(path), (None, None))
-        if before != mark:
-            version = f"{status.st_mode:o} {_content_digest(path, status)}"
-            self._known[str(path)] = mark, version
-        return version
+    git = _git(folder)
+    if git is None:
+        return {str(path): _version(path, logs) for path in _files(folder, set(without))}
+    tree, names = git
+    paths = (folder / name for name in names[:MOST_FILES])
+    counted = (path for path in paths if not _is_within(path, folder, without))
+    return {"": tree, **{str(path): _version(path, logs) for path in counted}}
 
 
 def open_files(*descriptors: int) -> set[tuple[int, int]]:
@@ -99,22 +73,21 @@ def changed_files(before: Snapshot, after: Snapshot) -> int:
     return sum(before.get(name) != after.get(name) for name in before.keys() | after.keys())
 
 
-def _status(path: Path) -> os.stat_result | None:
-    with suppress(OSError):
-        return path.lstat()
-    return None
-
-
-def _content_digest(path: Path, status: os.stat_result) -> str:
-    """Hash a regular file or the target of a link; what cannot be read is told by its time."""
+def _version(path: Path, logs: Collection[tuple[int, int]]) -> str | None:
+    """Tell a file by its content, a link by its target; what cannot be read by its time. None for a log."""
     try:
+        status = path.lstat()
+    except OSError:  # gone
+        return None
+    if (status.st_dev, status.st_ino) in logs:
+        return None
+    content = str(status.st_mtime_ns).encode()
+    with suppress(OSError):
         if stat.S_ISLNK(status.st_mode):
-            return blake2b(os.fsencode(path.readlink()), digest_size=16).hexdigest()
-        if stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_BYTES:
-            return blake2b(path.read_bytes(), digest_size=16).hexdigest()
-    except OSError:
-        pass
-    return str(status.st_mtime_ns)
+            content = os.fsencode(path.readlink())
+        elif stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_BYTES:
+            content = path.read_bytes()
+    return f"{status.st_mode:o} {blake2b(content, digest_size=16).hexdigest()}"
 
 
 def _files(folder: Path, without: set[Path]) -> Iterator[Path]:

@@ -1,8 +1,9 @@
 """What a command says of its spending, in JSON lines of its output; prose is never read."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from typing import Any, Final, TypeGuard
 
 from coreloop.runs.amounts import Amount, microusd
@@ -46,7 +47,6 @@ class Reports:
     retry_after_s: float | None = None
     resets_at: float | None = None
     unreadable: str = ""
-    _unreadable: int = 0
     _microusd: int = 0
     _tokens: int = 0
     _sessions: dict[str, int] = field(default_factory=dict)
@@ -61,13 +61,14 @@ class Reports:
         line = line.strip()
         if line[:1] not in (b"{", b"["):
             return
-        value, has_twice = _read(line)
-        before, items = self._unreadable, value if isinstance(value, list) else [value]
-        reports = [
-            item for item in items if isinstance(item, dict) and self._add(item)
-        ]  # claude --verbose: a list
-        self._unreadable += bool(reports) and has_twice
-        if self._unreadable > before and not self.unreadable:
+        value, is_unreadable = _read(line)
+        items = value if isinstance(value, list) else [value]  # claude --verbose: a list
+        try:
+            reports = [self._add(item) for item in items if isinstance(item, dict)]
+            is_report = True in reports
+        except ValueError:
+            is_report = is_unreadable = True
+        if is_report and is_unreadable and not self.unreadable:
             self.unreadable = line[:_SHOWN_BYTES].decode("utf-8", "replace")
             self.is_reported = True
 
@@ -87,14 +88,14 @@ class Reports:
         if item.get("is_error") is True:
             self.is_error = True
             self.is_limited |= self.resets_at is not None or item.get("api_error_status") in _LIMITED
-        cost, usage = self._micro(item, "total_cost_usd"), item.get("usage")
+        usage, cost = item.get("usage"), _usd(item, "total_cost_usd")
         if cost is not None:
             session = str(item.get("session_id") or len(self._sessions))
             # the cost of a session is that of all its turns so far
             self._sessions[session] = max(cost, self._sessions.get(session, 0))
         if isinstance(usage, dict):
             counted = {name: count for name, count in usage.items() if count is not None}  # no cache: null
-            self._tokens += sum(self._count(counted, name) or 0 for name in _USAGE)
+            self._tokens += sum(_amount(counted, name, int, _MOST_TOKENS) or 0 for name in _USAGE)
         self.is_reported |= cost is not None or isinstance(usage, dict)
 
     def _add_limit(self, info: Any) -> None:
@@ -104,38 +105,38 @@ class Reports:
             self.resets_at = reset / 1000 if reset > _MILLISECONDS else float(reset)
 
     def _add_own(self, item: dict[str, Any]) -> None:
-        cost, tokens, wait = (
-            self._micro(item, "usd"),
-            self._count(item, "tokens"),
-            item.get("retry_after_s", -1),
-        )
-        self._microusd += cost or 0
-        self._tokens += tokens or 0
-        self.is_reported |= cost is not None or tokens is not None
+        wait = item.get("retry_after_s")
         if _is_number(wait) and wait >= 0:
             self.retry_after_s = float(min(wait, MOST_WAIT_S))
+        self.is_reported |= not item.keys().isdisjoint({"usd", "tokens"})
+        self._microusd += _usd(item, "usd") or 0
+        self._tokens += _amount(item, "tokens", int, _MOST_TOKENS) or 0
 
-    def _micro(self, item: dict[str, Any], name: str) -> int | None:
-        """An amount over the most counts as the most: a huge report must not be cheap."""
-        usd = item.get(name)
-        if _is_number(usd) and isfinite(usd) and usd >= 0:
-            return microusd(min(usd, _MOST_USD))
-        self._unreadable += name in item
-        return None
 
-    def _count(self, item: dict[str, Any], name: str) -> int | None:
-        tokens = item.get(name)
-        if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0:
-            return min(tokens, _MOST_TOKENS)
-        self._unreadable += name in item
-        return None
+def _usd(item: dict[str, Any], name: str) -> int | None:
+    usd = _amount(item, name, (int, float), _MOST_USD)
+    return None if usd is None else microusd(usd)
+
+
+def _amount(item: dict[str, Any], name: str, kind: Any, most: Any) -> Any:
+    """Return an amount, None without one; over the most it counts as the most: it must not be cheap.
+
+    Raises
+    ------
+    ValueError
+        It cannot be counted.
+    """
+    value = item.get(name)
+    if name in item and (isinstance(value, bool) or not isinstance(value, kind) or not 0 <= value < inf):
+        raise ValueError(name)
+    return None if value is None else min(value, most)
 
 
 class StreamLines:
-    """Splits a stream into lines for `Reports`; a line over 8 MB is skipped."""
+    """Splits a stream into lines; a line over 8 MB is skipped."""
 
-    def __init__(self, reports: Reports) -> None:
-        self._reports = reports
+    def __init__(self, hear: Callable[[bytes], None]) -> None:
+        self._hear = hear
         self._rest = bytearray()
         self._is_skipped = False
 
@@ -144,19 +145,19 @@ class StreamLines:
         *whole, rest = data.split(b"\n")
         for line in whole:
             self._rest += line
-            self.end()
-        if not self._is_skipped:
-            self._rest += rest
-        if len(self._rest) > _MOST_LINE_BYTES:
+            if not self._is_skipped:
+                self._hear(bytes(self._rest))
+            self._rest.clear()
+            self._is_skipped = False
+        self._rest += rest
+        if self._is_skipped or len(self._rest) > _MOST_LINE_BYTES:
             self._rest.clear()
             self._is_skipped = True
 
     def end(self) -> None:
-        """End the current line."""
-        if not self._is_skipped:
-            self._reports.add_line(bytes(self._rest))
-        self._rest.clear()
-        self._is_skipped = False
+        """End the last line, if it has no end of its own."""
+        if self._rest:
+            self._hear(bytes(self._rest))
 
 
 def has_duplicate_keys(line: bytes) -> bool:

@@ -1,19 +1,118 @@
 """The queue of jobs of a project: in a SQLite file for one machine, in Postgres for several."""
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from pathlib import Path
 from secrets import token_bytes
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
-from coreloop.base.database import Database, Tables, of_row, stamp, storable
+from coreloop.base.database import JSON, Database, Tables, of_row, stamp, storable
 from coreloop.base.errors import UsageError
-from coreloop.base.postgres import database_at, project_database
+from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.runs.jobs.job import LEASE_S, MAX_ATTEMPTS, STALLED, Job, QueueMetrics, Status, as_json
 from coreloop.runs.ulid import new_ulid
+
+Status = Literal["queued", "running", "done", "dead", "cancelled"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+MAX_ATTEMPTS: Final = 5  # chosen: the last begins three minutes after the first
+LEASE_S: Final = 30.0
+"""How long a process that died holds its job."""
+STALLED: Final = "its process ended before it was done"
+"""The error of such a job until it is done again."""
+FINISHED: Final = frozenset({"done", "dead", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A piece of work.
+
+    Attributes
+    ----------
+    id : str
+        Of the queue that has it.
+    name : str
+        Says what does it, such as ``index.file``.
+    payload : dict
+        What it is about; JSON.
+    key : str
+        Two jobs of the same key are one job; "" for none.
+    priority : int
+        A higher one is done first.
+    status : str
+        ``dead``: given up after `max_attempts`, for people to look at.
+    attempts, max_attempts : int
+        Begun so far, and at most. An attempt's number is what says whether a worker still has the job.
+    created_at, run_at : datetime
+        In UTC; it is not begun before ``run_at``.
+    finished_at : datetime or None
+        None until it is done, dead or cancelled.
+    error : str
+        Of the last attempt; "" for none.
+    result : object
+        What it returned; JSON.
+    """
+
+    id: str
+    name: str
+    payload: dict[str, Any] = field(metadata=JSON)
+    key: str = ""
+    priority: int = 0
+    status: Status = "queued"
+    attempts: int = 0
+    max_attempts: int = MAX_ATTEMPTS
+    created_at: datetime
+    run_at: datetime
+    finished_at: datetime | None = None
+    error: str = ""
+    result: Any = field(default=None, metadata=JSON)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more happens to it, unless a person says so."""
+        return self.status in FINISHED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueMetrics:
+    """What a queue holds and does.
+
+    Attributes
+    ----------
+    by_status : dict of str to int
+        Jobs.
+    done_last_hour : int
+        Jobs that ended well in the last hour.
+    p95_s : float or None
+        Seconds from ``created_at`` to the end that 95 % of the last hour's jobs needed at most; None if none.
+    retried : int
+        Jobs that needed more than one attempt.
+    """
+
+    by_status: dict[str, int]
+    done_last_hour: int
+    p95_s: float | None
+    retried: int
+
+    @property
+    def retry_rate(self) -> float:
+        """Share of jobs that needed more than one attempt."""
+        total = sum(self.by_status.values())
+        return self.retried / total if total else 0.0
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON that every queue can hold.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is not JSON: an object of a class, NaN or infinity.
+    """
+    return json.dumps(storable(value), allow_nan=False)
+
 
 # Chosen: four times the last, at most ten minutes.
 _WAITS_S: Final = (2.0, 8.0, 32.0, 128.0, 512.0, 600.0)
@@ -71,32 +170,24 @@ class JobQueue:
         self.lease_s = lease_s
 
     def put(
-        self,
-        name: str,
-        payload: Mapping[str, Any],
-        *,
-        key: str = "",
-        priority: int = 0,
-        max_attempts: int = MAX_ATTEMPTS,
-        run_at: datetime | None = None,
+        self, name: str, payload: Mapping[str, Any], *, run_at: datetime | None = None, **others: Any
     ) -> Job:
-        """Add a job; if one with the same key exists, finished or not, it is returned instead."""
+        """Add a job; if one with the same key exists, finished or not, it is returned instead.
+
+        ``others`` are fields of `Job`: ``key``, ``priority``, ``max_attempts``.
+        """
         now = self._database.now()
         job = Job(
             id=new_ulid(now, token_bytes(10)),
             name=name,
             payload=dict(payload),
-            key=key,
-            priority=priority,
-            status="queued",
-            attempts=0,
-            max_attempts=max_attempts,
             created_at=now,
             run_at=run_at or now,
+            **others,
         )
         with self._database.writing():
             added = self._database.insert("jobs", job, "ON CONFLICT DO NOTHING RETURNING *")
-            known = added or self._database.rows("SELECT * FROM jobs WHERE key = ?", (storable(key),))
+            known = added or self._database.rows("SELECT * FROM jobs WHERE key = ?", (storable(job.key),))
         return of_row(Job, known[0])
 
     def get(self, job_id: str) -> Job:
@@ -162,15 +253,9 @@ class JobQueue:
         UsageError
             It is neither.
         """
-        job = self.get(job_id)
-        found = self._database.change(
-            "UPDATE jobs SET status = 'queued', max_attempts = attempts + ?, run_at = ?, "
-            "finished_at = NULL WHERE id = ? AND status IN ('dead', 'cancelled') RETURNING *",
-            *(MAX_ATTEMPTS, self._database.now(), job.id),
-        )
-        if not found:
-            raise UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
-        return of_row(Job, found[0])
+        changes = "status = 'queued', finished_at = NULL, run_at = ?, max_attempts = attempts + ?"
+        values = (stamp(self._database.now()), MAX_ATTEMPTS)
+        return self._moved(job_id, changes, values, ("cancelled", "dead"), "retried")
 
     def cancel(self, job_id: str) -> Job:
         """Cancel a job that waits.
@@ -180,14 +265,22 @@ class JobQueue:
         UsageError
             It is being done or finished.
         """
-        job = self.get(job_id)
+        values = (stamp(self._database.now()),)
+        changes = "status = 'cancelled', finished_at = ?"
+        return self._moved(job_id, changes, values, ("queued",), "cancelled")
+
+    def _moved(
+        self, job_id: str, changes: str, values: tuple[Any, ...], allowed: tuple[Status, ...], done: str
+    ) -> Job:
+        marks, statuses = _among("status", allowed)
         found = self._database.change(
-            "UPDATE jobs SET status = 'cancelled', finished_at = ? WHERE id = ? AND status = 'queued' "
-            "RETURNING *",
-            *(self._database.now(), job.id),
+            f"UPDATE jobs SET {changes} WHERE id = ? AND {marks} RETURNING *",
+            *(*values, job_id, *statuses),
         )
         if not found:
-            raise UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")
+            job = self.get(job_id)
+            states = " and ".join(allowed)
+            raise UsageError(f"job {job.id} is {job.status}; only {states} jobs can be {done}")
         return of_row(Job, found[0])
 
     def metrics(self) -> QueueMetrics:
@@ -228,20 +321,11 @@ class JobQueue:
 
 
 @contextmanager
-def open_queue(
-    workspace: Workspace, *, environ: Mapping[str, str], lease_s: float = LEASE_S
-) -> Iterator[JobQueue]:
+def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[JobQueue]:
     """Open the queue of a workspace; it is created if necessary."""
     workspace.keep_private(workspace.runs_dir)
     with project_database(workspace.runs_dir, JOBS, environ) as database:
-        yield JobQueue(database, lease_s=lease_s)
-
-
-@contextmanager
-def queue_at(place: Path | str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
-    """Open a queue at a path or an address, as `coreloop.base.postgres.database_at` does."""
-    with database_at(place, JOBS) as database:
-        yield JobQueue(database, lease_s=lease_s)
+        yield JobQueue(database, lease_s=LEASE_S)
 
 
 def forget_expired(workspace: Workspace, queue: JobQueue, *, now: datetime) -> int:

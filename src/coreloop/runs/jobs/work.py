@@ -4,7 +4,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Thread
@@ -12,8 +12,7 @@ from typing import Any, Final, Literal
 
 from coreloop.base.errors import RunStoreError
 from coreloop.runs.active_run import described
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.queue import Job, JobQueue
 
 Handler = Callable[[Job], Any]
 Outcome = Literal["done", "failed", "lost"]
@@ -41,17 +40,12 @@ class WorkReport:
     failed: int = 0
     lost: int = 0
 
-    def __add__(self, other: "WorkReport") -> "WorkReport":
-        """Sum up two workers."""
-        return WorkReport(
-            done=self.done + other.done, failed=self.failed + other.failed, lost=self.lost + other.lost
-        )
-
 
 def work(
     queue: JobQueue,
     handlers: Mapping[str, Handler],
     *,
+    threads: int = 1,
     until_idle: bool = False,
     limit: int | None = None,
     stop: Event | None = None,
@@ -66,63 +60,39 @@ def work(
     handlers : mapping of str to callable
         What does a job, by its name. Its result must be JSON. A job may be done twice if its process dies
         before the result is stored; jobs without a handler are left to other workers.
+    threads : int
+        Jobs that are done at once. If one raises, the others stop after their job under way.
     until_idle : bool
         Return when no job is due.
     limit : int or None
-        Return after this many attempts.
+        Return after this many attempts of each thread.
     stop : threading.Event or None
         Return when it is set, after the job under way.
     show : callable
         Called with each job as it ended.
     """
-    ended, stop = Counter[str](), stop or Event()
-    while not stop.is_set() and (limit is None or ended.total() < limit):
-        job = queue.take(handlers)
-        if job is not None:
-            ended[_do(queue, handlers[job.name], job)] += 1
-            show(queue.get(job.id))
-        elif until_idle:
-            break
-        else:
-            stop.wait(_IDLE_S)
-    return WorkReport(**ended)
+    outcomes, stop, is_broken = list[Outcome](), stop or Event(), Event()
 
-
-def work_in_threads(
-    queue: JobQueue,
-    handlers: Mapping[str, Handler],
-    *,
-    threads: int,
-    stop: Event,
-    until_idle: bool = False,
-    limit: int | None = None,
-    show: Callable[[Job], None] = lambda _: None,
-) -> WorkReport:
-    """Let several threads `work`; if one raises, the others stop after their job under way.
-
-    Parameters
-    ----------
-    queue, handlers, stop, until_idle, show
-        As for `work`.
-    threads : int
-        At least 1.
-    limit : int or None
-        Of each thread.
-    """
-
-    def worker() -> WorkReport:
-        try:
-            return work(queue, handlers, until_idle=until_idle, limit=limit, stop=stop, show=show)
-        except BaseException:
-            stop.set()
-            raise
+    def worker() -> None:
+        left = limit
+        while left != 0 and not stop.is_set() and not is_broken.is_set():
+            job = queue.take(handlers)
+            if job is not None:
+                left = None if left is None else left - 1
+                outcomes.append(_do(queue, handlers[job.name], job))
+                show(queue.get(job.id))
+            elif until_idle:
+                break
+            else:
+                stop.wait(_IDLE_S)
 
     with ThreadPoolExecutor(threads) as pool:
-        workers = [pool.submit(worker) for _ in range(threads)]
         try:
-            return sum((worker.result() for worker in workers), WorkReport())
+            for each in as_completed([pool.submit(worker) for _ in range(threads)]):
+                each.result()
         finally:
-            stop.set()
+            is_broken.set()
+    return WorkReport(**Counter[str](outcomes))
 
 
 def work_on_jobs(

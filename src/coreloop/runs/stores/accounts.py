@@ -1,8 +1,7 @@
 """The tables of a store of runs.
 
 ``runs`` has what a list shows without reading the events, whose rows are added, never changed, and leave with
-their run. ``reservations`` are calls under way, or whose process died: what they may cost at most is spent
-until it is settled. ``days`` is what all runs spent and reserved, also those that were forgotten.
+their run. ``days`` is what all runs spent and reserved, also those that were forgotten.
 ``reflexions`` is what the runs of a kind learnt.
 """
 
@@ -37,20 +36,11 @@ CREATE TABLE runs (
 CREATE TABLE events (
     run_id      TEXT NOT NULL REFERENCES runs(run_id) ON DELETE CASCADE,
     seq         BIGINT NOT NULL,       -- 1 is the run's creation
-    version     BIGINT NOT NULL,       -- of the JSON; an older program refuses a newer one
     event       BLOB NOT NULL,         -- JSON; bytes, since Postgres' text cannot hold a NUL
-    step        BLOB,                  -- of a committed step: SHA-256 of its key
+    step        BLOB,                  -- SHA-256 of a committed step's key, or of a reservation
     PRIMARY KEY (run_id, seq)
 );
 CREATE UNIQUE INDEX events_by_step ON events(run_id, step) WHERE step IS NOT NULL;
-CREATE TABLE reservations (
-    run_id      TEXT NOT NULL REFERENCES runs(run_id) ON DELETE CASCADE,
-    reservation TEXT NOT NULL,
-    day         TEXT NOT NULL,         -- UTC, YYYY-MM-DD: the day whose limit it counts for
-    microusd    BIGINT NOT NULL,
-    tokens      BIGINT NOT NULL,
-    PRIMARY KEY (run_id, reservation)
-);
 CREATE TABLE days (
     day         TEXT PRIMARY KEY,      -- UTC, YYYY-MM-DD
     microusd    BIGINT NOT NULL,
@@ -62,7 +52,7 @@ CREATE TABLE reflexions (
 );
 """
 RUNS: Final = Tables("runs", _SCRIPT)
-CLEARED: Final = ("events", "runs", "reservations", "reflexions")
+CLEARED: Final = ("events", "runs", "reflexions")
 """Tables that lose rows when a run is forgotten."""
 DURABLE: Final = (
     *(happened.Created, happened.Ended, happened.Said),

@@ -2,33 +2,34 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple
 from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Protocol, get_args
+from typing import Any, Final
 
 from coreloop.base.database import Database, SqliteDatabase, stamp
-from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
+from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.base.postgres import PostgresDatabase, database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.base.waiting import wait_until
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.events import VERSION, Event, decode_event, encode_event, spent
+from coreloop.runs.decide import over_limit
+from coreloop.runs.events import Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
-from coreloop.runs.state import State
+from coreloop.runs.state import AGENT, State
 from coreloop.runs.stores.accounts import CLEARED, RUNS, RunRow, is_durable, utc_day
-from coreloop.runs.stores.run_lock import held_file
+from coreloop.runs.stores.holds import busy, held_file, held_session, hold_file
 from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_Booked = happened.Settled | happened.StepCommitted | happened.StepFailed
-_BOOKED: Final = get_args(_Booked)
+_BOOKED: Final = (happened.Settled, happened.StepCommitted, happened.StepFailed)
 _CHANGES_STATUS: Final = (happened.Said, happened.Ended)
 _PUBLISHED: Final = (
     happened.Created,
@@ -37,12 +38,11 @@ _PUBLISHED: Final = (
     happened.IterationCommitted,
     *_CHANGES_STATUS,
 )
-_AT_ONCE: Final = 1000
 _LIST: Final = """
 SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
 """
 _EVENTS: Final = """
-SELECT seq, version, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq
 """
 _ADD_TO_DAY: Final = """
 INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
@@ -55,27 +55,8 @@ Publish = Callable[[Sequence[Event], int], None]
 """Writes what others read of a run, inside the commit: `coreloop.runs.agent.session_file.publish`."""
 
 
-class Holds(Protocol):
-    """The runs that this process works on, so that no other one does; released when it dies."""
-
-    def held(self, run_id: str) -> AbstractContextManager[None]:
-        """Hold a run, or raise `RunBusyError`."""
-
-    def require(self, run_id: str) -> None:
-        """Raise `RunBusyError` if a run was held here and another process has taken it."""
-
-
-class _FileHolds:
-    """Holds of files in a folder beside the database."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def held(self, run_id: str) -> AbstractContextManager[None]:
-        return held_file(self._folder / f"{run_id}.lock", run_id)
-
-    def require(self, run_id: str) -> None:
-        """Do nothing: nobody takes a lock away."""
+Hold = Callable[[str], AbstractContextManager[bool]]
+"""Holds a run as long as the process lives; yields False if another process does."""
 
 
 class Store:
@@ -95,9 +76,9 @@ class Store:
     parent = ""
     publish: Publish | None = None
 
-    def __init__(self, database: Database, holds: Holds, *, address: str = "") -> None:
+    def __init__(self, database: Database, hold: Hold, *, address: str = "") -> None:
         self._database = database
-        self._holds = holds
+        self._hold = hold
         self.address = address
 
     @contextmanager
@@ -111,21 +92,16 @@ class Store:
         """
         with self._database.reading():
             self._newest(run_id)
-        with self._holds.held(run_id):
+        with self._hold(run_id) as is_held:
+            if not is_held:  # its holder writes its name just after it has locked the run
+                raise busy(run_id, wait_until(partial(self._owner, run_id), within_s=0.5, pause_s=0.01))
             yield
 
     def create(self, created: happened.Created, *events: Event) -> None:
         """Add a run, with the first of its events; a run of this id that exists stays as it is."""
-        row = RunRow(
-            run_id=created.run_id,
-            kind=created.kind,
-            mode=created.mode,
-            question=created.question,
-            created_at=created.at,
-            updated_at=created.at,
-            parent=created.parent,
-            origin=created.origin,
-        )
+        names = ("run_id", "kind", "mode", "question", "parent", "origin")
+        shared: dict[str, Any] = {name: getattr(created, name) for name in names}
+        row = RunRow(created_at=created.at, updated_at=created.at, **shared)
         with self._database.writing():
             if self._database.insert("runs", row, "ON CONFLICT (run_id) DO NOTHING RETURNING run_id"):
                 self._insert(created.run_id, [created, *events], after=0)
@@ -157,7 +133,6 @@ class Store:
         BudgetError
             A reservation would pass ``per_day``; nothing was added.
         """
-        self._holds.require(run_id)
         with self._database.writing(is_durable=is_durable(events)):
             if self._newest(run_id, self._database.lock_row) == after:
                 self._insert(run_id, events, after=after)
@@ -169,25 +144,23 @@ class Store:
     def read(self, run_id: str, *, after: int = 0) -> Iterator[Numbered]:
         """Read a run's events in order, those behind a number."""
         with self._database.reading():
-            newest = self._newest(run_id)
-        while after < newest:
-            with self._database.reading():
-                rows = self._database.rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
-            if not rows:
-                raise _unknown(run_id)  # another process has just forgotten it
-            for seq, version, data in rows:
-                yield seq, _decoded(run_id, version, data)
-            after = rows[-1][0]
+            self._newest(run_id)
+            rows = self._database.rows(_EVENTS, (run_id, after))
+        for seq, data in rows:
+            yield seq, _decoded(run_id, data)
 
     def step(self, run_id: str, key: str) -> happened.StepCommitted | None:
         """Return the committed step of a key, or None."""
         with self._database.reading():
             self._newest(run_id)
-            rows = self._database.rows(
-                "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(key))
-            )
-        events = [_decoded(run_id, version, data) for version, data in rows]
-        return next((event for event in events if isinstance(event, happened.StepCommitted)), None)
+            event = self._by_step(run_id, key)
+        return event if isinstance(event, happened.StepCommitted) else None
+
+    def _by_step(self, run_id: str, step: str) -> Event | None:
+        rows = self._database.rows(
+            "SELECT event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(step))
+        )
+        return next((_decoded(run_id, data) for (data,) in rows), None)
 
     def spent_on(self, day: date) -> Amount:
         """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
@@ -218,16 +191,9 @@ class Store:
         RunBusyError
             A process works on the run.
         """
-        self._forget(run_id)
+        with self.hold(run_id), self._database.writing():
+            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
         self._database.erase(*CLEARED)
-
-    def untouched_since(self, timestamp: datetime) -> list[str]:
-        """List the runs without an event since a time."""
-        with self._database.reading():
-            rows = self._database.rows(
-                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (stamp(timestamp),)
-            )
-        return [run_id for (run_id,) in rows]
 
     def derived(self, run_id: str) -> list[str]:
         """List the runs that a run started or that answer it again, and what is derived from these."""
@@ -263,13 +229,16 @@ class Store:
             self._database.rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
         return changed
 
+    def _owner(self, run_id: str) -> str:
+        opened = (event.owner for _, event in self.read(run_id) if isinstance(event, happened.Opened))
+        return "".join([*opened][-1:])
+
     def _tell(self, run_id: str, events: Sequence[Event]) -> None:
         """Publish what is being committed, if it is of interest outside the process that works on the run."""
         if self.publish is None or not any(isinstance(event, _PUBLISHED) for event in events):
             return
-        _, created = next(self.read(run_id))
-        drives_itself = isinstance(created, happened.Created) and created.drives_itself
-        if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
+        ((kind,),) = self._database.rows("SELECT kind FROM runs WHERE run_id = ?", (run_id,))
+        if kind == AGENT or any(isinstance(event, _CHANGES_STATUS) for event in events):
             self.publish([event for _, event in self.read(run_id)], len(events))
 
     def _newest(self, run_id: str, lock: str = "") -> int:
@@ -281,10 +250,13 @@ class Store:
 
     def _insert(self, run_id: str, events: Sequence[Event], *, after: int) -> None:
         for seq, event in enumerate(events, start=after + 1):
-            step = _digest(event.key) if isinstance(event, happened.StepCommitted) else None
-            data = encode_event(event)
-            row = (run_id, seq, VERSION, data, step)
-            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+            step = None
+            if isinstance(event, happened.StepCommitted):
+                step = _digest(event.key)
+            elif isinstance(event, happened.Reserved):
+                step = _digest(f"reserved {event.reservation}")
+            row = (run_id, seq, encode_event(event), step)
+            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?)", row)
         self._database.rows(
             "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
             (after + len(events), stamp(events[-1].at), run_id),
@@ -304,7 +276,8 @@ class Store:
             (state.status, state.stop_reason, state.iteration, *astuple(state.spent), run_id),
         )
         days = self._spend(run_id, events)
-        charged = sum(days.values(), NOTHING)
+        of_children = (spent(event) for event in events if isinstance(event, happened.ChildSpent))
+        charged = sum([*days.values(), *of_children], NOTHING)
         if charged != NOTHING:
             self._charge_parent(run_id, charged, events[-1].at)
         limited = {
@@ -313,7 +286,7 @@ class Store:
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
             ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
             if per_day is not None and day in limited and today > per_day:
-                raise _day_is_spent(today - change.microusd, change.microusd, per_day)
+                raise over_limit("usd_per_day", per_day, today - change.microusd, change.microusd)
 
     def _charge_parent(self, run_id: str, charged: Amount, at: datetime) -> None:
         """Add what a run spent and reserved to the run that pays for it, if there is one."""
@@ -327,64 +300,37 @@ class Store:
                 at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens
             )
             self._insert(parent, [event], after=newest)
-            self._database.rows(
-                "UPDATE runs SET microusd = microusd + ?, tokens = tokens + ? WHERE run_id = ?",
-                (charged.microusd, charged.tokens, parent),
-            )
-            self._charge_parent(parent, charged, at)
+            self._account(parent, [event], None)
 
     def _spend(self, run_id: str, events: Iterable[Event]) -> dict[str, Amount]:
-        """Change the reservations; returns what each day gains."""
+        """Return what each day gains."""
         days = dict[str, Amount]()
         for event in events:
-            if isinstance(event, happened.Reserved):
-                day, freed = utc_day(event.at), NOTHING
-                row = (run_id, event.reservation, day, event.microusd, event.tokens)
-                self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
-            elif isinstance(event, _BOOKED):
-                day, freed = self._free(run_id, event)
+            if isinstance(event, _BOOKED):
+                ended = self._by_step(run_id, f"reserved {event.reservation}")
+                reserved = ended if isinstance(ended, happened.Reserved) else None
+            elif isinstance(event, happened.Reserved):
+                reserved = None
             else:
                 continue
+            day, freed = utc_day((reserved or event).at), spent(reserved) if reserved else NOTHING
             days[day] = days.get(day, NOTHING) + spent(event) - freed
         return {day: change for day, change in days.items() if change != NOTHING}
-
-    def _free(self, run_id: str, event: _Booked) -> tuple[str, Amount]:
-        """Remove the reservation of a call that has ended; returns its day, and what it had."""
-        removed = self._database.rows(
-            "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
-            (run_id, event.reservation),
-        )
-        for day, *amount in removed:
-            return day, Amount(*amount)
-        return utc_day(event.at), NOTHING
-
-    def _forget(self, run_id: str) -> None:
-        with self.hold(run_id), self._database.writing():
-            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
 
 def _digest(key: str) -> bytes:
     return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
-def _decoded(run_id: str, version: int, data: bytes) -> Event:
+def _decoded(run_id: str, data: bytes) -> Event:
     try:
-        return decode_event(data, version=version)
+        return decode_event(data)
     except RunError as error:
         raise RunError(f"{run_id}: {error}") from error
 
 
 def _unknown(run_id: str) -> RunNotFoundError:
     return RunNotFoundError(f"no run {printable(run_id[:40])}; `dartlab-coreloop runs list` shows the runs")
-
-
-def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
-    used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
-    return BudgetError(
-        f"all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD "
-        f"would exceed its daily limit of {limit:.4f} USD",
-        reason="usd_per_day",
-    )
 
 
 @contextmanager
@@ -421,11 +367,9 @@ def store_at(place: Path | str) -> Iterator[Store]:
 
 @contextmanager
 def _opened(database: Database) -> Iterator[Store]:
-    if isinstance(database, SqliteDatabase):
-        yield Store(database, _FileHolds(database.path.parent / "held"))
+    if isinstance(database, PostgresDatabase):
+        yield Store(database, partial(held_session, database.address), address=database.address)
         return
-    from coreloop.runs.stores.postgres import SessionHolds
-
-    assert isinstance(database, PostgresDatabase)
-    with closing(SessionHolds(database.address)) as holds:
-        yield Store(database, holds, address=database.address)
+    assert isinstance(database, SqliteDatabase)
+    folder = database.path.parent
+    yield Store(database, lambda run_id: held_file(hold_file(folder, run_id)))

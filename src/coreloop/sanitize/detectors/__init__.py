@@ -30,9 +30,7 @@ Compiled = tuple[
     Callable[..., Iterator[re.Match[str]]],
     Callable[[re.Match[str]], bool] | None,
     Callable[..., re.Match[str] | None] | None,
-    bool,
 ]
-_DIGITS: Final = int(Sign.DIGITS | Sign.TEN_DIGITS)
 
 
 @lru_cache(maxsize=16)
@@ -46,10 +44,7 @@ def chosen_rules(countries: tuple[Country, ...], own: tuple[OwnPattern, ...]) ->
 
 
 def rules_for(markers: int) -> tuple[Compiled, ...]:
-    """Return the rules for some signs: kind, finditer, check, search of ``near``, and a flag.
-
-    The flag says whether a match has a run of seven digits and at most `MARGIN` characters around it.
-    """
+    """Return the rules for some signs: kind, finditer, check, search of ``near``."""
     chosen = current()
     return _rules_for(markers, chosen.countries, chosen.own)
 
@@ -68,5 +63,4 @@ def _compiled(rule: Rule) -> Compiled:
         re.compile(rule.pattern).finditer,
         rule.check,
         re.compile(rule.near).search if rule.near else None,
-        not int(rule.sign) & ~_DIGITS,
     )

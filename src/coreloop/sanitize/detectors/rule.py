@@ -82,8 +82,6 @@ def rules(kind: str, sign: Sign, *forms: str | tuple[Check | str | None, ...]) -
 
 BEFORE: Final = 28  # chosen: a label, a colon and a title fit, as in "주민등록번호 (뒷자리 포함): "
 AFTER: Final = 14  # chosen: a label in brackets fits; beyond it another value may begin
-MARGIN: Final = 32
-"""Characters of a number before its first and behind its last long run of digits."""
 
 _HEX_RUN: Final = re.compile(r"[0-9A-Za-z_-]{0,80}")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z]+\Z")

@@ -9,7 +9,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.effect.verdict import Look
 from coreloop.learn.mine.statistics import wilson_interval
-from coreloop.learn.verdicts.judge import read_proposed
+from coreloop.learn.proposals.proposal_files import read_proposed
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     Standpoint,

@@ -16,12 +16,11 @@ from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.descriptions import last_sent
-from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
-from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, merge
+from coreloop.learn.mine.folder import Mined, MiningOptions, newest_day, open_mining
+from coreloop.learn.mine.window import IS_COUNTED, IS_FAILED, IS_SUCCESS, Window, merge
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import ErrorRow
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
-from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import (
     IN_FORCE,
     ProposalState,
@@ -136,22 +135,21 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
 
 
 def _categories(window: Window) -> list[Interval]:
-    n, n_ok = pl.col("n").sum(), pl.col("n").filter(IS_SUCCESS).sum()
-    rows = window.groups.filter(IS_COUNTED).group_by("category").agg(n=n, ok=n_ok).sort("n", "category")
+    counted = window.all_requests().filter(IS_COUNTED).group_by("category")
+    rows = counted.agg(n=pl.len(), ok=IS_SUCCESS.sum()).sort("n", "category")
     return [rate_of(category, ok, n) for category, n, ok in reversed(rows.collect().rows())]
 
 
 def _failures(window: Window) -> list[ToolFailure]:
-    failed = window.calls.filter(pl.col("error_class") != "")
-    rows = failed.group_by("tool", "error_class").agg(pl.col("n").sum(), pl.col("wasted_us").sum() / 1e6)
+    failed = window.all_calls().filter(IS_FAILED).group_by("tool", "error_class")
+    rows = failed.agg(n=pl.len(), wasted_us=pl.col("duration_us").sum() / 1e6)
     ordered = rows.sort("wasted_us", "n", "tool", "error_class", descending=[True, True, False, False])
     return [ToolFailure(*row) for row in ordered.collect().rows()]
 
 
 def _tools(window: Window) -> list[ToolMetrics]:
-    failed = pl.col("n").filter(pl.col("error_class") != "").sum()
-    wasted_s = pl.col("wasted_us").sum() / 1e6
-    rows = window.calls.group_by("tool").agg(n=pl.col("n").sum(), failed=failed, wasted=wasted_s)
+    wasted_s = pl.col("duration_us").filter(IS_FAILED).sum() / 1e6
+    rows = window.all_calls().group_by("tool").agg(n=pl.len(), failed=IS_FAILED.sum(), wasted=wasted_s)
     return [ToolMetrics(*row) for row in rows.sort("n", "tool", descending=[True, False]).collect().rows()]
 
 

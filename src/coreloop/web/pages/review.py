@@ -7,8 +7,7 @@ from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.proposals.entry import Candidate, Statement, cost_text, q_text, sides_text
-from coreloop.learn.proposals.proposed_change import change_of
-from coreloop.learn.verdicts.judge import judge, judge_name
+from coreloop.learn.verdicts.judge import change_of, judge, judge_name
 from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.observe.judgments import (
     HumanVerdict,

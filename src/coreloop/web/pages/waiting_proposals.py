@@ -9,9 +9,9 @@ from typing import Final, Literal
 from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.line import parse_advice
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval, rate_of
 from coreloop.web.pages.page_data import PageSource
@@ -125,9 +125,11 @@ def shared_proposals(
 ) -> dict[str, WaitingProposal]:
     """Return the proposals that a shared file lists, without what only the log names."""
     words = vocabulary(workspace, {name for one in proposals.values() for name in _tools_of(one.entry)})
-    many = {key: one for key, one in proposals.items() if one.entry.n_behind >= MIN_PUBLISHED}
-    listed = {key: replace(one, entry=_redacted(one.entry, words)) for key, one in many.items()}
-    return {key: one for key, one in listed.items() if one.entry.key and words.is_known(one.tool)}
+    return {
+        key: replace(one, entry=replace(one.entry.shared(), key=key))
+        for key, one in proposals.items()
+        if one.entry.n_behind >= MIN_PUBLISHED and one.entry.is_declared(words)
+    }
 
 
 def _tools_of(entry: Entry) -> set[str]:
@@ -146,15 +148,9 @@ def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
     return Vocabulary(resolve_tools(tools, root=workspace.root, configured=configured), workspace.settings)
 
 
-def _redacted(entry: Entry, words: Vocabulary) -> Entry:
-    if isinstance(entry, Counterexample):
-        return replace(entry.shared(words), key=entry.key)
-    return entry.shared(words)
-
-
 def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
     """Return the newest entry of each key; damaged files are skipped."""
-    files = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files
+    files = read_every_night(workspace).files
     newest: dict[str, WaitingProposal] = {}
     for path, document in sorted(files.items(), key=lambda file: file[1].generated_at):
         day = document.generated_at.date()

@@ -192,16 +192,3 @@ def test_operations_has_a_row_for_every_alarm(status: Status, kind: str, text: s
     (alarm,) = find_alarms(status)
     head = re.sub(r"\d+", "N", alarm.text.partition(":")[0])
     assert f"\n| {head} | `{kind}` |" in PAGE
-
-
-@pytest.mark.parametrize(
-    ("dropped", "first"),
-    [
-        ({"outside_request": 5}, "open an AuditCollector per request"),
-        ({"outside_request": 5, "write_ENOSPC": 1}, "check disk"),
-    ],
-)
-def test_calls_outside_a_request_name_their_remedy(dropped: dict[str, int], first: str) -> None:
-    (alarm,) = find_alarms(replace(QUIET, dropped=dropped))
-    assert alarm.todo.startswith(first)
-    assert "contextvars.copy_context().run" in alarm.todo

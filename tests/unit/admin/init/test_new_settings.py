@@ -87,7 +87,7 @@ def load_bare(folder: Path, text: str) -> Settings:
     """The settings that the proposals of a file make once their # is gone."""
     bare = re.sub(r"(?m)^#(?=  -|  \S+: \{)|^# (?=\w+: \{)", "", text)
     (folder / "coreloop.yaml").write_text(bare, encoding="utf-8")
-    return load_settings(folder, environ={}, check_paths=False)
+    return load_settings(folder, environ={})
 
 
 # --- the source ---------------------------------------------------------------------------------------

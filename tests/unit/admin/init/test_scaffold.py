@@ -130,7 +130,7 @@ def test_the_template_is_neutral_and_valid_without_the_hashes(tmp_path: Path):
     bare = "\n".join(re.sub(r"^#(?=  -|  \w+: \{)|^# (?=\w+: \{)", "", line) for line in text.splitlines())
     assert bare.count("#") == 6
     (tmp_path / "coreloop.yaml").write_text(bare)
-    settings = load_settings(tmp_path, check_paths=False)
+    settings = load_settings(tmp_path)
     assert [rule.label for rule in settings.categories] == ["ORDER-refund", "ACCOUNT-login"]
     assert settings.tools["search_articles"].selectors == ("section",)
     assert (settings.gates.min_chunk_len, settings.replay.url) == (400, "http://127.0.0.1:8000/ask")

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.admin.status.log_figures import Log, read_log
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings
 from coreloop.learn.mine.folder import read_folder
 from logs import record, write_log
 

@@ -9,7 +9,7 @@ import pytest
 from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import read_health

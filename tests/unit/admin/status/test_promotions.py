@@ -22,8 +22,8 @@ def pull(branch: str, created_at: datetime, number: int = 1) -> PullRequest:
         branch=branch,
         base="main",
         head_sha="f" * 40,
-        same_repo=True,
-        merged=False,
+        repo="octo/tools",
+        head_repo="octo/tools",
         created_at=created_at,
         body="",
     )

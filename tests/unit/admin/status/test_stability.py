@@ -67,7 +67,7 @@ def test_a_reviewers_addition_to_the_branch_is_not_clean(project: Project) -> No
     project.git("switch", "--quiet", "main")
     land(project, branch)
     (flaw,) = stability(project).flaws
-    assert flaw.reason == "it is not a single insertion"
+    assert flaw.reason == "it is not as promote writes it"
 
 
 def test_a_second_file_in_the_merge_is_not_clean(project: Project) -> None:
@@ -108,4 +108,4 @@ def test_replacing_a_line_of_coreloop_is_clean(new: bytes, clean: bool) -> None:
 def test_removing_a_persons_line_is_not_clean() -> None:
     before = LISTED.replace(b"- company: from show().code", b"- Ask the customer first")
     after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- company: from show().code")
-    assert weighed(after, before=before) == "it is not a single insertion"
+    assert weighed(after, before=before) == "it changed lines of other forms"

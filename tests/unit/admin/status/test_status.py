@@ -3,12 +3,15 @@
 from datetime import UTC, date, datetime
 from typing import Any
 
+import msgspec
 import pytest
 
 from coreloop.admin.status.status import Standing, count_standing
-from coreloop.learn.verdicts.judge import Proposed
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.proposals.proposal_files import Proposed
 from coreloop.learn.verdicts.proposal_state import GitPromotions, read_states
 from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, VerdictLetter
+from promoting import statement
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -17,12 +20,13 @@ def verdict(key: str | None, given: VerdictLetter, *, id: str = "cand-2026-04-25
     return HumanVerdict(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
 
 
+LINE = msgspec.convert(statement(), Statement)
 PROPOSED = [
-    Proposed("cand-2026-03-01-001", "aa", date(2026, 3, 1)),
-    Proposed("cand-2026-03-02-001", "aa", date(2026, 3, 2)),
-    Proposed("cand-2026-03-02-002", "bb", date(2026, 3, 2)),
-    Proposed("ce-2026-03-03-001", "cc", date(2026, 3, 3)),
-    Proposed("cand-2026-03-04-001", "", date(2026, 3, 4)),
+    Proposed("cand-2026-03-01-001", "aa", date(2026, 3, 1), LINE),
+    Proposed("cand-2026-03-02-001", "aa", date(2026, 3, 2), LINE),
+    Proposed("cand-2026-03-02-002", "bb", date(2026, 3, 2), LINE),
+    Proposed("ce-2026-03-03-001", "cc", date(2026, 3, 3), LINE),
+    Proposed("cand-2026-03-04-001", "", date(2026, 3, 4), LINE),
 ]
 
 

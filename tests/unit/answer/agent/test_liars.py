@@ -9,7 +9,7 @@ from coreloop.answer.agent.agent_state import to_complete
 from coreloop.answer.agent.plan import next_for_agent
 from coreloop.base.errors import UsageError
 from coreloop.cli.iteration_block import Iteration, iteration_lines
-from coreloop.runs.agent.agent_runs import confirm
+from coreloop.runs.agent.agent_runs import agree
 from walking import FILES, LENGTH, PARTS, QUESTION, SEOUL, SURVEY, Walk, commit, executed, finding, walk_in
 
 MINE = "The Han river is 494 kilometres long, flows through Seoul, and was measured by a survey."
@@ -121,7 +121,7 @@ def test_true_answers_to_other_questions_complete_no_run(lie: str, tmp_path: Pat
         walk.record(*found, queries=executed(*(one.query for one in planned.execute)))
         assert (walk.state.status, walk.state.counted) == ("running", [])
         assert f"runs confirm q1 q2 q3 --run {walk.run_id}" in to_complete(walk.state)[-1]
-        confirm(walk.store, walk.run_id, ["q1", "q2", "q3"])
+        agree(walk.store, walk.run_id, ["q1", "q2", "q3"])
         assert len(walk.state.counted) == 3
 
 

@@ -12,7 +12,7 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.research.asking import ask
 from coreloop.base.errors import UsageError
-from coreloop.base.project.model_settings import PriceSettings
+from coreloop.base.project.settings import PriceSettings
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Settled, StepFailed
@@ -107,7 +107,7 @@ from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.contracts import Material
 from coreloop.answer.research.asking import ask
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings
 from coreloop.base.project.settings import Settings
 from coreloop.runs.active_run import work_on
 from running import Failpoint, store_at

@@ -12,7 +12,7 @@ from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import EndpointSettings, PriceSettings
 from model_stand_in import (
     Act,
     ModelStandIn,

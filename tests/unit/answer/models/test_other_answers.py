@@ -6,11 +6,11 @@ import pytest
 
 from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.models.ladder import Ladder, call_model
+from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.model_settings import SamplingSettings
+from coreloop.base.project.settings import SamplingSettings
 from model_stand_in import ModelStandIn, answers, streams
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
@@ -66,7 +66,7 @@ def test_a_setting_that_an_endpoint_refuses_is_left_out_once_and_for_all_and_sai
 
     def make(*asked: Any) -> Any:
         try:
-            return call_model(*asked)
+            return asked[0].complete(*asked[1:])
         except ModelError as error:
             errors.append(str(error))
             raise

@@ -13,7 +13,7 @@ from coreloop.answer.research import run as researches
 from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import begin_research
 from coreloop.runs.jobs.work import work
-from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.manage import stop_run
 from coreloop.runs.stores.store import open_store
 from researching import project
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from coreloop.answer.research.run import answer
 from coreloop.base.date_range import Days
-from coreloop.learn.mine.run import MiningOptions
-from coreloop.learn.propose import RefineRequest, run_refine
+from coreloop.learn.mine.folder import MiningOptions
+from coreloop.learn.propose import NightRequest, run_refine
 from repairing import shop, shop_deps
 
 
@@ -22,7 +22,7 @@ def test_repaired_failures_are_a_counterexample_with_their_cause(tmp_path: Path)
     now = datetime.now(UTC)
     result = run_refine(
         workspace,
-        RefineRequest(days=Days(now.date() - timedelta(days=1), now.date()), mining=MiningOptions(own=True)),
+        NightRequest(days=Days(now.date() - timedelta(days=1), now.date()), mining=MiningOptions(own=True)),
         now=now,
     )
     example, *_ = [one for one in result.document.counterexamples if one.kind == "call"]

@@ -96,7 +96,7 @@ def test_content_that_is_missing_is_one_line(repository: Repository, project: Pr
     project.commit({FILE: b"x = 1\n"})
     blob = project.git("rev-parse", f"HEAD:{FILE}")
     (project.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    with pytest.raises(GitError, match=f"git has no content for {FILE} in [0-9a-f]{{12}}; run git fetch"):
+    with pytest.raises(GitError, match=r"git has no content for blob [0-9a-f]{12}; run git fetch"):
         repository.replaced_file(old, head(project))
 
 
@@ -110,8 +110,8 @@ def test_a_folder_without_a_repository_is_reported_with_or_without_git(
             Repository(folder)
 
 
-def test_a_bare_repository_is_reported(project: Project) -> None:
-    with pytest.raises(GitError, match="is a bare repository; run this in a clone"):
+def test_a_bare_repository_is_none(project: Project) -> None:
+    with pytest.raises(NoRepositoryError, match="is not in a git repository"):
         Repository(project.remote)
 
 
@@ -139,4 +139,3 @@ def test_message_with_an_encoding_is_read_as_it_is_and_decoded(
     assert (commit.committed_s, commit.parents) == (1700000000, (head(project),))
     assert commit.people[:4] == ("A", "a@example.org") * 2
     assert commit.message == "\n\n".join(readings)
-    assert repository.message(sha) == commit.message.strip("\n")

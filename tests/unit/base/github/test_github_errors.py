@@ -3,17 +3,12 @@
 import logging
 import traceback
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
-from coreloop.base.errors import (
-    ForgeAnswerError,
-    ForgeError,
-    ForgeRateLimitError,
-)
-from coreloop.base.github.github_forge import Connection, GithubForge
-from github_failures import FAILURES, said
+from coreloop.base.errors import ForgeAnswerError, ForgeError
+from coreloop.base.github.github_forge import GithubForge
+from github_failures import FAILURES
 from github_stand_in import GithubStandIn
 
 CANARY = "ghp_canary0123456789"
@@ -25,17 +20,17 @@ BY_NAME = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def brief(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge]:
+def brief(github: GithubStandIn, at_once: None) -> Iterator[GithubForge]:
     """A forge that waits one second."""
-    with GithubForge(github.repo, token=github.token, connection=replace(connection, timeout_s=1)) as forge:
+    with GithubForge(github.repo, token=github.token, base_url=github.url, timeout_s=1) as forge:
         yield forge
 
 
 @pytest.fixture
-def canary(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge]:
+def canary(github: GithubStandIn, at_once: None) -> Iterator[GithubForge]:
     """A forge whose token is looked for."""
     github.token = CANARY
-    with GithubForge(github.repo, token=CANARY, connection=replace(connection, timeout_s=1)) as forge:
+    with GithubForge(github.repo, token=CANARY, base_url=github.url, timeout_s=1) as forge:
         yield forge
 
 
@@ -53,13 +48,6 @@ def test_failure_is_one_line_that_says_what_to_do(github, brief, fault, leaf, re
     assert caught.value.status == (fault.reply.status if answered else None)
 
 
-def test_rate_limit_says_from_when_on(github: GithubStandIn, forge: GithubForge) -> None:
-    github.fail(said(429, "", X_RateLimit_Reset="1777118400"))
-    with pytest.raises(ForgeRateLimitError) as caught:
-        forge.open_pull_requests()
-    assert f"{caught.value.retry_at:%F %T}" == "2026-04-25 12:00:00"
-
-
 class TestSecret:
     @BY_NAME
     def test_no_failure_shows_the_token(self, github, canary, caplog, fault, leaf, rest) -> None:
@@ -72,7 +60,7 @@ class TestSecret:
     def test_log_of_what_goes_right_has_no_token(self, github, canary, caplog) -> None:
         caplog.set_level(logging.DEBUG)
         canary.open_draft(branch="skill/x", base="main", title="[CORELOOP-R] x", body="x")
-        canary.review_rule("main")
+        canary.unreviewed("main")
         assert "POST" in caplog.text
         assert CANARY not in caplog.text
 

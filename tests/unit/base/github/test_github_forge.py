@@ -15,19 +15,20 @@ from coreloop.base.errors import (
     UsageError,
 )
 from coreloop.base.github.github_forge import GithubForge
-from coreloop.base.github.protocol import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
+from coreloop.base.github.protocol import Forge
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 from rows import each_row
 
 KEY = "0123456789abcdef"
+UNKNOWN = "it is unknown whether a review is required: "
 TRAILERS = f"Phase: R\nCandidate-Key: {KEY}"
 
 
 @each_row("repo", ["", "tools", "octo/", "/tools", "octo/tools/x", "octo/..", "octo/tools?x", "octo/a b"])
 def test_repository_that_is_none_is_refused(repo: str) -> None:
     with pytest.raises(UsageError, match="set forge: repo to owner/name"):
-        GithubForge(repo, token="a-token")
+        GithubForge(repo, token="a-token", base_url="https://api.github.com")
 
 
 def test_pages_that_lead_in_a_circle_end(github: GithubStandIn, forge: GithubForge) -> None:
@@ -104,31 +105,31 @@ def test_pull_request_that_is_no_draft_is_told(github: GithubStandIn, forge: Git
 class TestReviewRule:
     def test_forbidden_rulesets_are_unknown(self, github, forge) -> None:
         github.fail(said(403, "Upgrade to GitHub Pro"), path="/rules/")
-        rule = forge.review_rule("main")
-        assert isinstance(rule, ReviewUnknown)
-        assert "rulesets (403: Upgrade to GitHub Pro)" in rule.reason
-        assert rule.reason.endswith("read access to administration")
+        reason = forge.unreviewed("main")
+        assert reason.startswith(UNKNOWN)
+        assert "rulesets (403: Upgrade to GitHub Pro)" in reason
+        assert reason.endswith("read access to administration")
 
     def test_classic_protection_outweighs_unknown_rulesets(self, github, forge) -> None:
         github.protections = {"main": 2}
         github.fail(said(403, "no"), path="/rules/")
-        assert forge.review_rule("main") == ReviewRequired(2, "branch protection")
+        assert forge.unreviewed("main") == ""
 
     def test_forbidden_protection_of_a_protected_branch_is_unknown(self, github, forge) -> None:
         github.rights = "app"
         github.protections = {"main": 2}
-        rule = forge.review_rule("main")
-        assert isinstance(rule, ReviewUnknown)
-        assert "(403: Resource not accessible by personal access token)" in rule.reason
+        reason = forge.unreviewed("main")
+        assert reason.startswith(UNKNOWN)
+        assert "(403: Resource not accessible by personal access token)" in reason
 
     def test_branch_that_cannot_be_read_either_is_unknown(self, github, forge) -> None:
         github.rights = "app"
         github.fail(said(403, "no"), path="/branches/main", nth=3)
-        assert isinstance(forge.review_rule("main"), ReviewUnknown)
+        assert forge.unreviewed("main").startswith(UNKNOWN)
 
     def test_server_without_rulesets_has_none(self, github, forge) -> None:
         github.fail(said(404, "Not Found"), path="/rules/")
-        assert forge.review_rule("main") == ReviewNotRequired("main is not protected")
+        assert forge.unreviewed("main") == "no review is required: main is not protected"
 
     @pytest.mark.parametrize("fault", [said(429, "no"), said(500, "no"), raw(b"{"), Fault()])
     @pytest.mark.parametrize("nth", [1, 2])
@@ -136,7 +137,7 @@ class TestReviewRule:
         github.protections = {"main": 1}
         github.fail(fault, nth=nth)
         with pytest.raises(ForgeError):
-            forge.review_rule("main")
+            forge.unreviewed("main")
 
 
 class TestHumansOnly:
@@ -174,8 +175,8 @@ class TestHumansOnly:
     def test_forge_has_no_such_operation(self) -> None:
         operations = {name for name in dir(GithubForge) if not name.startswith("_")}
         methods = {name for name in vars(Forge) if not name.startswith("_")}
-        assert operations == methods | {"close"}
-        reads = {"open_pull_requests", "closed_pull_requests", "find_pull_request", "review_rule"}
+        assert operations == methods
+        reads = {"open_pull_requests", "closed_pull_requests", "find_pull_request", "unreviewed"}
         assert methods == reads | {"open_draft", "rewrite", "add_label"}
 
 

@@ -167,22 +167,6 @@ def test_nothing_is_imported(project):
     assert "mod" not in sys.modules
 
 
-@pytest.mark.parametrize(
-    ("line", "parameters"),
-    [
-        pytest.param(2, ("one",), id="first"),
-        pytest.param(6, ("two",), id="second"),
-        pytest.param(4, ("two",), id="decorator"),
-        pytest.param(5, ("two",), id="another decorator"),
-    ],
-)
-def test_a_target_may_name_the_line_of_a_definition(project, line, parameters):
-    source = "if x:\n    def tool(one): ...\nelse:\n    @a\n    @b\n    def tool(two): ...\n"
-    tool = resolve(project(mod=source), "tool", f"mod.py::tool:{line}")
-    assert place(tool) == f"mod.py::tool:{line}"
-    assert tool.parameters == parameters
-
-
 @each_row("name", ["analysis", "dart.analysis", "get-user", "분석", "fs/read_file", "mcp:tool", "a" * 100])
 def test_tool_names_may_have_dots_colons_slashes_and_dashes(name):
     assert is_tool_name(name)

@@ -52,7 +52,8 @@ def test_hurts_is_said_where_only_this_tool_failed_more_and_without_a_comparison
     effect = _effect(shop, DAY + 11)
     assert effect.verdict is EffectVerdict.HURTS
     assert "promote --revert" in effect.todo
-    assert (effect.is_compared, effect.why_retire) == (False, "")
+    assert effect.look is not None
+    assert (effect.look.estimate.n_controls, effect.why_retire) == (0, "")
 
 
 def test_helps_is_not_said_where_the_failures_of_the_tool_rose(

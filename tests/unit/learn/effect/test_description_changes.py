@@ -76,16 +76,13 @@ _DOCUMENTS = {
     '"description": "d"}]}\n',
     "openai.json": '[{"type": "function", "function": {"name": "pay", "description": "Pays."}}]\n',
     "tools.toml": '[tools.pay]\ndescription = "Pays."\n',
-    "server.ts": 'server.tool("pay", "Pays.", { n: z.number() }, async ({ n }) => send("n: " + n));\n',
-    "tools.ts": 'server.registerTool("pay", { description: `Pays.`, inputSchema: {} }, pay); // "pay"\n',
-    "list.mjs": 'export const tools = [{ name: "pay", description: "It. " +\n  "Pays.", n: "x" }];\n',
 }
 
 
 @pytest.mark.parametrize("file", _DOCUMENTS)
 def test_a_change_by_hand_outside_python_is_a_row(shop: Shop, file: str):
     text = _DOCUMENTS[file]
-    other = text.replace("ask", "tell").replace("integer", "number").replace("send(", "sent(")
+    other = text.replace("ask", "tell").replace("integer", "number")
     shop.project.commit({f"config/{file}": text}, "first", **dated(30))
     shop.project.commit({f"config/{file}": other}, "no change", **dated(31))
     shop.project.commit({f"config/{file}": text.replace("Pays.", "Pays back.")}, "words", **dated(32))

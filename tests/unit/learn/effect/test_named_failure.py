@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from coreloop.learn.effect.named_failure import calls_against, named_failure
-from coreloop.learn.effect.tool_days import read_log, read_recorded
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.effect.tool_days import calls_against, named_failure, read_log, read_recorded
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from logs import call, failed, record, write_log
 

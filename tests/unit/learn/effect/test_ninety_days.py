@@ -52,7 +52,7 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     shown = capsys.readouterr().out
     assert "-v shows what else is known, 2 older changes\n" in shown
     assert len(shown.splitlines()) <= 30  # one screen
-    assert {change["tool"]: change["verdict"] for change in (effect.facts for effect in found.effects)} == {
+    assert {effect.change.tool: effect.facts["verdict"] for effect in found.effects} == {
         "refund_order": "helps",
         "cancel_order": "no effect",
         "change_address": "hurts",

@@ -8,17 +8,16 @@ import polars as pl
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.read_lines import read_facts
+from coreloop.learn.facts.read_lines import MineSettings, read_facts
 from coreloop.learn.facts.schema import Facts
-from coreloop.learn.mine.run import MiningOptions, open_mining
+from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, identifiers
 from logs import call, line, record, write_log
 from rows import each_row
 
 
 def _facts(*records: dict[str, Any], key: bytes = b"") -> Facts:
-    lines = ((number * 1000, line(one)) for number, one in enumerate(records))
+    lines = ((0, number * 1000, line(one)) for number, one in enumerate(records))
     return read_facts(lines, MineSettings(case_key=key))[0]
 
 
@@ -32,9 +31,9 @@ def _numbers(hashes: list[str]) -> list[int]:
 
 @each_row("case", ["0000000a", ["0000000A"], ["a"], [1], ["0" * 8] * 9, [None], {"a": "0000000a"}])
 def test_a_case_that_is_no_list_of_hashes_is_read_as_absent_and_counted(case: Any):
-    facts, oddities = read_facts([(7, line(record(case=case, tool_calls=[])))], MineSettings())
+    facts, oddities = read_facts([(0, 7, line(record(case=case, tool_calls=[])))], MineSettings())
     assert facts.requests.collect()["case"].to_list() == [None]
-    assert {name: (odd.n, odd.offset) for name, odd in oddities.absent.items()} == {"case": (1, 7)}
+    assert oddities[0].absent == {"case": (1, 7)}
 
 
 @each_row("key", [b"k", b"l", b"m"])

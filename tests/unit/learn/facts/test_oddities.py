@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
-from coreloop.learn.facts import oddities as oddities_module
-from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import Absent, LogOddities, find_oddities, place_of
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from logs import call, line, record
 
@@ -28,10 +25,8 @@ def test_the_first_place_is_a_line_of_the_first_file(tmp_path: Path):
     )
 
 
-def test_a_place_whose_line_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_place_whose_line_cannot_be_counted_is_a_byte(tmp_path: Path):
     assert place_of(tmp_path / "gone.jsonl", 5120) == "gone.jsonl byte 5,120"
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n" * 9)
     assert place_of(path, 5) == "a.jsonl line 6"
-    monkeypatch.setattr(oddities_module, "_MAX_BYTES", 5)
-    assert place_of(path, 5) == "a.jsonl byte 5"

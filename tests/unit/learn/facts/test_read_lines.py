@@ -11,27 +11,19 @@ import pytest
 from coreloop.base.categories import Categories
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import hash_sequence
-from coreloop.learn.facts.columns import NO_SEQUENCE
-from coreloop.learn.facts.counting import (
-    MineSettings,
-    count_requests,
-    group_calls,
-    group_requests,
-    mine_settings,
-)
-from coreloop.learn.facts.file import facts_of_lines
-from coreloop.learn.facts.oddities import Oddities, Oddity
-from coreloop.learn.facts.read_lines import read_facts
+from coreloop.learn.facts.oddities import Oddities
+from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines, read_facts
+from coreloop.learn.mine.window import count_requests, merge
 from coreloop.observe.reading.outcome import RequestOutcome
 from logs import call, failed, line, record
 from rows import each_row
+from samples import ALWAYS
 
 
 @dataclass
 class Rolled:
     """The tables in memory, the texts by kind."""
 
-    groups: pl.DataFrame
     requests: pl.DataFrame
     texts: dict[str, dict[int, str]]
     oddities: Oddities
@@ -47,21 +39,20 @@ def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> R
 
 def _of(lines: Iterable[tuple[int, bytes]], settings: MineSettings | None = None) -> Rolled:
     settings = settings or MineSettings()
-    tables, oddities = read_facts(lines, settings)
+    tables, oddities = read_facts(((0, *line) for line in lines), settings)
     texts: dict[str, dict[int, str]] = {}
     for kind, hashed, text in tables.texts.collect().iter_rows():
         texts.setdefault(kind, {})[hashed] = text
-    requests = count_requests(tables, settings).filter(pl.col("sequence") != NO_SEQUENCE)
-    return Rolled(group_requests(tables, settings).collect(), requests.collect(), texts, oddities)
+    return Rolled(count_requests(tables, settings).collect(), texts, oddities[0])
 
 
 def _row(**changes: Any) -> dict[str, Any]:
-    return _rolled(record(**changes)).groups.row(0, named=True)
+    return _rolled(record(**changes)).requests.row(0, named=True)
 
 
 def _sequence(*calls: Any, **changes: Any) -> str:
     rolled = _rolled(record(tool_calls=list(calls), **changes))
-    return rolled.texts["sequence"][rolled.groups["sequence"][0]]
+    return rolled.texts["sequence"][rolled.requests["sequence"][0]]
 
 
 def _int(hashed: str) -> int:
@@ -134,24 +125,22 @@ def test_the_recorded_hash_counts_only_if_calls_were_omitted():
 def test_categories(label: str | None, question: str | None, expected: str):
     settings = MineSettings(Categories([("FIN-dividend", ["배당"])]))
     rolled = _rolled(record(category_hash=label, question=question), settings=settings)
-    assert rolled.groups["category"].to_list() == [expected]
+    assert rolled.requests["category"].to_list() == [expected]
 
 
 def test_a_verdict_changes_what_its_request_counts_as():
     records = [record(), record(request_id="req-2"), record(request_id=None)]
-    counts = _rolled(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"})).groups
-    assert dict(counts.select("outcome", "n").iter_rows()) == {0: 1, 1: 2}
+    counts = _rolled(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"})).requests
+    assert counts["outcome"].to_list() == [0, 1, 1]
 
 
 def test_a_replay_is_not_counted_but_stays_in_the_facts():
     records = [record(request_id=f"req-{number}") for number in range(3)]
     lines = [(number, line(row)) for number, row in enumerate(records)]
-    settings = MineSettings(replayed=frozenset({"req-0"}))
-    file = facts_of_lines(lines, settings, path=Path("a.jsonl"))
+    file = facts_of_lines(lines, MineSettings(replayed=frozenset({"req-0"})), path=Path("a.jsonl"))
     assert file.facts.requests.collect().height == 3
-    assert count_requests(file.facts, settings).collect().height == 2
-    assert group_calls(file.facts, settings).collect()["n"].sum() == 2
-    assert (file.oddities, list(file.days.values())) == (Oddities({"replay": Oddity(1, 0)}), [2])
+    window = merge([file], ALWAYS)
+    assert window.all_requests().collect().height == window.all_calls().collect().height == 2
 
 
 HANDED_OVER = [call("analysis"), call("transfer")]
@@ -187,9 +176,8 @@ HANDED_OVER = [call("analysis"), call("transfer")]
 def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
     changes: dict[str, Any], verdict: str | None, expected: RequestOutcome, odd: dict[str, Any]
 ):
-    settings = mine_settings(
-        Settings(handoff=("transfer",)), None, verdicts={"req-1": verdict} if verdict else {}
-    )
+    verdicts = {"req-1": verdict} if verdict else {}
+    settings = MineSettings.of(Settings(handoff=("transfer",)), verdicts=verdicts)
     row = record(**changes)
     row["tool_calls"] = [{**made, **odd} for made in row["tool_calls"]]
-    assert _rolled(row, settings=settings).groups["outcome"].to_list() == [expected]
+    assert _rolled(row, settings=settings).requests["outcome"].to_list() == [expected]

@@ -1,6 +1,5 @@
 """Posts become insights: what is read, what is skipped and why, and the effect of a second run."""
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from coreloop.learn.knowledge.blog import (
     backfill_blog,
     read_post,
 )
-from coreloop.learn.knowledge.insights import Insight, blog_insights
-from coreloop.learn.knowledge.store import reading
+from coreloop.learn.knowledge.store import Insight
+from old_knowledge import rows_of
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
@@ -99,7 +98,6 @@ def _write(project: Workspace, name: str, verdict: str = "좋다", code: str = "
 def _backfill(project: Workspace) -> Backfill:
     return backfill_blog(
         project.root / "blog",
-        "**/index.md",
         project=project.root,
         database=project.knowledge_file,
         confirm=True,
@@ -107,28 +105,15 @@ def _backfill(project: Workspace) -> Backfill:
     )
 
 
-def _known(project: Workspace) -> list[Insight]:
-    with reading(project.knowledge_file) as connection:
-        return blog_insights(connection)
-
-
 def _sizes(backfill: Backfill) -> dict[str, int]:
-    return {name: len(getattr(backfill, name)) for name in Backfill.__slots__ if getattr(backfill, name)}
+    return {name: len(posts) for name, posts in backfill.items() if posts}
 
 
 def test_a_file_that_is_not_utf_8_is_reported_with_its_line(project: Workspace):
     path = _write(project, "a")
     path.write_bytes("---\ntitle: x\nsector: 식품\n---\n".encode("euc-kr"))
-    (post,) = _backfill(project).malformed
-    assert post.content == NoInsight("is not UTF-8", 3)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a name of bytes")
-def test_a_path_that_is_not_utf_8_is_malformed(project: Workspace):
-    path = _write(project, "a")
-    path.parent.rename(path.parent.with_name(os.fsdecode(b"a\xff")))
-    (post,) = _backfill(project).malformed
-    assert post.content == NoInsight("its path is not UTF-8; rename it", 1)
+    (content,) = _backfill(project)["malformed"].values()
+    assert content == NoInsight("is not UTF-8", 3)
 
 
 def test_a_lone_surrogate_in_a_post_does_not_stop_the_others(project: Workspace):
@@ -136,7 +121,4 @@ def test_a_lone_surrogate_in_a_post_does_not_stop_the_others(project: Workspace)
     _write(project, "b")
     assert _sizes(_backfill(project)) == {"new": 2}
     assert _sizes(_backfill(project)) == {"same": 2}
-    assert _known(project)[0].narrative == "?"
-
-
-# --- a publisher's hook ----------------------------------------------------------------------------
+    assert rows_of(project.knowledge_file, "insights")[0]["narrative"] == "?"

@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,12 +15,12 @@ from hypothesis import strategies as st
 import plain_miner
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import find_oddities
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import IS_COUNTED, Window, merge
 from coreloop.learn.proposals.entry import Candidate
-from coreloop.learn.sequences import count_distinct, count_patterns, find_candidates
+from coreloop.learn.sequences import count_patterns, find_candidates
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY
@@ -36,14 +35,13 @@ def _window(folder: Path, days: Days, settings: MineSettings) -> Window:
 
 
 def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = count_distinct(window, count_patterns(window)).to_dicts()
+    rows = count_patterns(window).to_dicts()
     return {(row["category"], f"seq:{row['sequence']:016x}"): row for row in rows}
 
 
 def _neutral(window: Window) -> dict[tuple[str, str], int]:
-    neutral = window.groups.filter(~IS_COUNTED)
-    counts = neutral.group_by("category", "sequence").agg(pl.col("n").sum()).collect()
-    return {(row[0], f"seq:{row[1]:016x}"): row[2] for row in counts.iter_rows() if row[2]}
+    counts = window.all_requests().filter(~IS_COUNTED).group_by("category", "sequence").len().collect()
+    return {(row[0], f"seq:{row[1]:016x}"): row[2] for row in counts.iter_rows()}
 
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:

@@ -1,15 +1,15 @@
-"""Files that are queried together, or each alone: the same requests, calls and counts."""
+"""Files that are read together, or each alone: the same requests, calls and counts."""
 
-import pytest
+from pathlib import Path
+from typing import Any
+
 from polars.testing import assert_frame_equal
 
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.mine import window as window_module
+from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines, read_files
+from coreloop.learn.facts.schema import NAMES
 from coreloop.learn.mine.window import Window, count_calls, count_sources, merge
-from coreloop.learn.sequences import count_patterns
-from logs import call, failed
-from rows import slow_after
-from samples import ALWAYS, asked, rolled
+from logs import call, failed, line
+from samples import ALWAYS, asked
 
 SETTINGS = MineSettings(replayed=frozenset({"r2"}), handoff=frozenset({"transfer"}))
 BUY = call("buy", {"id": "A1"}, args_from={"id": ["find.items[].id"]})
@@ -21,26 +21,24 @@ FILES = [
 """The first line of each has offset 0: one was handed over, one counts, one is a replay."""
 
 
-def _window() -> Window:
-    files = [rolled(records, f"2026-04-0{n + 1}", SETTINGS) for n, records in enumerate(FILES)]
-    return merge(files, ALWAYS)
+def _lines(records: list[Any]) -> list[tuple[int, bytes]]:
+    return [(number, line(one)) for number, one in enumerate(records)]
 
 
-@pytest.mark.parametrize("rows", slow_after(1, [1, 2, 4]))
-def test_batches_change_nothing(rows: int, monkeypatch: pytest.MonkeyPatch):
-    together = _window()
-    assert len(together.batches) == 1
-    monkeypatch.setattr(window_module, "_BATCH_ROWS", rows)
-    apart = _window()
-    assert len(apart.batches) == {1: 3, 2: 3, 4: 2}[rows]
-    for name in ("all_requests", "all_calls", "all_arguments", "all_saw"):
-        frame, other = (getattr(window, name)().collect() for window in (together, apart))
-        assert_frame_equal(frame, other)
-    assert_frame_equal(together.calls.collect(), apart.calls.collect())
+def _window(*, together: bool = True) -> Window:
+    files = [(Path(f"{number}.jsonl"), _lines(records)) for number, records in enumerate(FILES)]
+    if together:
+        return merge(read_files(files, SETTINGS), ALWAYS)
+    return merge([facts_of_lines(lines, SETTINGS, path=path) for path, lines in files], ALWAYS)
+
+
+def test_files_that_are_read_together_count_as_each_alone():
+    together, apart = _window(), _window(together=False)
+    for name in NAMES:
+        frame, other = (getattr(window.facts, name).collect() for window in (together, apart))
+        assert_frame_equal(frame, other, check_row_order=False)
     for count in (count_calls, count_sources):
         assert_frame_equal(count(together), count(apart))
-    patterns = [count_patterns(window).sort("pattern") for window in (together, apart)]
-    assert_frame_equal(*patterns)
 
 
 def test_a_request_of_one_file_says_nothing_about_that_at_the_same_offset_of_another():

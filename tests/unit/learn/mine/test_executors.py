@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.facts.schema import NAMES
 from coreloop.learn.mine import folder as folder_module
 from coreloop.learn.mine.executors import named_folder
 from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.window import EVERY_DAY, merge
 from logs import call, failed, record, write_log
 
 SETTINGS = MineSettings(selectors={"scan": ("target",)})
@@ -39,21 +40,21 @@ def write_day(folder: Path, day: int, n: int = 40) -> None:
 
 
 def facts(folder: Path, **options: Any) -> list[Any]:
-    """The rows of each file; a text may stand in several chunks."""
-    tables = [
-        [getattr(file.facts, name) for name in NAMES] for file in read_folder(folder, SETTINGS, **options)
-    ]
-    return [[table.unique(maintain_order=True).collect().to_dicts() for table in file] for file in tables]
+    """The rows of all files."""
+    tables = merge(read_folder(folder, SETTINGS, **options), EVERY_DAY).facts
+    return [getattr(tables, name).collect().to_dicts() for name in NAMES]
 
 
 def test_a_file_is_read_again_only_when_it_changed(logs: Path, tmp_path: Path):
-    def read() -> list[bool]:
-        return [file.n_bytes_read is not None for file in read_folder(logs, SETTINGS, cache=tmp_path / "c")]
+    def n_read() -> int:
+        read: list[int] = []
+        read_folder(logs, SETTINGS, cache=tmp_path / "c", progress=lambda done, _: read.append(done))
+        return len(read)
 
-    assert read() == [True, True, True]
-    assert read() == [False, False, False]
+    assert n_read() == 3
+    assert n_read() == 0
     write_day(logs, 22, n=41)
-    assert read() == [False, True, False]
+    assert n_read() == 1
     assert len(list((tmp_path / "c").iterdir())) == 3
 
 
@@ -98,8 +99,8 @@ def test_records_at_an_address_give_the_same_facts(logs: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
-        ("nonsense://bucket", "nonsense:// is not a protocol that fsspec supports"),
-        ("s3://bucket", "s3:// needs a package"),
+        ("nonsense://bucket", "nonsense://bucket cannot be reached .ValueError"),
+        ("s3://bucket", "s3://bucket cannot be reached .ImportError"),
         ("sftp://user:word@host/logs", "sftp:// holds credentials; give them in the environment instead"),
     ],
 )

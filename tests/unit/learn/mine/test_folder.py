@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.mine.folder import expired, read_folder
+from coreloop.learn.facts.read_lines import MineSettings
+from coreloop.learn.mine.folder import read_folder, remove_expired
 from logs import record, write_log
 
 
@@ -45,9 +45,9 @@ def test_only_files_whose_newest_record_is_old_expire(tmp_path: Path):
     write_log(tmp_path / "empty.jsonl", [])
     (tmp_path / "torn.jsonl").write_bytes(b'{"ts": "2026-01-01')
     files = read_folder(tmp_path, MineSettings())
-    assert expired(files, before=date(2026, 4, 25)) == [tmp_path / "2026-04-24.jsonl"]
+    assert remove_expired(files, before=date(2026, 4, 25)) == [tmp_path / "2026-04-24.jsonl"]
     write_log(tmp_path / "notes.jsonl", [record(ts="2026-04-01T00:00:00Z")])
-    assert tmp_path / "notes.jsonl" not in expired(
+    assert tmp_path / "notes.jsonl" not in remove_expired(
         read_folder(tmp_path, MineSettings()), before=date(2026, 4, 25)
     )
-    assert expired([], before=date(2026, 4, 25)) == []
+    assert remove_expired([], before=date(2026, 4, 25)) == []

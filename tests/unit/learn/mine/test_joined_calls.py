@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.file import facts_of_lines
+from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines
 from coreloop.learn.mine.joined_calls import MAX_CALLS
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.sequences import count_patterns

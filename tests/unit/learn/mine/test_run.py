@@ -1,7 +1,6 @@
 """Mining sessions: all commands share the same files and do not evict each other's."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
@@ -12,8 +11,9 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.run import Mined, MiningOptions, Watch, open_mining
-from coreloop.learn.propose import PatternRequest, RefineRequest, run_pattern, run_refine
+from coreloop.learn.mine.folder import MiningOptions, Watch, open_mining
+from coreloop.learn.mine.window import merge
+from coreloop.learn.propose import NightRequest, run_pattern, run_refine
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from logs import failed, record, write_log
@@ -25,8 +25,8 @@ OPTIONS = MiningOptions()
 Command = Callable[[Workspace, Watch], object]
 
 COMMANDS: dict[str, Command] = {
-    "pattern": lambda project, watch: run_pattern(project, PatternRequest(days=DAYS), now=NOW, watch=watch),
-    "refine": lambda project, watch: run_refine(project, RefineRequest(days=DAYS), now=NOW, watch=watch),
+    "pattern": lambda project, watch: run_pattern(project, NightRequest(days=DAYS), now=NOW, watch=watch),
+    "refine": lambda project, watch: run_refine(project, NightRequest(days=DAYS), now=NOW, watch=watch),
     "status": lambda project, watch: read_status(project, now=NOW, environ={}, mining=OPTIONS, watch=watch),
 }
 
@@ -48,24 +48,12 @@ def project(tmp_path: Path) -> Workspace:
     return workspace
 
 
-@contextmanager
-def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
-    """A watch, and the list to which each run adds its reused files and all its files."""
-    runs: list[tuple[int, int]] = []
-
-    def note(mined: Mined) -> None:
-        n_reused = sum(file.n_bytes_read is None for file in mined.files)
-        runs.append((n_reused, len(mined.files)))
-
-    yield Watch(opened=note), runs
-
-
 @pytest.mark.parametrize(("first", "second"), slow_after(len(COMMANDS), product(COMMANDS, repeat=2)))
 def test_files_of_a_command_are_reused_by_all_others(project: Workspace, first: str, second: str):
-    with reused() as (watch, runs):
-        for name in (first, second, first, second):
-            COMMANDS[name](project, watch)
-    assert runs == [(0, 2), (2, 2), (2, 2), (2, 2)]
+    read: list[str] = []
+    for name in (first, second, first, second):
+        COMMANDS[name](project, Watch(progress=lambda *_, name=name: read.append(name)))
+    assert read == [first, first]
 
 
 def test_a_verdict_counts_in_every_command(project: Workspace):
@@ -81,9 +69,9 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
             for n in range(3)
         ],
     )
-    [before] = run_refine(project, RefineRequest(days=DAYS), now=NOW).document.counterexamples[:1]
+    [before] = run_refine(project, NightRequest(days=DAYS), now=NOW).document.counterexamples[:1]
     judge(project, before.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=NOW)
-    after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
+    after = run_refine(project, NightRequest(days=DAYS), now=NOW)
     assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
     assert after.dropped["known"] == 1
 
@@ -92,4 +80,4 @@ def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(
     project.facts_dir.write_text("a file where the folder should be")
     with open_mining(project, OPTIONS) as mined:
         assert "facts" in mined.not_cached
-        assert sum(sum(file.days.values()) for file in mined.files) == 9
+        assert merge(mined.files, DAYS).all_requests().collect().height == 9

@@ -18,7 +18,6 @@ from coreloop.learn.mine.statistics import (
 from rows import each_row
 
 COUNTS = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-CONFIDENCES = st.sampled_from([0.8, 0.9, 0.95, 0.99])
 
 
 @cache
@@ -50,10 +49,10 @@ def test_known_lower_bounds(successes: int, requests: int, low: float):
 
 
 @pytest.mark.slow
-@given(counts=COUNTS, confidence=CONFIDENCES)
-def test_the_interval_of_a_rate_is_the_one_of_statsmodels(counts: tuple[int, int], confidence: float):
-    expected = _oracles().proportion.proportion_confint(*counts, alpha=1 - confidence, method="wilson")
-    assert wilson_interval(*counts, confidence=confidence) == pytest.approx(expected, abs=1e-12)
+@given(counts=COUNTS)
+def test_the_interval_of_a_rate_is_the_one_of_statsmodels(counts: tuple[int, int]):
+    expected = _oracles().proportion.proportion_confint(*counts, alpha=0.05, method="wilson")
+    assert wilson_interval(*counts) == pytest.approx(expected, abs=1e-12)
 
 
 @each_row(

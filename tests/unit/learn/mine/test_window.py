@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.file import FileFacts, facts_of_lines
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.sequences import (
-    count_distinct,
     count_patterns,
 )
 from coreloop.observe.reading.decode import raw_lines
@@ -29,7 +27,7 @@ def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> W
 
 
 def _patterns(window: Window) -> list[dict[str, Any]]:
-    patterns = count_distinct(window, count_patterns(window))
+    patterns = count_patterns(window)
     return patterns.sort("category", "n_observed").to_dicts()
 
 

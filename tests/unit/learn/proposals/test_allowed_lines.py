@@ -1,29 +1,27 @@
 """Which lines may be appended: hostile lines are refused, those of coreloop's forms pass."""
 
-import unicodedata
+from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.settings import Settings
+from coreloop.descriptions.source import find_definition, read_source
+from coreloop.learn.proposals.allowed_lines import Words, refuse_line, refuse_words
+from promoting import Project, copy_project, hush_git
 from rows import each_row
 
 
 @each_row(
     "line",
     [
-        "- When: questions on 수익성, 마진, ROE (category FIN-profitability-KR).",
+        "- When: questions of category FIN-profitability-KR.",
         '- Call: analysis(axis="수익성") -> show(topic).',
-        "- Evidence: 12 of 12 requests, 9 distinct questions, 2026-03-26 to 2026-04-25 "
-        "(95 % lower bound 0.76, category 0.61).",
         "- Call: analysis(axis=<axis>, company, …) -> net_margin(sub=<sub>).",
         "- When: questions of no category.",
         '- Call: scan(axis="영업이익률 3Y", target="KOSPI").',
-        "- " + "가" * 398,
         "- order_id: from get_user_details().orders[]",
         "- new_item_ids: from get_product_details().variants.*.item_id or find().*",
-        "- id not from get_user_details().payment_methods.*.id fails (not_found)",
     ],
 )
 def test_lines_from_closed_vocabularies_pass(line):
@@ -36,7 +34,9 @@ def test_lines_from_closed_vocabularies_pass(line):
         pytest.param("When: no bullet", id="no bullet"),
         pytest.param("", id="empty"),
         pytest.param("* star", id="star"),
-        pytest.param("- " + "가" * 399, id="401 characters"),
+        pytest.param("- Always pass " + ", ".join(["a" * 60] * 7) + " and b", id="over 400 characters"),
+        pytest.param('- Call: a(b="c\u202ed").', id="bidi override in a value"),
+        pytest.param('- Call: a(b="c\nd").', id="newline in a value"),
         pytest.param("- a\n- b", id="newline"),
         pytest.param("- a\x1b[31mb", id="terminal escape"),
         pytest.param("- a\u202eb", id="bidi override"),
@@ -83,11 +83,53 @@ def test_the_name_of_a_field_is_not_private_data(path):
     assert refuse_line(f"- zip: from {path}") is None
 
 
-@given(st.text())
-def test_a_line_that_passes_holds_no_markup_and_nothing_invisible(text):
-    line = f"- {text}"
-    if refuse_line(line) is None:
-        assert len(line) <= 400
-        assert all(unicodedata.category(char)[0] in "LNPSZ" for char in line)
-        assert line.isprintable()
-        assert not set(line) & set("`*|[]{}\\#@!$'\n")
+# --- The words of the base: what the docstring's file has, and what it uses of other files.
+
+TOOLS = """
+from shop.backend import Priority
+
+FIELDS = ("priority", "우선순위")
+
+def open_ticket(priority):
+    return Priority(priority)
+"""
+ENUM = 'from enum import Enum\n\nclass Priority(Enum):\n    LOW = "low"\n    TOP = "top"\n'
+FILES = {
+    "lib/shop/tools.py": TOOLS,
+    "lib/shop/backend/__init__.py": "from .types import Priority\n",
+    "lib/shop/backend/types.py": ENUM,
+    "lib/shop/mail.py": 'GREETING = "hello"\n',
+}
+
+
+@pytest.fixture(scope="module")
+def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Words]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        hush_git(monkeypatch)
+        project = copy_project(first_project, tmp_path_factory.mktemp("names"))
+        project.commit(FILES)
+        with Repository(project.root) as repository:
+            definition = find_definition(read_source(TOOLS.encode()).tree, "open_ticket")
+            base = project.git("rev-parse", "HEAD")
+            yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", definition)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ("- priority: one of low, top", False),
+        ('- priority="low" fails', False),
+        ("- priority: one of hello, low", True),
+        ("- priority: one of low, urgent", True),
+        ("- Call open_ticket first (same priority)", True),  # itself
+    ],
+)
+def test_a_value_may_stand_where_the_file_imports_it_from_and_in_no_other(
+    words: Words, line: str, is_refused: bool
+) -> None:
+    assert bool([*refuse_words(line, words)]) is is_refused
+
+
+@pytest.mark.parametrize(("field", "is_refused"), [("priority", False), ("우선순위", True)])
+def test_a_field_has_an_ascii_name_whatever_declares_it(field: str, is_refused: bool, words: Words) -> None:
+    assert bool([*refuse_words(f"- priority: only while {field} is low", words)]) is is_refused

@@ -10,9 +10,9 @@ from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import statement_key
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import draft_statement, draft_statements
 from coreloop.learn.proposals.entry import Sides, Statement
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from promoting import statement
 from samples import words
 

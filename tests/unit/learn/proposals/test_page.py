@@ -12,10 +12,9 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, Without
-from coreloop.learn.proposals.page import markdown, section
-from coreloop.learn.proposals.proposal_files import CandidatesFile
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.proposal_files import CandidatesFile, markdown, section
 from promoting import FILE, candidate, statement
 from rows import each_row
 
@@ -47,10 +46,9 @@ SHOWN = [
 @each_row("line", SHOWN)
 def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) -> None:
     local = read_statement(line=line)
-    shown = local.shared(WORDS)
-    assert (shown.line, shown.key, shown.tool, shown.refused) == (line, local.key, "analysis", None)
-    assert shown.suggested_append == local.suggested_append
-    assert shown.example_questions == ()
+    assert local.is_declared(WORDS)
+    assert local.shared() == replace(local, example_questions=())
+    assert local.labelled(WORDS)["line"] == line
 
 
 WITHHELD = [
@@ -65,11 +63,17 @@ WITHHELD = [
 
 
 @each_row("line", WITHHELD)
-def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
-    shown = read_statement(line=line).shared(WORDS)
-    assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
-    assert str(shown.refused).startswith("withheld: contains a name that neither")
-    assert "canary" not in repr(shown)
+def test_statement_with_an_undeclared_word_is_text_of_others_and_is_not_shared(line: str) -> None:
+    entry = read_statement(line=line)
+    labelled = entry.labelled(WORDS)
+    assert (labelled["line"], labelled["untrusted_line"]) == (None, line)
+    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=(entry,)).with_ids()
+    shared = document.shared(WORDS)
+    assert (shared.entries, shared.n_folded) == ((), 1)
+    assert entry.key not in repr(shared)
+    outside = BLOCK.sub("", section(entry, WORDS))
+    assert line not in outside
+    assert "it has a name that neither coreloop.yaml nor the source declares" in outside
 
 
 def test_statements_and_candidates_share_one_numbering() -> None:
@@ -93,7 +97,7 @@ def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared
     assert shared.n_folded == 1
     assert [entry.line for entry in shared.statements] == ["- company: from show().code"]
     assert few.key not in repr(shared)
-    assert "Not listed: 1 of fewer than 5 requests." in markdown(shared, WORDS)
+    assert "Not listed: 1 of undeclared names, or of fewer than 5 requests." in markdown(shared, WORDS)
 
 
 def _failing(**changes: Any) -> Counterexample:
@@ -118,12 +122,26 @@ def _failing(**changes: Any) -> Counterexample:
     return Counterexample(**{**facts, **changes})
 
 
-def test_a_shared_counterexample_keeps_what_source_and_settings_declare() -> None:
-    steps = (Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)
-    shown = _failing(steps=steps).shared(WORDS)
-    assert (shown.key, shown.tool, shown.selectors) == ("", "analysis", {"axis": "growth"})
-    assert shown.arg_keys == ("axis", "[REDACTED 6]", "company")
-    assert shown.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
+@each_row(
+    ("changes", "is_declared"),
+    [
+        ({"arg_keys": ("axis", "company")}, True),
+        ({"arg_keys": ("axis", "CANARY")}, False),
+        ({"selectors": {"axis": "CANARY"}}, False),
+        ({"steps": (Step("CANARY", {}, ()),)}, False),
+        ({"tool": "CANARY"}, False),
+    ],
+)
+def test_a_counterexample_is_declared_if_all_its_calls_are(
+    changes: dict[str, Any], is_declared: bool
+) -> None:
+    failing = _failing(**{"arg_keys": ("axis",), **changes})
+    assert failing.is_declared(WORDS) is is_declared
+    assert (failing.shared().key, failing.shared().error_template) == ("", None)
+    assert (failing.labelled(WORDS)["key"], failing.labelled(WORDS)["untrusted_error_template"]) == (
+        "k",
+        "no",
+    )
 
 
 HOSTILE = ["# x", "<b>x</b>", "[x](https://e)", "a\n\n# b", "`x`", "*x*", "x_y", "a|b", "a\u202eb", "&lt;"]

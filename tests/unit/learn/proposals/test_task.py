@@ -3,7 +3,7 @@
 from typing import Any
 
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.task import ErrorRow, Mender, task_of
+from coreloop.learn.proposals.entry import ErrorRow, Mender, task_of
 
 TOOL = Tool("book", "shop/tools.py", "book", ("room", "hours"), frozenset(), line=12)
 

@@ -1,10 +1,22 @@
-"""A case is counted once, however often it was recorded."""
+"""A case is counted once, however often it was recorded; the evidence of a line is cases, not calls."""
 
+from dataclasses import replace
+from math import comb
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from coreloop.learn.statements.cases import RequestKeys, case_numbers, owners
+from coreloop.learn.statements.cases import (
+    NumberedCalls,
+    RequestKeys,
+    bits_of,
+    case_numbers,
+    compare,
+    owners,
+    rank_test,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,3 +48,79 @@ def test_ten_thousand_requests_of_one_shop_are_joined_in_bounded_work() -> None:
     rng = Random(1)
     keys = [RequestKeys(identifiers=(1, 2, *(rng.randrange(10**6) for _ in range(4)))) for _ in range(10_000)]
     assert len(set(case_numbers(keys)[0])) > 9_900
+
+
+N = 60
+
+
+def _calls(good: set[int], cases: list[int] | None = None) -> NumberedCalls:
+    return NumberedCalls(N, bits_of(good, N), cases if cases is not None else list(range(N)))
+
+
+FOLLOW, DEVIATE = bits_of(range(40), N), bits_of(range(40, N), N)
+CLEAR = _calls(set(range(40)))
+
+
+def test_calls_of_many_cases_that_all_fail_are_evidence() -> None:
+    p_value = compare(CLEAR, FOLLOW, DEVIATE)
+    assert p_value is not None
+    assert p_value < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("calls", "p_value"),
+    [
+        pytest.param(_calls(set(range(40)), [place % 40 // 20 for place in range(N)]), None, id="two cases"),
+        pytest.param(_calls(set(range(46))), 1.0, id="three in ten succeed"),
+        pytest.param(_calls(set(range(4))), 1.0, id="a difference of ten points"),
+        pytest.param(replace(CLEAR, last=bits_of([0, 41], N), good=CLEAR.good & ~1), 1.0, id="the last days"),
+    ],
+)
+def test_what_is_no_evidence(calls: NumberedCalls, p_value: float | None) -> None:
+    assert compare(calls, FOLLOW, DEVIATE) == p_value
+
+
+def test_a_case_that_is_recorded_a_hundred_times_counts_once() -> None:
+    cases = [0] * 10 + list(range(1, 31)) + [50] * 18 + [51, 52]
+    p_value = compare(_calls(set(range(40)), cases), FOLLOW, DEVIATE)
+    assert p_value is not None
+    assert p_value >= 1 / comb(31 + 3, 3)
+
+
+def test_a_day_on_which_all_fails_is_no_cause() -> None:
+    days = ["outage" if place >= 40 else f"day {place % 9}" for place in range(N)]
+    assert compare(replace(CLEAR, strata=[days]), FOLLOW, DEVIATE) == 1.0
+
+
+def test_a_model_that_explains_most_of_the_difference_is_the_cause() -> None:
+    """Two models: the weak one fails and deviates; within each of them the line makes little difference."""
+    weak = {place for place in range(N) if place >= 36}
+    good = (set(range(N)) - weak) | {39, 38}
+    follow, deviate = bits_of([*range(34), 38, 39, 36, 37], N), bits_of([34, *range(40, N)], N)
+    model = ["weak" if place in weak else "strong" for place in range(N)]
+    calls = replace(_calls(good), strata=[model])
+    assert compare(replace(calls, strata=()), follow, deviate) != 1.0
+    assert (
+        compare(replace(calls, good=calls.good & ~bits_of([38, 39], N), strata=[model]), follow, deviate)
+        == 1.0
+    )
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_no_p_value_is_below_one_in_the_number_of_choices(first: list[float], second: list[float]) -> None:
+    p_value = rank_test(first, second)
+    assert 1 / comb(len(first) + len(second), min(len(first), len(second))) <= p_value <= 1.0
+    assert p_value == pytest.approx(rank_test(second, first))
+
+
+@pytest.mark.parametrize(
+    ("rates", "n", "limit", "least"), [((0.05, 0.95), 15, 0.001, 198), ((0.3, 0.6), 40, 0.0075, 170)]
+)
+def test_what_the_test_is_meant_to_find_is_found(
+    rates: tuple[float, float], n: int, limit: float, least: int
+) -> None:
+    rng, n_found = Random(1), 0
+    for _ in range(200):
+        sides = [[sum(rng.random() < rate for _ in range(3)) / 3 for _ in range(n)] for rate in rates]
+        n_found += rank_test(*sides) <= limit
+    assert n_found >= least

@@ -10,10 +10,10 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, resolve_tools
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.statements.findings import to_statements
 from coreloop.learn.statements.logged_calls import read_log
 from coreloop.learn.statements.search import search_tools

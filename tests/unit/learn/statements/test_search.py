@@ -13,8 +13,8 @@ from types import ModuleType
 import orjson
 import pytest
 
-from coreloop.learn.effect.named_failure import named_failure, places_against
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.effect.tool_days import named_failure, places_against
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.statements.findings import error_table, to_statements

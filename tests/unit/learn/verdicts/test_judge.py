@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.verdicts.judge import judge
+from coreloop.learn.verdicts.judge import judge, read_queue
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from logs import record, write_log
-from promoting import KEY, counterexample, write_candidates
+from promoting import KEY, counterexample, statement, write_candidates
 from promoting import candidate as a_candidate
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -154,12 +154,6 @@ def test_no_bytes_are_fatal(content: bytes):
     assert [judgment.id for judgment in judgments.given] == ["req-1"]
 
 
-def test_a_newer_version_is_refused_by_name(tmp_path: Path):
-    written(tmp_path, [a_line(), a_line(schema_version=2, verdict=["new"])])
-    with pytest.raises(WorkspaceError, match=r"2026-04-25\.jsonl: line 2 has schema version 2; upgrade"):
-        read_verdicts(tmp_path)
-
-
 def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Workspace):
     (workspace.judgments_dir / "2026-04-25.jsonl").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match="cannot be read"):
@@ -173,4 +167,15 @@ def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Works
         give(workspace, "req-1", "P")
 
 
-# --- what was proposed -----------------------------------------------------------------------------
+# --- what waits ------------------------------------------------------------------------------------
+
+
+def test_proposals_wait_by_age_until_they_have_a_verdict(tmp_path: Path):
+    workspace = Workspace(tmp_path, Settings())
+    path = workspace.candidates_dir / "2026-04-25-candidates.json"
+    write_candidates(path, statement(id="cand-2026-04-25-002"), a_candidate(id="cand-2026-04-25-001"))
+    waiting = read_queue(workspace)
+    assert [one.id for one in waiting] == ["cand-2026-04-25-001", "cand-2026-04-25-002"]
+    assert waiting[1].text == "analysis: company: from show().code"
+    give(workspace, waiting[0].id, "P")
+    assert [one.id for one in read_queue(workspace)] == ["cand-2026-04-25-002"]

@@ -3,13 +3,15 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
+import msgspec
 import pytest
 
 from coreloop.base.git.promotions import Promotion
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.learn.verdicts.judge import Proposed
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.proposals.proposal_files import Proposed
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     ProposalState,
@@ -18,9 +20,11 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.judgments import HumanVerdict, HumanVerdicts
 from coreloop.observe.judgments import VerdictLetter as Judged
+from promoting import statement
 
 AT = datetime(2026, 4, 25, tzinfo=UTC)
-ENTRY = Proposed("ce-2026-04-25-001", "k", date(2026, 4, 25))
+LINE = msgspec.convert(statement(), Statement)
+ENTRY = Proposed("ce-2026-04-25-001", "k", date(2026, 4, 25), LINE)
 MERGED = Promotion("k", ENTRY.id, "F", "a.py::pay", "sha", AT, reverted=False)
 CHANGE = Change(
     tool="pay",
@@ -53,7 +57,7 @@ LATER = Effect(
     verdict=EffectVerdict.TOO_EARLY,
 )
 ROWS = {
-    "found": (ProposalState.FOUND, {"entries": (replace(ENTRY, is_draft=False),)}),
+    "found": (ProposalState.FOUND, {"entries": (replace(ENTRY, entry=None),)}),
     "waiting": (ProposalState.WAITING, {}),
     "rejected": (ProposalState.REJECTED, {"verdict": Judged.VIOLATION}),
     "open, whatever was judged": (

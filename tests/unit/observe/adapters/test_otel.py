@@ -11,8 +11,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Status, StatusCode
 
 from coreloop import dropped
+from coreloop.observe.adapters import requests
 from coreloop.observe.adapters.otel import Traces, record_spans
-from coreloop.observe.adapters.requests import Requests
 
 
 @pytest.fixture
@@ -124,7 +124,9 @@ def test_ten_thousand_roots_that_never_end_stay_within_the_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("coreloop.observe.adapters.otel.MAX_SPANS", 500)
-    before, traces = dropped(), Traces(Requests(tmp_path, max_under_way=100))
+    monkeypatch.setattr(requests, "MAX_UNDER_WAY", 100)
+    monkeypatch.setattr(requests, "_under_way", {})
+    before, traces = dropped(), Traces(tmp_path)
     tracer = TracerProvider().get_tracer("test")
     for _ in range(10_000):
         root = tracer.start_span("run", attributes={"gen_ai.operation.name": "invoke_agent"})
@@ -133,6 +135,6 @@ def test_ten_thousand_roots_that_never_end_stay_within_the_limits(
         traces.on_start(chat)
         chat.end()
         traces.on_end(chat)
-    assert len(traces._requests) == 100
+    assert len(requests._under_way) == 100
     assert len(traces._spans) <= 500
     assert dropped()["never_ended"] - before.get("never_ended", 0) == 9_900

@@ -2,7 +2,6 @@
 
 from coreloop.base.error_classes import error_class
 from coreloop.observe.adapters.plain_values import (
-    named_args,
     plain_result,
     rejection,
     rejection_in,
@@ -15,7 +14,7 @@ SCHEMA = {
     "required": ["city", "seats"],
     "additionalProperties": False,
     "properties": {
-        "city": {"type": "string", "maxLength": 8},
+        "city": {"type": "string"},
         "seats": {"type": "integer", "minimum": 1, "maximum": 20},
         "kind": {"anyOf": [{"enum": ["desk", "room"]}, {"type": "null"}]},
         "timeout": {"type": "number", "exclusiveMinimum": 0},
@@ -27,14 +26,19 @@ SCHEMA = {
     ("args", "said"),
     [
         ({"city": "Oslo"}, "seats: Field required"),
-        ({"city": "Oslo", "seats": "private"}, "seats: Input should be of type integer"),
-        ({"city": "Oslo", "seats": 99}, "seats: Input should be less than or equal to 20"),
-        ({"city": "private place", "seats": 1}, "city: Input should have a length of at most 8"),
+        (
+            {"city": "Oslo", "seats": "private"},
+            "seats: Input should be of type integer, minimum 1, maximum 20",
+        ),
+        ({"city": "Oslo", "seats": 99}, "seats: Input should be of type integer, minimum 1, maximum 20"),
         (
             {"city": "Oslo", "seats": 1, "kind": "private"},
-            "kind: Input should be one of ['desk', 'room'] or Input should be of type null",
+            "kind: Input should be of enum ['desk', 'room'] or type null",
         ),
-        ({"city": "Oslo", "seats": 1, "timeout": 0}, "timeout: Input should be greater than 0"),
+        (
+            {"city": "Oslo", "seats": 1, "timeout": 0},
+            "timeout: Input should be of type number, exclusiveMinimum 0",
+        ),
         ({"city": "Oslo", "seats": 1, "colour": "private"}, "colour: Extra inputs are not permitted"),
         ({"city": "Oslo", "seats": "4", "kind": None}, "rejected before the tool ran"),  # servers convert it
         ('{"city": "Oslo"}', "seats: Field required"),
@@ -74,20 +78,6 @@ def test_rejection_is_read_from_a_text_without_its_values() -> None:
         "invalid_argument: seats: Input should be a valid integer; city: Field required"
     )
     assert rejection_in("no room") is None
-
-
-@each_row(
-    ("args", "named"),
-    [
-        ({"a": 1}, {"a": 1}),
-        ('{"a": 1}', {"a": 1}),
-        ("[1]", {"value": [1]}),
-        ("{broken", {"value": "{broken"}),
-        (b"\xff", {"value": "\ufffd"}),
-    ],
-)
-def test_arguments_are_named(args: object, named: dict[str, object]) -> None:
-    assert named_args(args) == named
 
 
 @each_row(

@@ -11,7 +11,8 @@ import pytest
 
 from coreloop import current, dropped, observed_tool
 from coreloop.base.record_lines import MAX_LINE_BYTES
-from coreloop.observe.adapters.requests import NO_RESULT, UNFINISHED, Requests
+from coreloop.observe.adapters import requests
+from coreloop.observe.adapters.requests import NO_RESULT, UNFINISHED, AdaptedRequest, ended
 from coreloop.observe.descriptions_in_force import SentTool
 
 
@@ -30,7 +31,7 @@ def counted(reason: str, before: dict[str, int]) -> int:
 
 
 def test_calls_are_recorded_in_the_order_in_which_they_were_asked_for(tmp_path: Path) -> None:
-    request = Requests(tmp_path).start("which rooms?", session_id="s")
+    request = AdaptedRequest("which rooms?", session_id="s", data_dir=tmp_path)
     request.replied(model="m", provider="p")
     request.asked(1, "find", {"city": "Oslo"})
     request.asked(2, "book", '{"room": "os-fjord"}')
@@ -48,9 +49,8 @@ def test_calls_are_recorded_in_the_order_in_which_they_were_asked_for(tmp_path: 
 
 
 def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
     for error in (asyncio.CancelledError(), None):
-        request = requests.start()
+        request = AdaptedRequest(data_dir=tmp_path)
         request.asked(1, "book", {})
         request.end(error=error)
     first, second = records(tmp_path)
@@ -58,13 +58,16 @@ def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_pat
     assert (second["error"], second["tool_calls"][0]["error"]) == (None, NO_RESULT)
 
 
-def test_oldest_request_of_too_many_has_lost_its_end_and_is_counted(tmp_path: Path) -> None:
-    before, requests = dropped(), Requests(tmp_path, max_under_way=2)
-    lost = requests.start("lost")
+def test_oldest_request_of_too_many_has_lost_its_end_and_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "MAX_UNDER_WAY", 2)
+    monkeypatch.setattr(requests, "_under_way", {})
+    before, lost = dropped(), AdaptedRequest("lost", data_dir=tmp_path)
     lost.asked(1, "book", {})
-    requests.start("next")
+    AdaptedRequest("next", data_dir=tmp_path)
     assert lost.is_open
-    requests.start("third")
+    AdaptedRequest("third", data_dir=tmp_path)
     (record,) = records(tmp_path)
     assert (record["question"], record["error"]) == ("lost", UNFINISHED)
     assert record["tool_calls"][0]["error"] == NO_RESULT
@@ -73,11 +76,9 @@ def test_oldest_request_of_too_many_has_lost_its_end_and_is_counted(tmp_path: Pa
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_child_of_a_fork_does_not_write_its_parents_requests(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
-    request = requests.start("the parent's")
+    request = AdaptedRequest("the parent's", data_dir=tmp_path)
     child = os.fork()
     if not child:
-        requests.flush()
         request.end()
         os._exit(len(records(tmp_path)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -96,9 +97,9 @@ class Hostile:
 
 
 def test_faults_of_values_and_reports_after_the_end_do_not_reach_the_host(tmp_path: Path) -> None:
-    before, requests = dropped(), Requests(tmp_path)
-    requests.ended().answered(1, "x")
-    request = requests.start(Hostile())  # type: ignore[arg-type]
+    before = dropped()
+    ended().answered(1, "x")
+    request = AdaptedRequest(Hostile(), data_dir=tmp_path)  # type: ignore[arg-type]
     request.asked(1, Hostile(), {"a": Hostile(), 3: {1}})  # type: ignore[arg-type]
     request.answered(1, Hostile())
     request.answered([], "unhashable")  # type: ignore[arg-type]
@@ -114,7 +115,7 @@ def test_decorated_tool_inside_the_request_is_not_recorded_again(tmp_path: Path)
     def book(room: str) -> str:
         return room
 
-    request, before = Requests(tmp_path).start(), dropped()
+    request, before = AdaptedRequest(data_dir=tmp_path), dropped()
     request.asked(1, "book", {"room": "os-fjord"})
     with request:
         request.answered(1, book("os-fjord"))
@@ -125,12 +126,12 @@ def test_decorated_tool_inside_the_request_is_not_recorded_again(tmp_path: Path)
     assert dropped() == before
 
 
-def test_threads_may_share_the_requests(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
+def test_threads_may_share_the_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "_under_way", {})
 
     def run(worker: int) -> None:
         for number in range(50):
-            request = requests.start(f"{worker} {number}")
+            request = AdaptedRequest(f"{worker} {number}", data_dir=tmp_path)
             request.asked(1, "find", {"n": number})
             request.answered(1, {"found": number})
             request.end(answer="x")
@@ -143,14 +144,13 @@ def test_threads_may_share_the_requests(tmp_path: Path) -> None:
     written = records(tmp_path)
     assert len({record["question"] for record in written}) == len(written) == 400
     assert all(len(record["tool_calls"]) == 1 for record in written)
-    assert len(requests) == 0
+    assert not requests._under_way
 
 
 def test_descriptions_are_kept_once_and_named_by_their_hash(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
     old, new = SentTool("book", "Book a room.", {"type": "object"}), SentTool("book", "Book one.", {})
     for tool in (old, old, new):
-        request = requests.start()
+        request = AdaptedRequest(data_dir=tmp_path)
         request.sent([tool])
         request.end()
     first, second, third = (record["descriptions"] for record in records(tmp_path))

@@ -166,15 +166,11 @@ def _with_agent(folder: Path, session: Session, agent: Session) -> list[Path]:
 _LOOKED_UP = Session("a").user("look it up").calls("Grep", {"pattern": "x"}).result("found").says("there")
 
 
-@pytest.mark.parametrize("is_told_beside", [True, False])
-def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path, is_told_beside: bool) -> None:
+def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path) -> None:
     session = Session().user("first").says("1", stop_reason="end_turn").user("q").calls("Task", id="t-9")
     session.result("there", id="t-9").says("done", stop_reason="end_turn")
-    if not is_told_beside:
-        session.lines[4]["toolUseResult"] = {"agentId": "a1"}
+    session.lines[4]["toolUseResult"] = {"agentId": "a1"}
     files = _with_agent(tmp_path, session, _LOOKED_UP)
-    if is_told_beside:
-        files[0].with_suffix(".meta.json").write_text('{"toolUseId": "t-9"}')
     inner, first, outer = requests("claude-code", *files)
     assert (inner.question, [call.name for call in inner.calls]) == ("look it up", ["Grep"])
     assert (inner.parent_id, inner.session_id) == (outer.id, "s-1")

@@ -15,17 +15,14 @@ from foreign_traces import read, requests, skips, write_document
 TASK = {"eval_id": "e-1", "model": "openai/gpt-x", "created": "2026-04-25T09:00:00+09:00"}
 
 
-def _tool(function: str = "show", **more: Any) -> dict[str, Any]:
-    return {
-        "event": "tool",
-        "function": function,
-        "arguments": {"topic": "배당"},
-        "result": "100원",
-        "timestamp": "2026-04-25T09:00:01+00:00",
-        "completed": "2026-04-25T09:00:03+00:00",
-        "span_id": "agent",
-        **more,
-    }
+def _messages(result: Any = "100원", arguments: Any = None, **more: Any) -> list[dict[str, Any]]:
+    call = {"id": "c-1", "function": "show", "arguments": arguments or {"topic": "배당"}}
+    return [
+        {"role": "user", "content": "배당은?"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c-1", "function": "show", "content": result, **more},
+        {"role": "assistant", "content": [{"type": "text", "text": "100원이다."}]},
+    ]
 
 
 def _sample(**more: Any) -> dict[str, Any]:
@@ -34,8 +31,8 @@ def _sample(**more: Any) -> dict[str, Any]:
         "epoch": 1,
         "uuid": "u-1",
         "input": "배당은?",
-        "output": {"choices": [{"message": {"role": "assistant", "content": "100원이다."}}]},
-        "events": [_tool(), {"event": "model", "timestamp": "2026-04-25T09:00:04+00:00", "span_id": "agent"}],
+        "messages": _messages(),
+        "events": [{"event": "model", "timestamp": "2026-04-25T09:00:04+00:00", "span_id": "agent"}],
         "total_time": 4.5,
         **more,
     }
@@ -53,11 +50,16 @@ def _only(path: Path, **more: Any) -> TracedRequest:
 def test_a_sample_is_one_request(tmp_path: Path) -> None:
     request = _only(tmp_path)
     assert (request.question, request.answer_chars, request.error) == ("배당은?", 7, None)
-    assert (request.provider, request.model, request.rounds) == ("openai", "gpt-x", 1)
+    assert (request.provider, request.model, request.rounds) == ("openai", "gpt-x", 2)
     assert (request.duration_ms, request.ended.isoformat()) == (4500, "2026-04-25T09:00:04+00:00")
     [call] = request.calls
     assert (call.name, call.args, call.error) == ("show", {"topic": "배당"}, None)
-    assert (call.duration_ms, call.result_size_bytes) == (2000, 6)
+    assert (call.result, call.result_size_bytes) == ("100원", 6)
+
+
+def test_a_log_without_events_has_its_calls_and_the_time_of_its_start(tmp_path: Path) -> None:
+    request = _only(tmp_path, events=[])
+    assert (len(request.calls), request.ended.isoformat()) == (1, "2026-04-25T00:00:00+00:00")
 
 
 @pytest.mark.parametrize(
@@ -65,11 +67,10 @@ def test_a_sample_is_one_request(tmp_path: Path) -> None:
     [
         ({"error": {"type": "timeout", "message": "took too long"}}, "timeout: took too long"),
         ({"error": {}}, "error"),
-        ({"failed": True}, "failed"),
     ],
 )
 def test_errors_of_calls(tmp_path: Path, more: dict[str, Any], error: str | None) -> None:
-    assert _only(tmp_path, events=[_tool(**more)]).calls[0].error == error
+    assert _only(tmp_path, messages=_messages(**more)).calls[0].error == error
 
 
 @pytest.mark.parametrize(
@@ -92,26 +93,14 @@ def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str
     assert (judgment and judgment["verdict"]) == verdict
 
 
-def test_calls_of_a_scorer_are_not_the_agents(tmp_path: Path) -> None:
-    scorer = [
-        {"event": "span_begin", "id": "scorers", "type": "scorers"},
-        {"event": "span_begin", "id": "inner", "type": "agent", "parent_id": "scorers"},
-        _tool("grade", span_id="inner"),
-        {"event": "model", "span_id": "scorers"},
-    ]
-    request = _only(tmp_path, events=[_tool(), *scorer])
-    assert ([call.name for call in request.calls], request.rounds) == (["show"], None)
-
-
 def test_attachments_are_replaced_by_their_text(tmp_path: Path) -> None:
     request = _only(
         tmp_path,
         attachments={"a": "길다" * 100},
         input="attachment://a",
-        events=[_tool(arguments={"text": "attachment://a"}, result="attachment://a")],
-        output={"choices": [{"message": {"role": "assistant", "content": "attachment://a"}}]},
+        messages=_messages("attachment://a", {"text": "attachment://a"}),
     )
-    assert (request.question, request.answer_chars) == ("길다" * 100, 200)
+    assert request.question == "길다" * 100
     assert request.calls[0].args == {"text": "길다" * 100}
     assert request.calls[0].result_size_bytes == 600
 

@@ -128,7 +128,7 @@ def test_of_two_copies_the_fuller_counts_in_any_order(tmp_path: Path) -> None:
     ("value", "reason"),
     [
         ({"type": "TOOL", "id": "a"}, "not of this format"),
-        (_observation("a", startTime="soon"), "no valid time"),
+        (_observation("a", startTime="soon", endTime=None), "no valid time"),
         ([[[[[[[_observation("a")]]]]]]], "not of this format"),
         ("{torn", "torn or not JSON"),
     ],

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.importers import openai_chat
-from coreloop.observe.importers.append_requests import ImportRequest, run_import
+from coreloop.observe.importers.append_requests import run_import
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import LONG_AGO, recorded, requests, skips, write_document, write_lines
+from retail_shop import dated
 
 Episodes = list[tuple[dict[str, Any], dict[str, Any]]]
 TS = "2026-04-25T09:30:00Z"
@@ -234,7 +235,7 @@ def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], 
     ("value", "reason"),
     [
         ({"messages": [], "ts": TS}, "list without a message"),
-        ({"messages": [says("?")]}, "no valid time; supply the times with --times FILE"),
+        ({"messages": [says("?")]}, "no valid time"),
         ({"messages": "?"}, "not of this format"),
         ("{torn", "torn or not JSON"),
     ],
@@ -242,22 +243,6 @@ def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], 
 def test_anything_but_a_request_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
     path = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "ts": TS}, value])
     assert skips("openai-chat", path) == [reason]
-
-
-def test_times_come_from_records_by_the_request_id(tmp_path: Path) -> None:
-    chats = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "request_id": "r"}])
-    times = write_lines(tmp_path / "times.jsonl", [{"request_id": "r", "ts": TS}, {"ts": TS}, "{torn"])
-    request = ImportRequest(source="openai-chat", paths=(chats,), folder=tmp_path / "out", times=times)
-    report = run_import(request, Settings(), now_s=LONG_AGO)
-    assert (report.added, report.first_day) == (1, "2026-04-25")
-
-
-def test_useless_times_are_refused(tmp_path: Path) -> None:
-    chats = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "request_id": "r"}])
-    for source, problem in (("openai-chat", WorkspaceError), ("langfuse", UsageError)):
-        request = ImportRequest(source=source, paths=(chats,), folder=tmp_path / "out", times=chats)
-        with pytest.raises(problem, match=r"has no line with a request_id and a ts|--times is for"):
-            run_import(request, Settings(), now_s=LONG_AGO)
 
 
 # the real episodes
@@ -275,8 +260,9 @@ def trajectories(shared_data: Path) -> Path:
 def episodes(trajectories: Path, tau_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Episodes:
     """The imported records, each with another converter's record of the same episode."""
     folder = tmp_path_factory.mktemp("imported")
-    request = ImportRequest(source="openai-chat", paths=(trajectories,), folder=folder, times=tau_log)
-    report = run_import(request, Settings(), now_s=LONG_AGO)
+    chats = dated(trajectories, tau_log, tmp_path_factory.mktemp("chats") / "chats.jsonl")
+    workspace = Workspace(tmp_path_factory.mktemp("project"), Settings())
+    report = run_import("openai-chat", [chats], workspace, out=folder, now_s=LONG_AGO)
     assert (report.added, report.skipped, report.dropped) == (690, Counter(), Counter())
     theirs = {
         record["ts"][:19]: record for record in map(json.loads, tau_log.read_text("utf-8").splitlines())

@@ -25,7 +25,7 @@ FAITHFUL = "{name: inspect.getdoc(tools[name]) for name in tools}"
 
 
 def line_edit() -> Edited:
-    outcome = put_lines(SOURCE.encode(), "update", [LINE], width=100)
+    outcome = put_lines(SOURCE.encode(), "update", [LINE])
     assert isinstance(outcome, Edited)
     return outcome
 

@@ -18,12 +18,11 @@ from coreloop.runs.agent.agent_report import (
     Waiver,
     read_report,
 )
-from coreloop.runs.agent.agent_runs import close_if_over, waive
+from coreloop.runs.agent.agent_runs import agree, close_if_over
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.limits import Limits
 from coreloop.runs.load import load_run
-from coreloop.runs.manage import create_run
-from coreloop.runs.pause_and_stop import pause_run, resume_run
+from coreloop.runs.manage import create_run, pause_run, resume_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
 from running import MOMENT, SetClock, new_run, python, record_report, store_at
@@ -31,7 +30,7 @@ from running import MOMENT, SetClock, new_run, python, record_report, store_at
 
 def open_run(store: Store, question: str = "The first or the second?", **limits: Any) -> str:
     clock = SetClock()
-    return create_run(store, question, kind="agent", limits=Limits(**limits), drives_itself=True, clock=clock)
+    return create_run(store, question, kind="agent", limits=Limits(**limits), clock=clock)
 
 
 def state_of(store: Store, run_id: str) -> State:
@@ -90,12 +89,12 @@ def test_a_pause_does_not_count_as_work(store: Store):
 def test_a_waiver_keeps_its_sub_question_open_until_a_person_agrees(store: Store):
     run_id = open_run(store)
     record_report(store, run_id, AgentReport(sub_questions=("first?",)))
-    with pytest.raises(UsageError, match="no agent proposed to drop q1; proposed: none"):
-        waive(store, run_id, "q1")
+    with pytest.raises(UsageError, match="q1 was not proposed to fall away; proposed: none"):
+        agree(store, run_id, ["q1"], is_waived=True)
     state = record_report(store, run_id, AgentReport(sub_questions=(Waiver("q1", "moot"),)))
     assert state.status == "running"
     assert next_step(store, state)["sub_questions"][0]["state"].startswith("open; a person has not yet")
-    assert waive(store, run_id, "q1").status == "completed"
+    assert agree(store, run_id, ["q1"], is_waived=True).status == "completed"
 
 
 # --- a driver holds the run ------------------------------------------------------------------------

@@ -188,10 +188,7 @@ def test_a_manifest_that_a_repository_brings_removes_no_other_files(tmp_path: Pa
     (tmp_path / "mine").write_text("x")
     manifest = json.loads((tmp_path / MANIFEST).read_bytes())
     digest = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
-    manifest["files"] = {"mine": digest, "../mine": digest}
-    (tmp_path / "empty").mkdir()
-    manifest["folders"] = ["empty", "../project"]
+    manifest |= {name: {"digest": digest} for name in ("mine", "../mine")}
     (tmp_path / MANIFEST).write_text(json.dumps(manifest))
     uninstall(tmp_path, confirm=True)
     assert (tmp_path / "mine").exists()
-    assert (tmp_path / "empty").exists()

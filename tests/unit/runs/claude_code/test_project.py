@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_manifest_from_elsewhere_takes_nothing_out_of_the_ignored_files(reposi
     install(repository, lease_s=60, confirm=True)
     manifest = json.loads((repository / MANIFEST).read_bytes())
     (repository / IGNORED).write_text("secrets.env\n")
-    manifest["ignored"] = "secrets.env\n"
+    manifest[IGNORED]["digest"] = sha256(b"secrets.env\n").hexdigest()
     (repository / MANIFEST).write_text(json.dumps(manifest))
     uninstall(repository, confirm=True)
     assert (repository / IGNORED).read_text() == "secrets.env\n"

@@ -16,7 +16,7 @@ from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.driver.console import CtrlC
 from coreloop.runs.driver.execution import HEAD_BYTES, TAIL_BYTES, output_file
-from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.manage import stop_run
 from coreloop.runs.run_files import session_folder
 from coreloop.runs.stores.store import open_store
 from driving import begin, go_on, is_alive

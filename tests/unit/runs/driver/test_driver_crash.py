@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.waiting import wait_until
 from coreloop.runs.events import IterationCommitted, StepCommitted
 from coreloop.runs.stores.store import open_store
 from driving import begin, go_on, is_alive, state_at
@@ -124,7 +125,8 @@ def test_a_killed_keeper_is_a_failure_and_leaves_nothing(tmp_path: Path):
         "failures",
         "IterationFailedError: exit code 137",
     )
-    assert not is_alive((tmp_path / "left").read_text().strip())
+    left = (tmp_path / "left").read_text().strip()
+    assert wait_until(lambda: not is_alive(left), within_s=5, pause_s=0.01)
 
 
 def test_a_command_that_signals_its_whole_group_is_a_failure(tmp_path: Path):

@@ -21,7 +21,7 @@ import os
 workspace = open_workspace(Path.cwd())
 with open_store(workspace) as store:
     run_id = begin_run(
-        workspace, store, "why?", kind="{kind}", now=datetime.now(UTC), drives_itself={drives_itself}
+        workspace, store, "why?", kind="{kind}", now=datetime.now(UTC)
     )
     with work_on(store, run_id):
         os.kill(os.getpid(), 9)
@@ -29,13 +29,10 @@ with open_store(workspace) as store:
 
 
 @pytest.mark.parametrize(
-    ("kind", "drives_itself", "status"),
-    slow_after(1, [("research", False, "failed"), ("ask", False, "failed"), ("agent", True, "running")]),
+    ("kind", "status"), slow_after(1, [("research", "failed"), ("ask", "failed"), ("agent", "running")])
 )
-def test_a_nested_run_whose_process_was_killed_has_failed(
-    kind: str, drives_itself: bool, status: str, tmp_path: Path
-):
-    (tmp_path / "nested.py").write_text(BEGUN.format(kind=kind, drives_itself=drives_itself))
+def test_a_nested_run_whose_process_was_killed_has_failed(kind: str, status: str, tmp_path: Path):
+    (tmp_path / "nested.py").write_text(BEGUN.format(kind=kind))
     script = f"echo x > work; {sys.executable} nested.py; true"
     run_id = begin(tmp_path, script, max_iterations=1)
     assert go_on(tmp_path, run_id).stop_reason == "max_iterations"

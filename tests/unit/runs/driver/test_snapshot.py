@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
+from coreloop.runs.driver.snapshot import changed_files, take_snapshot, tree_digest
 
 
 def git(folder: Path, *words: str) -> None:
@@ -47,9 +47,9 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def changes(folder: Path, change: Callable[[], object]) -> int:
-    before = Snapshots(folder, without=[folder / "data" / "runs"]).take()
+    before = take_snapshot(folder, without=[folder / "data" / "runs"])
     change()
-    return changed_files(before, Snapshots(folder, without=[folder / "data" / "runs"]).take())
+    return changed_files(before, take_snapshot(folder, without=[folder / "data" / "runs"]))
 
 
 def test_a_new_file_a_changed_file_and_a_removed_file_are_seen(folder: Path):
@@ -68,20 +68,19 @@ def test_a_commit_counts_if_it_has_another_tree(tmp_path: Path):
 
 
 def test_the_same_bytes_are_no_change_and_a_state_is_known_again(folder: Path):
-    first = tree_digest(Snapshots(folder).take())
+    first = tree_digest(take_snapshot(folder))
     assert changes(folder, lambda: (folder / "kept.txt").write_text("1")) == 0
     (folder / "other.txt").write_text("1")
-    assert tree_digest(Snapshots(folder).take()) != first
+    assert tree_digest(take_snapshot(folder)) != first
     (folder / "other.txt").unlink()
-    assert tree_digest(Snapshots(folder).take()) == first
+    assert tree_digest(take_snapshot(folder)) == first
 
 
 def test_a_file_that_keeps_its_size_and_its_time_has_changed_all_the_same(folder: Path):
-    snapshots = Snapshots(folder)
-    before, status = snapshots.take(), (folder / "kept.txt").stat()
+    before, status = take_snapshot(folder), (folder / "kept.txt").stat()
     (folder / "kept.txt").write_text("2")
     os.utime(folder / "kept.txt", ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert changed_files(before, snapshots.take()) == 1
+    assert changed_files(before, take_snapshot(folder)) == 1
 
 
 def test_what_git_ignores_does_not_count(tmp_path: Path):

@@ -124,7 +124,7 @@ def test_a_limit_of_claude_is_read_from_its_fields():
 def test_lines_are_found_however_they_arrive(sizes: list[int]):
     data = b'{"usd": 1}\nprose\r\n{"tokens": 3}\r\n{"usd": 0.5}'
     reports = Reports()
-    lines = StreamLines(reports)
+    lines = StreamLines(reports.add_line)
     for size in sizes:
         lines.add(data[:size])
         data = data[size:]
@@ -135,7 +135,7 @@ def test_lines_are_found_however_they_arrive(sizes: list[int]):
 
 def test_a_line_without_end_is_skipped_and_the_next_is_read():
     reports = Reports()
-    lines = StreamLines(reports)
+    lines = StreamLines(reports.add_line)
     for _ in range(20):
         lines.add(b"{" + b"x" * 1_000_000)
     lines.add(b'\n{"usd": 1}\n')

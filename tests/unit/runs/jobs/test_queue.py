@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue, backoff
+from coreloop.runs.jobs.queue import Job, JobQueue, backoff
 from queueing import SHORT_S, eventually, queue_at
 
 HOSTILE = "a\0b \ud800 가\u202e '; DROP TABLE jobs; -- \\u0000 ? %s" + "x" * 10_000

@@ -8,9 +8,8 @@ from threading import Event, Thread
 import pytest
 
 from coreloop.base.errors import RunStoreError
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue
-from coreloop.runs.jobs.work import Handler, WorkReport, work, work_in_threads, work_on_jobs
+from coreloop.runs.jobs.queue import Job, JobQueue
+from coreloop.runs.jobs.work import Handler, WorkReport, work, work_on_jobs
 from queueing import queue_at
 
 
@@ -135,7 +134,7 @@ def test_threads_share_the_work(queue: JobQueue):
             both.set()
         assert both.wait(20)
 
-    report = work_in_threads(queue, {"echo": meet}, threads=2, stop=Event(), until_idle=True)
+    report = work(queue, {"echo": meet}, threads=2, until_idle=True)
     assert report == WorkReport(done=12)
 
 
@@ -145,12 +144,10 @@ def test_a_thread_that_breaks_stops_the_others(tmp_path: Path):
     def lose(_job: Job) -> None:
         path.unlink()
 
-    stop = Event()
     with queue_at(str(path)) as queue:
         queue.put("lose", {})
         with pytest.raises(RunStoreError, match="was removed or replaced"):
-            work_in_threads(queue, {"lose": lose}, threads=3, stop=stop)
-    assert stop.is_set()
+            work(queue, {"lose": lose}, threads=3)
 
 
 def test_named_jobs_are_done_now_and_once(queue: JobQueue):

@@ -58,29 +58,19 @@ def end_sessions(database: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_whose_session_was_lost_is_held_again_and_goes_on(database: str):
-    with store_at(database) as store:
-        run_id = new_run(store)
-        with work_on(store, run_id) as run:
-            end_sessions(database)
-            run.step("one", "one", lambda _: ("ok", NOTHING), at_most=NOTHING)
-            with store_at(database) as other, pytest.raises(RunBusyError, match=r"^process "):
-                other.hold(run_id).__enter__()
-        assert store.step(run_id, "one") is not None
-
-
-@pytest.mark.slow
-def test_a_run_that_another_process_took_meanwhile_is_given_up(database: str):
+def test_a_run_whose_session_was_lost_goes_on_until_another_process_takes_it_up(database: str):
     with store_at(database) as store, store_at(database) as other:
         run_id = new_run(store)
         with work_on(store, run_id) as run:
+            run.step("none", "none", lambda _: ("ok", NOTHING), at_most=NOTHING)
+            with pytest.raises(RunBusyError, match=r"^process "):
+                other.hold(run_id).__enter__()
             end_sessions(database)
-            with other.hold(run_id), pytest.raises(RunBusyError):
-                run.step("one", "one", lambda _: ("ok", NOTHING), at_most=NOTHING)
-        with other.hold(run_id), pytest.raises(RunBusyError):
-            store.hold(run_id).__enter__()
-        with store.hold(run_id):
-            assert store.step(run_id, "one") is None
+            run.step("one", "one", lambda _: ("ok", NOTHING), at_most=NOTHING)
+            with work_on(other, run_id), pytest.raises(RunBusyError):
+                run.step("two", "two", lambda _: ("ok", NOTHING), at_most=NOTHING)
+        assert store.step(run_id, "one") is not None
+        assert store.step(run_id, "two") is None
 
 
 OPEN = """

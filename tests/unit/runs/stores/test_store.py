@@ -101,12 +101,8 @@ def test_an_unknown_run_is_one_line(run_id: str, call: Callable[[Store, str], ob
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("version = 2", "an event of version 2; upgrade coreloop"),
-        (
-            'event = \'{"type":"beamed"}\'',
-            r"an event .* cannot read \(Invalid value 'beamed'.*upgrade coreloop",
-        ),
-        ("event = '{'", "a damaged event .*; restore the store from a backup"),
+        ('event = \'{"type":"beamed"}\'', r"an event that cannot be read \(Invalid value 'beamed'"),
+        ("event = '{'", r"an event that cannot be read \(.*\); upgrade coreloop, or restore the store"),
     ],
 )
 def test_an_event_that_cannot_be_read_is_refused_with_its_run_and_hides_no_other(
@@ -148,7 +144,7 @@ def test_a_call_across_midnight_counts_for_the_day_of_its_reservation(store: Sto
 def test_a_reservation_over_the_daily_limit_is_refused_and_what_is_under_it_is_not(store: Store):
     first, second = new_run(store), new_run(store)
     store.append(first, [reserved("a", 600_000)], after=1, per_day=1_000_000)
-    line = "all runs have used 0.6000 USD today .*; a call for up to 0.5000 USD would exceed its daily limit"
+    line = "a call for up to 0.5000 USD would exceed the limit usd_per_day of 1.0000 USD: 0.6000 USD are used"
     with pytest.raises(BudgetError, match=line) as refused:
         store.append(second, [reserved("a", 500_000)], after=1, per_day=1_000_000)
     assert refused.value.reason == "usd_per_day"
@@ -210,7 +206,7 @@ def test_one_handle_holds_a_run_and_another_run_can_be_held_beside_it(store: Sto
         with store.hold(run_id), store.hold(other):
             for handle in (store, second):
                 with pytest.raises(
-                    RunBusyError, match=rf"^process \d+ on .* works on run {run_id}; wait until"
+                    RunBusyError, match=rf"^another process works on run {run_id}; wait until"
                 ):
                     handle.hold(run_id).__enter__()
         with second.hold(run_id), pytest.raises(RunBusyError):
@@ -234,7 +230,7 @@ def test_a_killed_process_holds_nothing(store: Store, place: str):
     with python(HOLD, place, run_id) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with pytest.raises(RunBusyError, match=f"^process {process.pid} on "):
+        with pytest.raises(RunBusyError):
             store.hold(run_id).__enter__()
         process.kill()
     for _ in range(1000):  # a server notices a little later

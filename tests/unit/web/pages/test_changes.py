@@ -7,8 +7,7 @@ import pytest
 
 import effects
 from coreloop.learn.effect.description_changes import Change
-from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.guardrails import Guardrail
+from coreloop.learn.effect.effect import Effect, Guardrail
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.web.pages.changes import DisplayedChange
 from coreloop.web.pages.page_data import open_source

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.driver.new_run import begin_driven
+from coreloop.runs.driver.driven_run import begin_driven
 from coreloop.web.pages.page_data import open_source
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.runs import RUNS, read_one

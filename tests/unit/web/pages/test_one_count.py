@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from coreloop.admin.status.read_status import read_status
-from coreloop.learn.mine.run import MiningOptions
-from coreloop.learn.verdicts.judge import judge
-from coreloop.learn.verdicts.judged_item import read_queue
+from coreloop.learn.mine.folder import MiningOptions
+from coreloop.learn.verdicts.judge import judge, read_queue
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section
 from coreloop.web.pages.health import read_health
@@ -32,7 +31,7 @@ def test_status_health_review_and_judge_count_the_same_proposals(source: PageSou
     now = datetime.now(UTC)
     status = read_status(source.workspace, now=now, environ={}, mining=MiningOptions())
     pending = status.candidates.pending + status.counterexamples.pending
-    waiting = read_queue(source.workspace, now=now).waiting
+    waiting = read_queue(source.workspace)
     falls = {fall.reason: fall.n for fall in read_health(source)["falls"]}
     assert pending > 0
     assert [pending] * 3 == [

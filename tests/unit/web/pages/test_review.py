@@ -41,10 +41,9 @@ def test_an_item_shows_both_sides_and_the_docstring_as_the_model_will_read_it(un
     assert followed.low <= followed.value <= followed.high
     assert otherwise.is_other
     assert view["change"].target == "helpdesk/articles.py::search_articles"
-    added = [line.text for line in view["change"].lines if line.kind == "added"]
-    assert added == ["", "- limit: at most 20"]
-    assert view["change"].lines[0].text == "Search the help center."
-    assert not any(line.kind == "taken" for line in view["change"].lines)
+    lines = view["change"].lines
+    assert lines[0] == "  Search the help center."
+    assert [line for line in lines if not line.startswith(" ")] == ["+ ", "+ - limit: at most 20"]
 
 
 def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):

@@ -155,9 +155,7 @@ Of a file, size and times decide whether it is read again; ``reason`` says why i
 (``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
 invisible ones.
 """
-INDEX: Final = sqlite.Schema(
-    "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=7
-)
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=7)
 _DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"

@@ -81,19 +81,12 @@ def goes_on(status: "dict[str, Any]") -> bool:
 def block(path: str, status: "dict[str, Any]", is_repeated: bool) -> str:
     """Build the decision; a second one in the same turn, and a fourth one, needs progress since the first."""
     now = [status["run_id"], status["iteration"]]
-    number = blocks(path, now) + 1
+    known = noted(path)
+    number = known[-1] + 1 if known and known[:-1] == now else 1
     if number > (1 if is_repeated else MOST_BLOCKS):
         return ""
     note(path, [*now, number])
     return json.dumps({"decision": "block", "reason": status["reason"]})
-
-
-def blocks(path: str, now: "list[Any]") -> int:
-    """Return how often this iteration was blocked for already."""
-    known = noted(path)
-    if not isinstance(known, list) or known[:-1] != now or not isinstance(known[-1], int):
-        return 0
-    return known[-1]
 
 
 def note(path: str, facts: "list[Any]") -> None:

@@ -1,9 +1,8 @@
 """Planning and reflecting without a model: by a question's parts and words, and sentences of sources."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Final
 
 from coreloop.answer.models.contracts import (
@@ -16,6 +15,7 @@ from coreloop.answer.models.contracts import (
     Tier,
 )
 from coreloop.answer.models.ladder import OFFLINE
+from coreloop.answer.research.next_queries import with_synonyms
 from coreloop.answer.text.rank import rank, verdict
 from coreloop.answer.text.terms import search_words
 
@@ -66,13 +66,12 @@ def _quotes(part: str, material: Material) -> Iterator[ReportedFinding]:
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
-    """Yield, for each gap, the first query that was not executed: its words, synonyms, then fewer of them."""
+    """Yield, for each gap, the first query that was not executed: its words, synonyms, fewer words."""
     for gap in gaps:
         words = search_words(gap)
-        fewer = (" ".join(words[:count]) for count in range(len(words), 0, -1))
-        queries = chain([" ".join(words), " ".join(with_synonyms(words))], fewer)
-        query = next((query for query in queries if query and query not in searched), None)
-        if query is not None:
+        fewer = [words[:count] for count in range(len(words), 0, -1)]
+        queries = map(" ".join, [words, with_synonyms(words), *fewer])
+        if query := next((query for query in queries if query not in searched), None):
             yield PlannedQuery(query=query, intent="gap")
 
 
@@ -98,19 +97,3 @@ def question_tier(question: str) -> Tier:
     if parts > 2:
         return "deep"
     return "standard" if parts == 2 or len(search_words(question)) > _MANY_WORDS else "simple"
-
-
-_ENGLISH: Final = (
-    ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
-    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
-)  # fmt: skip
-_KOREAN: Final = (
-    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
-    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
-)  # fmt: skip
-_OTHER: Final = {word: other for pair in _ENGLISH + _KOREAN for word, other in (pair, pair[::-1])}
-
-
-def with_synonyms(words: Iterable[str]) -> list[str]:
-    """Replace each word by its synonym, if it has one."""
-    return [_OTHER.get(word.casefold(), word) for word in words]
