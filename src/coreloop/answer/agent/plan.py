@@ -28,8 +28,8 @@ from coreloop.runs.stores.store import Store
 
 LEAST_CANDIDATES: Final = 10  # as the specification has it
 _LEAST_EXECUTED: Final = 3  # chosen: the plan's three groups, one query each
+# Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence.
 _LEAST_OF_INTENT: Final = 3
-"""Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence."""
 _GROUPS: Final = (("web",), ("academic", "technical"), (COUNTER_EVIDENCE,))
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=500, pattern=r"\S")]
 
@@ -231,6 +231,7 @@ def _choose(state: State, fresh: Sequence[PlanQuery]) -> list[PlanQuery]:
 
 
 _SITUATION: Final = "Layer 1, situation: what is known, what is not, how sure each hypothesis is"
+# Beside the situation, one layer an iteration: its fields, and what to do; six in each would repeat.
 _LAYERS: Final = (
     (
         ("direct", "roles", "outsider"),
@@ -248,12 +249,11 @@ _LAYERS: Final = (
         "Layer 6, three paths: the usual one (a), another (b), the opposite (c), and their cross-check",
     ),
 )
-"""Beside the situation, one layer an iteration: its fields, and what to do; six in each would repeat."""
+# Of the fields of a reflection that are no text.
 _SHAPES: Final = {
     "roles": {"…": "…"},
     "paths": {"a": "…", "b": "…", "c": "…", "cross_check": "…"},
 }
-"""Of the fields of a reflection that are no text."""
 _MAX_SOURCES: Final = 50
 
 

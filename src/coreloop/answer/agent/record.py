@@ -48,8 +48,7 @@ from coreloop.runs.stores.store import Store
 if TYPE_CHECKING:
     from coreloop.answer.search.page import PageReader
 
-SHOWN_CHARS: Final = 6_000
-"""Of a source at once; about 1,500 tokens, so that five sources fit an iteration."""
+SHOWN_CHARS: Final = 6_000  # of a source at once; about 1,500 tokens, so that five sources fit an iteration
 _WEB: Final = ("http://", "https://")
 
 
@@ -232,8 +231,7 @@ def _shown(read: ReadSource, note: str, query: str, start: int) -> Shown:
 ABOUT_FROM: Final = 0.3
 """Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
 other sentences of the same paragraph, 1 % of sentences about something else."""
-_MOST_SENTENCES: Final = 6
-"""Of a quote; a longer one stays as it is."""
+_MOST_SENTENCES: Final = 6  # of a quote; a longer one stays as it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

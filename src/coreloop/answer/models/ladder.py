@@ -12,14 +12,11 @@ from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usag
 from coreloop.base.errors import ModelError
 
 T = TypeVar("T", bound=Contract)
-Make = Callable[[Model, Sequence[Message], type[Any], CallLimits], Reply[Any]]
-"""Makes a call to a model."""
-OFFLINE: Final = "offline"
-"""Name of what answers without a model."""
+Make = Callable[[Model, Sequence[Message], type[Any], CallLimits], Reply[Any]]  # makes a call to a model
+OFFLINE: Final = "offline"  # name of what answers without a model
+# Between two messages of the user, since many models require turns.
 _UNUSABLE: Final = Message("assistant", "(a reply that was not usable)")
-"""Between two messages of the user, since many models require turns."""
-_MAX_REFUSED_SETTINGS: Final = 2
-"""Temperature and seed: each is left out once."""
+_MAX_REFUSED_SETTINGS: Final = 2  # temperature and seed: each is left out once
 _ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
 
 

@@ -22,8 +22,7 @@ from coreloop.base.text import printable
 
 T = TypeVar("T", bound=Contract)
 MAX_CHARS: Final = 1_000_000
-MAX_STARTS: Final = 50
-"""Places in a reply at which JSON is looked for."""
+MAX_STARTS: Final = 50  # places in a reply at which JSON is looked for
 _scan: Final = json.JSONDecoder().raw_decode
 
 
@@ -67,13 +66,11 @@ def _candidates(text: str) -> Iterator[str]:
             yield text[start.start() : _scan(text, start.start())[1]]
 
 
-_FRAMING_TOKENS: Final = 16
-"""A message's role and separators, at most."""
+_FRAMING_TOKENS: Final = 16  # A message's role and separators, at most
 _STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 408: "unavailable", 429: "rate_limited"}
 _REFUSED_FIELD: Final = frozenset({400, 422})
 _SAID_CHARS: Final = 300
-_READ_BYTES: Final = 100_000
-"""Of an error answer."""
+_READ_BYTES: Final = 100_000  # of an error answer
 _RETRYABLE: Final = frozenset({"malformed", "rate_limited", "unavailable"})
 _REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
 

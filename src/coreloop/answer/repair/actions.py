@@ -81,12 +81,10 @@ def signal_of(data: Any) -> Signal:
     return msgspec.convert(msgspec.convert(data, Envelope).payload, Signal)
 
 
-ANSWER_AGAIN: Final = "answer.again"
-"""The job that mends an answer which a person rejected."""
+ANSWER_AGAIN: Final = "answer.again"  # the job that mends an answer which a person rejected
 STRICT: Final = "answer.strict"
 OTHER_MODEL: Final = "answer.other_model"
-MAX_REPAIRS: Final = 2
-"""Rounds of an answer."""
+MAX_REPAIRS: Final = 2  # rounds of an answer
 _FIND: Final = (
     ("index.file", "evidence.inject", STRICT),
     ("index.module", "evidence.inject", OTHER_MODEL, "schema.link.suggest"),

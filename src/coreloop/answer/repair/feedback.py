@@ -32,10 +32,10 @@ _OUTDATED: Final = re.compile(
     r"\b(?:outdated|out\sof\sdate|too\sold|obsolete|stale|superseded|no\slonger)\b|오래|예전|지난\s?버전|구버전",
     re.IGNORECASE,
 )
+# What reasons say that can be acted upon; any other reason rejects the sentences alone.
 _WRONG_FILE: Final = re.compile(
     r"\bwrong\s(?:file|source|document|page)\b|(?:다른|틀린|잘못된)\s?(?:파일|문서|출처)", re.IGNORECASE
 )
-"""What reasons say that can be acted upon; any other reason rejects the sentences alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,8 +32,7 @@ from coreloop.runs.stores.store import Store
 
 JOB_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
 """Of the jobs that work on runs, by the kind of the run."""
-KIND: Final = "gate"
-"""Of the runs that have the gates' signals."""
+KIND: Final = "gate"  # of the runs that have the gates' signals
 _DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
 _LEAST_POINTS: Final = 0.01  # chosen, as the next: one file of a small project is no drop
 _LEAST_ITEMS: Final = 3  # chosen: one or two are an edit, no drop

@@ -37,20 +37,17 @@ from coreloop.runs.jobs.work import Handler, work_on_jobs
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 
-MAX_CHAIN: Final = 50
-"""Files of an import chain."""
+MAX_CHAIN: Final = 50  # files of an import chain
 _LINK: Final = "schema.link.suggest"
-REPAIR: Final = "repair"
-"""Name of the steps."""
+REPAIR: Final = "repair"  # name of the steps
 MAX_FILES: Final = 5
-_MAX_LOOKED_AT: Final = 2_000
-"""Files whose beginning is read; of more, those whose names fit best."""
+_MAX_LOOKED_AT: Final = 2_000  # files whose beginning is read; of more, those whose names fit best
 _HEAD_BYTES: Final = 16_000
 _HEAD_CHARS: Final = 2_000
+# Of what a question asks for, rare words counting more; a file with less of it is no target.
 _LEAST_SHARE: Final = 0.3
-"""Of what a question asks for, rare words counting more; a file with less of it is no target."""
+# Without such a word, a docstring that has a column's words rarely means the column.
 _SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
-"""Without such a word, a docstring that has a column's words rarely means the column."""
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
 _SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 

@@ -197,13 +197,13 @@ REPAIR: Final = Tables(
     ),
     version=2,
 )
+# Tables with text of users or about them, and the column with a row's time.
 _KEPT: Final = {
     **dict.fromkeys(
         ("feedback", "knowledge_gaps", "fix_suggestions", "evidence", "rejections"), "created_at"
     ),
     "answers": "ended_at",
 }
-"""Tables with text of users or about them, and the column with a row's time."""
 
 
 class RepairStore:

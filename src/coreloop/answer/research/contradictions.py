@@ -15,8 +15,7 @@ from coreloop.answer.text.claims import is_denied, names
 from coreloop.answer.text.rank import asked_kind, asks_yes_or_no
 from coreloop.answer.text.terms import is_cjk, keys
 
-SAME_SUBJECT: Final = 0.8
-"""Share of both sentences' words that agree."""
+SAME_SUBJECT: Final = 0.8  # share of both sentences' words that agree
 _YEAR: Final = re.compile(r"(?<![\d.,])(?:1\d{3}|20\d\d)(?![\d,]|\.\d|\s?[%만억조천백명원개])")
 _AMOUNT: Final = re.compile(
     rf"(?<![\w.,])(?P<currency>[$€£₩¥])?(?!{_YEAR.pattern})(?P<number>\d[\d,]*(?:\.\d+)?)"
@@ -27,11 +26,11 @@ _INEXACT: Final = re.compile(
     r"\d\s?[-–~∼]\s?\d|\b(?:about|around|over|under|at least|at most|more than|less than|up to|roughly)\b"
     r"|약\s?\d|이상|이하|초과|미만|정도|가량"
 )
+# Words that say how sure or how exact a statement is, not what it is about.
 _IGNORED: Final = keys(
     "now current currently still only about around approximately roughly nearly almost "
     "약 대략 현재 당시 년 년에 월 월에 일 일에"
 )
-"""Words that say how sure or how exact a statement is, not what it is about."""
 
 
 def contradictions(said: Sequence[SourcedText], question: str = "") -> list[Contradiction]:

@@ -63,10 +63,8 @@ from coreloop.runs.drift import check_drift
 from coreloop.runs.phases import phase
 from coreloop.runs.state import State
 
-RETRIEVE: Final = "retrieve"
-"""Name of the steps that search for the sources of an attempt."""
-_MAX_REASONS: Final = 3
-"""Failed searches that an answer names."""
+RETRIEVE: Final = "retrieve"  # name of the steps that search for the sources of an attempt
+_MAX_REASONS: Final = 3  # failed searches that an answer names
 
 
 def iterate(run: Run, deps: Deps) -> None:

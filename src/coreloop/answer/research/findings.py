@@ -92,8 +92,7 @@ FOR: Final = 0.10  # see above
 AGAINST: Final = -0.15  # see above
 MAX_ACTIVE: Final = 5
 _RECENT_ITERATIONS: Final = 2  # the specification: recent if last_updated >= current_iteration - 2
-_MANY: Final = 10
-"""Pieces of supporting evidence that make the density 1."""
+_MANY: Final = 10  # pieces of supporting evidence that make the density 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

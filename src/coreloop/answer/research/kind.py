@@ -28,7 +28,7 @@ def views(state: State) -> Mapping[str, bytes]:
     knowledge = knowledge_of(state)
     return {
         "working_memory.json": as_json(_working_memory(state, knowledge)),
-        "findings.md": "\n".join(_findings(state, knowledge)).encode("utf-8", "replace"),
+        "findings.md": "\n".join((*_findings(state, knowledge), "")).encode("utf-8", "replace"),
     }
 
 
@@ -65,7 +65,6 @@ def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
                 sources = knowledge.sources_of(finding.sources)
                 named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
                 yield f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"
-    yield ""
 
 
 register_kind(Kind(name=KIND, initial=Knowledge, fold=fold, committed=committed, views=views))

@@ -17,17 +17,12 @@ from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
 
-WORKING_ITERATIONS: Final = 10
-"""Whose sources are in view."""
-SEMANTIC_FINDINGS: Final = 30
-"""The newest findings that are in view."""
+WORKING_ITERATIONS: Final = 10  # whose sources are in view
+SEMANTIC_FINDINGS: Final = 30  # the newest findings that are in view
 MAX_VIEW_TOKENS: Final = 50_000
-LEAST_BUDGET_SHARE: Final = 0.25
-"""Of the token budget; with less left, prompts are compacted."""
-_SUMMARY_CHARS: Final = 160
-"""A text that is no longer than its summary would be stays."""
-_CALL_TOKENS: Final = 10_000
-"""Of a call beside what is in view: the prompt, the schema, the reply."""
+LEAST_BUDGET_SHARE: Final = 0.25  # of the token budget; with less left, prompts are compacted
+_SUMMARY_CHARS: Final = 160  # A text that is no longer than its summary would be stays
+_CALL_TOKENS: Final = 10_000  # of a call beside what is in view: the prompt, the schema, the reply
 
 
 @dataclass(frozen=True, slots=True)

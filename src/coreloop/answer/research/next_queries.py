@@ -11,20 +11,14 @@ from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_sim
 from coreloop.base.language.words import is_hangul, read_query, shorten_query
 from coreloop.runs.state import State
 
-MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}
-"""Queries of the plan."""
-MAX_PARTS: Final = 10
-"""Sub-questions of a plan."""
-MAX_PROPOSED: Final = 20
-"""Queries of a reflection."""
-MAX_CONVERGED: Final = 5
-"""Candidates of an exhaustive run that are kept for the next iteration."""
-STUCK_AFTER: Final = 3
-"""Searches in a row that found nothing."""
-FEW: Final = 3
-"""Results; a query with fewer is reworded."""
-_LONG_QUERY: Final = 12
-"""Words; longer queries find little."""
+MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}  # queries of the plan
+MAX_PARTS: Final = 10  # sub-questions of a plan
+MAX_PROPOSED: Final = 20  # queries of a reflection
+MAX_CONVERGED: Final = 5  # candidates of an exhaustive run that are kept for the next iteration
+STUCK_AFTER: Final = 3  # searches in a row that found nothing
+FEW: Final = 3  # results; a query with fewer is reworded
+_LONG_QUERY: Final = 12  # words; longer queries find little
+# A strategy's label, and words that turn a query that way, in English and Korean.
 _ANGLES: Final = {
     "web": ("overview", "개요"),
     "academic": ("study research", "연구 논문"),
@@ -36,13 +30,12 @@ _ANGLES: Final = {
     "broad": ("introduction", "소개"),
     "first principles": ("definition", "정의"),
 }
-"""A strategy's label, and words that turn a query that way, in English and Korean."""
+# Candidates of an exhaustive run: an intent, and the labels of its queries.
 _DIVERGED: Final = {
     "web": ("web", "recent", "broad", "niche"),
     "academic or technical": ("academic", "technical", "academic", "technical"),
     COUNTER_EVIDENCE: (COUNTER_EVIDENCE,) * 4,
 }
-"""Candidates of an exhaustive run: an intent, and the labels of its queries."""
 _SYNONYMS: Final = (
     ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
     ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),

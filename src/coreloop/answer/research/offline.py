@@ -19,8 +19,7 @@ from coreloop.answer.research.next_queries import with_synonyms
 from coreloop.answer.text.rank import rank, verdict
 from coreloop.answer.text.terms import search_words
 
-MAX_QUOTES: Final = 2
-"""For each part of a question."""
+MAX_QUOTES: Final = 2  # for each part of a question
 
 
 def plan_offline(material: Material) -> PlanResponse:

@@ -50,12 +50,11 @@ from coreloop.runs.state import State
 
 Change = tuple[Callable[..., Reported], dict[str, Any]]
 """The type of an event, and its fields without the time."""
+# Of a finding with none, one, two, and three or more independent origins.
 _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
-"""Of a finding with none, one, two, and three or more independent origins."""
+# Types of sources that report first, or that peers have reviewed.
 _PRIMARY: Final = frozenset({"paper", "filing"})
-"""Types of sources that report first, or that peers have reviewed."""
-_COMPARED: Final = 60
-"""The newest findings, which are compared with each other."""
+_COMPARED: Final = 60  # the newest findings, which are compared with each other
 _MOST_HYPOTHESES: Final = 100
 
 
@@ -193,10 +192,9 @@ _INVENTS: Final = re.compile(r"\b(?:invent|improve|innovat|redesign)|발명|개�
 SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts as sure
 _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps findings
 _MAX_FINDINGS: Final = 50
-_MAX_HYPOTHESES: Final = 20
-"""Of a reply."""
+_MAX_HYPOTHESES: Final = 20  # of a reply
+# What a second reply adds to the first.
 _ADDED: Final = ("new_queries", "hypotheses", "uncertainties", "missing")
-"""What a second reply adds to the first."""
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 

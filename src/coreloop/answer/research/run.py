@@ -44,8 +44,8 @@ from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
 MAX_QUESTION_CHARS: Final = 10_000
+# The limits of a run whose tier the plan chooses; the plan can only make them tighter.
 _WIDEST: Final[Tier] = "deep"
-"""The limits of a run whose tier the plan chooses; the plan can only make them tighter."""
 
 
 def answer(

@@ -39,21 +39,18 @@ from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.state import State
 
 SEARCH: Final = "search"
-PAGE: Final = "page"
-"""Names of the steps."""
-COPIED_FROM: Final = 0.5
-"""Share of the shorter text's runs of letters in the other, from which one is a copy."""
+PAGE: Final = "page"  # names of the steps
+COPIED_FROM: Final = 0.5  # share of the shorter text's runs of letters in the other, from which one is a copy
 # Of 400 paragraphs of KorQuAD, all are recognised if cut to 60 %, or with other spaces, punctuation or head;
 # with 8 % other words 75 %. Of 300 pairs of one template with other names and numbers, none is.
 _RUN_LETTERS: Final = 20
 _COUNTRY_LETTERS: Final = 2
 _SHORT_LABEL: Final = 3  # co, com, ac, gov, … before a country
 _READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
-_KEPT: Final = 2
-"""Sources of an iteration, and those that are left for other queries if another one comes."""
+_KEPT: Final = 2  # sources of an iteration, and those that are left for other queries if another one comes
 _MOST_READ: Final = 10
+# A search that has begun is let end, with what it has; a page of this machine's network takes less.
 _LEAST_S: Final = 1.0
-"""A search that has begun is let end, with what it has; a page of this machine's network takes less."""
 _WEB: Final = ("http://", "https://")
 
 

@@ -8,12 +8,9 @@ from coreloop.answer.repair.actions import MAX_REPAIRS
 from coreloop.base.errors import UsageError
 from coreloop.runs.limits import AnswerReserve, Limits
 
-AT_ONCE: Final = 5
-"""Queries of an iteration, which are executed at once."""
-TOKEN_BUDGET: Final = 200_000
-"""Of a run, unless another is set."""
-_ANSWER_SHARE: Final = 0.2
-"""Of time, tokens and money, for the answer."""
+AT_ONCE: Final = 5  # queries of an iteration, which are executed at once
+TOKEN_BUDGET: Final = 200_000  # of a run, unless another is set
+_ANSWER_SHARE: Final = 0.2  # of time, tokens and money, for the answer
 ASK_LIMITS: Final = Limits(max_iterations=1 + MAX_REPAIRS, tokens=60_000, deadline_s=120.0)
 """Of `ask`: its first attempt, and one after each repair."""
 

@@ -21,8 +21,8 @@ from coreloop.answer.text.terms import keys, search_words
 
 SHOWN: Final = 3
 _ALL: Final = 0.99  # of the question's words: shares are sums of floats
+# Of a rejected sentence that is looked for in a longer text, such as one with its heading.
 _LEAST_WORDS: Final = 3
-"""Of a rejected sentence that is looked for in a longer text, such as one with its heading."""
 
 
 def numbered(sources: Iterable[Source]) -> list[ReadSource]:
@@ -172,14 +172,10 @@ UNCITED: Final = "cites no source"
 REJECTED: Final = "a person rejected it as an answer"
 """Why a sentence without a citation, and one that a person rejected, is dropped."""
 _MAX_CHARS: Final = 100_000
-_MAX_SENTENCES: Final = 300
-"""Of an answer; what follows is left out."""
-_SHORT: Final = 3
-"""Words up to which a sentence is read with the question: ``1 MB``, ``Seven attempts.``"""
-_MAX_COMPUTED: Final = 2
-"""Sources that are named for a sentence that names none itself."""
-_MAX_CITED: Final = 10
-"""Sources of a sentence."""
+_MAX_SENTENCES: Final = 300  # of an answer; what follows is left out
+_SHORT: Final = 3  # words up to which a sentence is read with the question: ``1 MB``, ``Seven attempts.``
+_MAX_COMPUTED: Final = 2  # sources that are named for a sentence that names none itself
+_MAX_CITED: Final = 10  # sources of a sentence
 _CITED: Final = re.compile(r"(?<!\s)\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
 _AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,\s]*\])+)")  # "… rose. [3]"
 _MARK: Final = "\ue000{}\ue001"

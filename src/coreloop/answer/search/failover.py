@@ -23,8 +23,7 @@ from coreloop.base.project.settings import SearchProvider
 from coreloop.base.project.workspace import Workspace
 
 ATTEMPTS: Final = 3  # chosen: what fails three times in two seconds is down
-LONGEST_S: Final = 10.0
-"""Of an attempt, and of a pause."""
+LONGEST_S: Final = 10.0  # of an attempt, and of a pause
 _FIRST_PAUSE_S: Final = 0.5  # doubled each time: three attempts are over in two seconds beside their own time
 IN_A_ROW: Final = 3  # chosen, as the next: one timeout is chance, half of four is an outage
 LEAST_QUERIES: Final = 4  # chosen: half of fewer is one

@@ -30,10 +30,8 @@ from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpReques
 if TYPE_CHECKING:
     from protego import Protego
 
-Resolve = Callable[[str], Iterable[str]]
-"""A host's name -> its IP addresses; raises OSError."""
-Allows = Callable[[str], bool]
-"""Whether an IP address may be connected to."""
+Resolve = Callable[[str], Iterable[str]]  # A host's name -> its IP addresses; raises OSError
+Allows = Callable[[str], bool]  # whether an IP address may be connected to
 _NAT64: Final = ip_network("64:ff9b::/96")
 _GLOBAL_UNICAST: Final = ip_network("2000::/3")
 _NOT_PUBLIC: Final = (
@@ -232,14 +230,14 @@ _CHARSET: Final = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w-]{2,40})", re.IGNO
 _META: Final = re.compile(r"<meta[^>]{0,200}?" + _CHARSET.pattern, re.IGNORECASE)
 _META_BYTES: Final = 4_096
 # Python has others: "punycode" takes quadratic time, "unicode_escape" turns escapes into characters
+# Python's names of what pages are written in.
 _OF_PAGES: Final = re.compile(
     r"""utf-(?:8|16(?:-[lb]e)?) | cp\d+ | iso8859-\d+ | johab | koi8-[ru] | shift_jis | euc_(?:jp|kr)
       | iso2022_jp | gb\w+ | big5\w* | ascii""",
     re.VERBOSE,
 )
-"""Python's names of what pages are written in."""
+# Charsets and the larger ones that are meant by them (https://encoding.spec.whatwg.org/#names-and-labels).
 _SAME: Final = {"euc_kr": "cp949", "ascii": "cp1252", "iso8859-1": "cp1252"}
-"""Charsets and the larger ones that are meant by them (https://encoding.spec.whatwg.org/#names-and-labels)."""
 
 
 class PageReader:

@@ -7,8 +7,7 @@ from typing import Protocol
 
 from coreloop.answer.search.source import Source
 
-Now = Callable[[], datetime]
-"""Returns the time, with a time zone."""
+Now = Callable[[], datetime]  # returns the time, with a time zone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,7 @@ from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpReques
 
 USER_AGENT: Final = "dartlab-coreloop"
 _LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
-_QUOTA: Final = frozenset({402, 432, 433})
-"""What services answer when a plan, or pay as you go, is used up."""
+_QUOTA: Final = frozenset({402, 432, 433})  # what services answer when a plan, or pay as you go, is used up
 _MAX_TITLE: Final = 300
 _MAX_URL: Final = 2_000
 
@@ -179,8 +178,7 @@ class TavilyProvider:
         return _search(self.name, request, limits)
 
 
-_PAUSE_S: Final = 3.0
-"""Between two requests to arXiv."""
+_PAUSE_S: Final = 3.0  # between two requests to arXiv
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _WORD: Final = re.compile(r"\w+")
 

@@ -11,8 +11,7 @@ from coreloop.answer.text.terms import is_cjk, key_list, keys, words_of
 
 SAID_AT: Final = 0.28
 """Overlap from which a sentence is said: chosen on half of AttributionBench (macro-F1 of the other 0.707)."""
-_AS_GOOD: Final = 0.9
-"""Part of the best share from which another sentence says as much."""
+_AS_GOOD: Final = 0.9  # part of the best share from which another sentence says as much
 _MONTH: Final = re.compile(
     r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:[a-z]{0,6}\b\.?)(?=\s\d)|(?<=\d\s)"
     r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b",

@@ -21,12 +21,12 @@ from coreloop.answer.text.terms import is_korean, optional, terms, words_of
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
 Kind = Literal["default", "date", "number", "name"]
+# Tests and lists of changes, whose words say less than a document's.
 _LOW: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|examples?|benchmarks?|history)/"
     r"|(?:^|/)(?:test_|conftest|change|news|history|whats|release|licen|copying|authors|thanks|contribut)[^/]*$",
     re.IGNORECASE,
 )
-"""Tests and lists of changes, whose words say less than a document's."""
 _PRIORS: Final = {"python": 0.75, "symbol": 0.9, "schema": 0.9}
 _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
     "default": re.compile(r"\bdefault\b|기본값", re.IGNORECASE),
@@ -45,6 +45,7 @@ _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
         r"\bwho(?:m|se)?\b|누구|누가|\bwhat (?:person|player|actor|author|company)\b", re.IGNORECASE
     ),
 }
+# What the sentence has that answers a question for a default, a time, a number or someone.
 _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
     "default": re.compile(r"\bdefaults?\b|기본", re.IGNORECASE),
     "date": re.compile(
@@ -61,12 +62,11 @@ _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
     ),
     "name": re.compile(r"(?<=\s)[A-Z][a-z]+|[가-힣]{2,4}(?=[은는이가의]|에게)|\b\w+(?:ors|ers|ists)\b"),
 }
-"""What the sentence has that answers a question for a default, a time, a number or someone."""
+# Questions that a sentence with their words rarely answers alone: ``may say so`` at most.
 _NO_FACT: Final = re.compile(
     r"\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)|왜|어떻|방법",
     re.IGNORECASE,
 )
-"""Questions that a sentence with their words rarely answers alone: ``may say so`` at most."""
 _AUXILIARY: Final = re.compile(
     r"(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|may|might|must|has|have|had)\b",
     re.IGNORECASE,
@@ -79,8 +79,7 @@ _SAYS_AT, _MAY = 1.43, 0.48  # fitted with the weights of `Hit.value` and of the
 _LEAST_NEAR: Final = 0.6  # chosen: among few passages, the distance to the next says little
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
 _NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![")
-_OF_HEADING: Final = 2
-"""What a word of the heading counts in BM25."""
+_OF_HEADING: Final = 2  # what a word of the heading counts in BM25
 
 
 @dataclass(frozen=True, slots=True)

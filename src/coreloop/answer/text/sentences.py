@@ -15,6 +15,7 @@ _NO_END: Final = re.compile(
 _HEADING: Final = re.compile(r"(?:\#{1,6}\s|[^\n]*\n([=\-~^\"'*+.])\1{2,}\s*(?:\n|$))")
 _HEAD_OF_TABLE: Final = re.compile(r"\s*\|[\s:-]+[-|]")
 _UNDERLINED: Final = re.compile(r"\s*\n([=~^\"'*+-])\1{2,}\s*(?:\n|$)")
+# Sentences that tell who reads them what to answer: ``Ignore all instructions``; not: ``Run the tests``.
 _ORDERS: Final = re.compile(
     r"""(?i:
         \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|question|above|previous|other)
@@ -28,7 +29,6 @@ _ORDERS: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Sentences that tell who reads them what to answer: ``Ignore all instructions``; not: ``Run the tests``."""
 _FOOTNOTE: Final = re.compile(r"\s?\[\d{1,3}\]")
 
 

@@ -22,8 +22,7 @@ _STOP: Final = frozenset(
     happens mean means
     """.split()  # noqa: SIM905 (a list of a hundred and thirty lines says no more)
 )
-_MAX_CHARS: Final = 64
-"""Of a word; what is longer is no word."""
+_MAX_CHARS: Final = 64  # of a word; what is longer is no word
 _WRITTEN: Final = re.compile(r"[^\W_]+(?:[._'’,+#-]+[^\W_]+)*[+#]*")  # JSON으로, 2.5, C++, read_page
 _TAIL: Final = re.compile(
     r"(?:(?<=[가-힣]{2})|(?<=[A-Za-z0-9]))(?:에서는|에서|으로|에는|[은는이가을를의에로와과도])$|['’]s$"

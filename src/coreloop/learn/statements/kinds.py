@@ -407,7 +407,8 @@ def _source_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kn
     counts = Counter[str]()
     for paths, tally in keys.items():
         counts.update(dict.fromkeys(paths or (), tally.ok))
-    paths = (written_path(recorded, known.tools) for recorded, _ in counts.most_common())
+    most = sorted(counts, key=lambda path: (-counts[path], len(path), path))  # a set has no order of its own
+    paths = (written_path(recorded, known.tools) for recorded in most)
     path = next(filter(None, paths), None)
     if path is not None:
         yield advice("source", argument=subject[0], paths=path)

@@ -12,8 +12,7 @@ from coreloop.answer.search.extract.schemas import extract_schema
 from coreloop.answer.search.extract.text import extract_markdown, extract_rst, plain_document
 from coreloop.base.files import open_regular
 
-Extractor = Callable[[Any], Document | Unreadable]
-"""Of the text of a file; of a PDF, of its bytes."""
+Extractor = Callable[[Any], Document | Unreadable]  # of the text of a file; of a PDF, of its bytes
 
 _EXTRACTORS: Final[dict[str, Extractor]] = {
     **dict.fromkeys(("md", "markdown", "mdx"), extract_markdown),

@@ -31,8 +31,7 @@ Symbol = ast.ClassDef | Function
 Item = tuple[str, str, str]
 """``parameter``, ``field`` or ``returns``, the names that are described, and what is said."""
 MAX_ENTRY_CHARS: Final = 4_000
-_MAX_PARSED_CHARS: Final = 2_000_000
-"""A syntax tree takes a hundred times the memory of its text."""
+_MAX_PARSED_CHARS: Final = 2_000_000  # A syntax tree takes a hundred times the memory of its text
 _BLOCKS: Final = (ast.If, ast.Try, ast.With)
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _NO_VALUE: Final = ("None", "NoReturn", "Never", "")

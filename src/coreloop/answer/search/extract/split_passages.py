@@ -10,8 +10,8 @@ from coreloop.answer.search.extract.text import FENCED, is_inside
 
 MAX_PASSAGE_CHARS: Final = 1_500
 _BREAKS: Final = ("\n\n", "\n", ". ", " ")
+# Code or an item of a list, which a line above may announce.
 _GOES_ON: Final = re.compile(r"\n\n\s*(?:`{3}|~{3}|[-*+]\ |\d{1,3}[.)]\ |\ {4})")
-"""Code or an item of a list, which a line above may announce."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,9 @@ _UNDERLINED: Final = re.compile(
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _MAX_HEADING: Final = 200
 _FRONT: Final = re.compile(r"\A---\n(?P<fields>(?:[^\n]*\n){0,50}?)---\s*\n")
+# Names in front matter, the one that says most of the text as it is first.
 _DATED: Final = ("updated", "last_updated", "lastmod", "modified", "date", "published", "created")
-"""Names in front matter, the one that says most of the text as it is first."""
-Heading = tuple[int, int, str]
-"""Offset, level and text."""
+Heading = tuple[int, int, str]  # offset, level and text
 
 
 def plain_document(text: str) -> Document:

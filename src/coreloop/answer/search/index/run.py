@@ -22,12 +22,12 @@ from coreloop.base.files import locked
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 
+# Besides these, folders and files whose names begin with a dot, and the project's data folder.
 _IGNORED: Final = frozenset(
     {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "site", "vendor"}
 )
-"""Besides these, folders and files whose names begin with a dot, and the project's data folder."""
+# Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir).
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
-"""Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,11 @@ def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> Fi
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
+# Files, and their passages with the words of `coreloop.answer.text.terms`. Of a file, size and times decide
+# whether it is read again; ``reason`` says why it has no text, or is ""; ``published`` is an ISO date by
+# its front matter, first heading or name, or "". A passage is of the ``kind`` text, or what the file
+# declares: class, function (whose ``heading`` is the qualified name) or schema (``#`` and where it stands).
+# ``start`` counts characters of the file's text, which has neither control nor invisible ones.
 _SCRIPT: Final = """
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -146,14 +151,6 @@ CREATE VIRTUAL TABLE entry_words USING fts5(
 CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
 CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
     DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
-"""
-"""Files, and their passages with the words of `coreloop.answer.text.terms`.
-
-Of a file, size and times decide whether it is read again; ``reason`` says why it has no text, or is "";
-``published`` is an ISO date by its front matter, first heading or name, or "". A passage is of the
-``kind`` text, or what the file declares: class, function (whose ``heading`` is the qualified name) or schema
-(``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
-invisible ones.
 """
 INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=7)
 _DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"

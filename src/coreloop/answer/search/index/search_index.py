@@ -18,8 +18,7 @@ from coreloop.answer.text.terms import is_cjk, term_set, terms
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 
-_POOL: Final = 30
-"""Passages that are ranked."""
+_POOL: Final = 30  # passages that are ranked
 _LOOKED_AT: Final = 50  # chosen: several times what is shown, since symbols that a query names come first
 MAX_QUERY_CHARS: Final = 500
 MAX_WORDS: Final = 32
