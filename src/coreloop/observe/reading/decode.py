@@ -240,7 +240,10 @@ def _call(value: Any, absent: _Absent) -> CallFields | None:
 
 def _override(value: Any, absent: _Absent) -> OverrideFields | None:
     """Every override that is an object, even without a tool."""
-    return _lenient(OverrideFields, {"tool": "", **value}, absent) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    tool = value.get("tool")
+    return _lenient(OverrideFields, {**value, "tool": tool if isinstance(tool, str) else ""}, absent)
 
 
 _ITEMS: Final = {"tool_calls": _call, "override_calls": _override}

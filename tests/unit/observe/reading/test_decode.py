@@ -197,10 +197,10 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
     if isinstance(read, Skipped):
         assert read.reason == "replay"
         return
-    _, oddities = read_facts([(0, raw)], MineSettings())
+    _, oddities = read_facts([(0, 0, raw)], MineSettings())
     of_facts = {"args_from", "case", "saw"}  # only facts read these
-    assert set(oddities.absent) - of_facts == set(read.absent) - of_facts
-    assert oddities.skipped == {}
+    assert set(oddities[0].absent) - of_facts == set(read.absent) - of_facts
+    assert oddities[0].skipped == {}
 
 
 @given(raw=st.binary(max_size=200))
