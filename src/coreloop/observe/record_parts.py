@@ -34,8 +34,8 @@ Drop: TypeAlias = Callable[[str], None]
 CONTEXTS: Final = "contexts"
 # Of a question, a result or a user's message: some 2,000 tokens, which every question to a model repeats.
 MAX_KEPT_CHARS: Final = 8_000
+# Fields of a result, and their values in failed calls, as lower-case JSON text.
 FailedResults: TypeAlias = Mapping[str, frozenset[str]]
-"""Fields of a result, and their values in failed calls, as lower-case JSON text."""
 FAILED_RESULTS: Final[FailedResults] = {
     "success": frozenset({"false", "0"}),
     "isError": frozenset({"true"}),
