@@ -42,7 +42,7 @@ def with_hook(text: str, events: Iterable[str], entry: dict[str, Any], path: Pat
     WorkspaceError
         The text is not JSON, or ``hooks`` or its member has another type.
     """
-    settings = _parsed(text, path)
+    settings = parsed_settings(text, path)
     hooks = settings.setdefault("hooks", {})
     for event in events:
         if not isinstance(hooks, dict) or not isinstance(hooks.setdefault(event, []), list):
@@ -70,7 +70,7 @@ def without_hook(text: str, events: Iterable[str], path: Path, *, script: str) -
     WorkspaceError
         An event has not exactly one such entry: remove it by hand first.
     """
-    settings = _parsed(text, path)
+    settings = parsed_settings(text, path)
     for event in events:
         hooks = settings.get("hooks")
         entries = hooks.get(event) if isinstance(hooks, dict) else None
@@ -117,7 +117,8 @@ def _written(settings: dict[str, Any], like: str) -> str:
     return json.dumps(settings, indent=found[1] if found else 2, ensure_ascii=False) + "\n"
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def parsed_settings(text: str, path: Path) -> dict[str, Any]:
+    """Decode the JSON of a settings file, or raise `WorkspaceError`."""
     try:
         settings = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:

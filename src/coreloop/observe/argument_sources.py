@@ -35,12 +35,12 @@ MAX_TEXT_CHARS: Final = 16_000
 MAX_ARGUMENT_LEAVES: Final = 200
 MAX_PATH_CHARS: Final = 120
 SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
+# Chosen: after an hour a session is another conversation; `learn` takes the same pause.
 FORGET_S: Final = 3600.0
-"""Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
 DISORDER_S: Final = 1.0  # threads open the requests of a session in any order
 SESSIONS: Final = 256  # chosen: `PROCESS_LEAVES` bounds the memory, this the questions in it
+# Some 70 MB: a leaf takes about 180 bytes.
 PROCESS_LEAVES: Final = 400_000
-"""Some 70 MB: a leaf takes about 180 bytes."""
 
 MIN_CHARS: Final = 3  # a shorter text is in many results by chance
 _COMMON_BEGINS: Final = frozenset("-.0123456789tTfFnN")

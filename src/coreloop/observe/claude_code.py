@@ -14,6 +14,7 @@ from coreloop.base.claude_settings import (
     SETTINGS,
     InstallChange,
     decode_settings,
+    parsed_settings,
     refuse_links,
     with_hook,
     without_hook,
@@ -25,8 +26,8 @@ from coreloop.observe.importers import claude_code
 from coreloop.observe.importers.append_requests import ImportReport, run_import
 
 COMMAND: Final = "dartlab-coreloop observe turn"
+# Not asynchronous: Claude Code ends such a hook with its own process, so a script's turn would be lost.
 _ENTRY: Final[dict[str, Any]] = {"hooks": [{"type": "command", "command": COMMAND, "timeout": 60}]}
-"""Not asynchronous: Claude Code ends such a hook with its own process, so a script's turn would be lost."""
 
 
 def install(root: Path, *, confirm: bool) -> list[InstallChange]:
@@ -42,7 +43,7 @@ def install(root: Path, *, confirm: bool) -> list[InstallChange]:
     if not root.is_dir():
         raise WorkspaceError("is not a folder; check --project", path=root)
     path, old = _settings(root)
-    if old is not None and COMMAND in old:
+    if _is_installed(old, path):
         raise UsageError(f"{root}: installed already; run observe uninstall claude-code --confirm first")
     text = with_hook(old or "", ["Stop"], _ENTRY, path)
     if confirm:
@@ -61,7 +62,7 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
         The hook's entry, or what is around it, was changed: remove it by hand first.
     """
     path, text = _settings(root)
-    if text is None or COMMAND not in text:
+    if text is None or not _is_installed(text, path):
         raise UsageError(f"{root}: Claude Code is not recorded here")
     rest = without_hook(text, ["Stop"], path, script=COMMAND)
     is_empty = rest.strip() == "{}"
@@ -79,6 +80,11 @@ def _settings(root: Path) -> tuple[Path, str | None]:
     refuse_links(root, [SETTINGS])
     path = root / SETTINGS
     return path, decode_settings(read_file(path), path) if path.is_file() else None
+
+
+def _is_installed(text: str | None, path: Path) -> bool:
+    hooks = parsed_settings(text or "", path).get("hooks")
+    return isinstance(hooks, dict) and COMMAND in str(hooks.get("Stop"))
 
 
 def read_turn(told: bytes) -> Path:

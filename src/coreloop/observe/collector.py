@@ -11,7 +11,7 @@ from _thread import RLock  # threading.RLock wraps it in a function, which doubl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, NoReturn, Self
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
@@ -333,6 +333,11 @@ class AuditCollector:
                 outermost, self._entered = not self._entered, True
         _blocks.set((*_blocks.get(), (self, outermost)))
         return self
+
+    def __aenter__(self, *_error: object) -> NoReturn:
+        raise TypeError("use with AuditCollector(…), also in async functions: it has no async with")
+
+    __aexit__ = __aenter__
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

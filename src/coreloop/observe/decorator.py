@@ -67,6 +67,8 @@ def observed_tool(
     ... def read(path: str) -> str:
     ...     return f"Error: no file {path}"
     """
+    if isinstance(tool, str):
+        raise TypeError(f"observed_tool takes the name by keyword: @observed_tool(name={tool!r})")
     if tool is None:
         return lambda function: _observed(function, name or _name_of(function), ok)
     return _observed(tool, _name_of(tool), None)

@@ -12,8 +12,8 @@ from coreloop.observe import drops
 from coreloop.observe.journal import write_new
 
 FOLDER: Final = "descriptions"
+# A process: descriptions that are made for each request would fill the disk. Their hash is recorded.
 MAX_SETS: Final = 1000
-"""A process: descriptions that are made for each request would fill the disk. Their hash is recorded."""
 _kept: set[tuple[str, str]] = set()
 
 

@@ -3,6 +3,7 @@
 Losses are counted in ``dropped.jsonl`` next to the folder, where other processes can see them.
 """
 
+import atexit
 import os
 import threading
 import time
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from datetime import date
 
+_REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -32,12 +34,14 @@ class Journal:
     Parameters
     ----------
     folder : Path
-        Created on the first line with mode 0700. The files are 0600.
+        Created on the first line with mode 0700; an existing folder becomes 0700 if it is this user's. The
+        files are 0600.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unreported: dict[str, int] = {}
+        self._next_report_s = 0.0
         self._lock = threading.RLock()
         self._busy = False
         self._fd = -1
@@ -117,10 +121,13 @@ class Journal:
             self._report()
 
     def _report(self) -> None:
-        """Append the counts to ``dropped.jsonl``; after an error, they wait for the next record.
+        """Append the counts to ``dropped.jsonl``, at most once a minute; after an error, they wait.
 
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
+        if time.monotonic() < self._next_report_s:
+            return
+        self._next_report_s = time.monotonic() + _REPORT_INTERVAL_S
         ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
         with suppress(OSError, ValueError):  # ValueError: an impossible path
@@ -134,6 +141,9 @@ class Journal:
             return
         self.close()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(OSError, AttributeError):  # a file system or an operating system without modes
+            if self.folder.stat().st_uid == os.geteuid():
+                self.folder.chmod(0o700)
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
@@ -156,7 +166,15 @@ class Journal:
             with suppress(OSError):  # a daemon may have closed every descriptor at its start
                 os.close(fd)
 
+    def report_now(self) -> None:
+        """Report what waits for the end of the minute, unless a thread is writing."""
+        if self._unreported and self._lock.acquire(timeout=1):
+            self._next_report_s = 0.0
+            self._report()
+            self._lock.release()
+
     def __del__(self) -> None:
+        self.report_now()
         self.close()
 
 
@@ -269,5 +287,11 @@ def _reset_after_fork() -> None:
         journal.close()
 
 
+def _report_all() -> None:
+    for journal in tuple(_JOURNALS):
+        journal.report_now()
+
+
+atexit.register(_report_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)

@@ -14,8 +14,8 @@ from typing import Final
 from coreloop.base import jsonl
 
 _SCHEMA_VERSION: Final = 1
+# Who judged, of the verdicts that `coreloop.feedback` writes.
 USER: Final = "user"
-"""Who judged, of the verdicts that `coreloop.feedback` writes."""
 
 
 class VerdictLetter(StrEnum):

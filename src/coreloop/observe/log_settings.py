@@ -33,8 +33,8 @@ class LogSettings(NamedTuple):
     categories: Categories = Categories()
     selectors: Mapping[str, Sequence[str]] = {}
     failed_results: FailedResults = FAILED_RESULTS
+    # Without coreloop.yaml it is not known which files are the project's.
     compared: Callable[[str], Compared | None] | None = None
-    """Without coreloop.yaml it is not known which files are the project's."""
     outcome: "OutcomeRule | None" = None
     contexts: Journal | None = None
 

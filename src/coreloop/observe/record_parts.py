@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 
 Drop: TypeAlias = Callable[[str], None]
+# Beside the folder of the records; day files, whose lines have the records' ids.
 CONTEXTS: Final = "contexts"
-"""Beside the folder of the records; day files, whose lines have the records' ids."""
+# Of a question, a result or a user's message: some 2,000 tokens, which every question to a model repeats.
 MAX_KEPT_CHARS: Final = 8_000
-"""Of a question, a result or a user's message: some 2,000 tokens, which every question to a model repeats."""
+# Fields of a result, and their values in failed calls, as lower-case JSON text.
 FailedResults: TypeAlias = Mapping[str, frozenset[str]]
-"""Fields of a result, and their values in failed calls, as lower-case JSON text."""
 FAILED_RESULTS: Final[FailedResults] = {
     "success": frozenset({"false", "0"}),
     "isError": frozenset({"true"}),

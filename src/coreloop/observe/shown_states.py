@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from coreloop.observe.case_keys import identifying_texts, is_identifier
 
+# A state is a word; longer texts are prose, and would fill the line.
 LITERAL_CHARS: Final = 40
-"""A state is a word; longer texts are prose, and would fill the line."""
 MAX_ARGUMENTS: Final = 8  # of a call: more do not fit on a line beside its other fields
 MAX_VALUES: Final = 20  # of an argument that is a list
 _MAX_CHARS: Final = 60  # of an identifier
@@ -22,10 +22,10 @@ _NAMED: Final = ("id", "key", "name", "path", "code", "number", "slug", "uuid")
 _ENDINGS: Final = ("_id", "Id", "_key", "_name", "_path", "_code", "_number")
 CONTAINERS: Final = frozenset({dict, list, tuple})
 
+# Fields of an object: the hash of a short text, or a boolean.
 Shown: TypeAlias = dict[str, int | bool]
-"""Fields of an object: the hash of a short text, or a boolean."""
+# A field's value: a literal of the source, or a boolean that it tests; None for another text.
 State: TypeAlias = str | bool | None
-"""A field's value: a literal of the source, or a boolean that it tests; None for another text."""
 
 
 class Compared(NamedTuple):

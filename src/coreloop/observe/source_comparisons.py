@@ -22,8 +22,8 @@ _MAX_SOURCE_BYTES: Final = 2_000_000
 _DEFINED: Final = re.compile(rb"\bdef\s+(\w+)\s*[(\[]")
 _WORD: Final = re.compile(r"[^\W\d]\w{0,39}")
 
+# Takes a tool's name as it is recorded; None if the project does not define the tool or compares nothing.
 Reader = Callable[[str], Compared | None]
-"""Takes a tool's name as it is recorded; None if the project does not define the tool or compares nothing."""
 
 
 @lru_cache(maxsize=8)

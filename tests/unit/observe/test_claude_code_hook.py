@@ -63,6 +63,14 @@ def test_hook_comes_out_byte_for_byte_of_settings_as_they_are_usually_indented(
     assert tree(tmp_path) == before
 
 
+def test_command_that_is_allowed_is_not_a_hook(tmp_path: Path) -> None:
+    with_settings(tmp_path, json.dumps({"permissions": {"allow": [f"Bash({COMMAND})"]}}, indent=2) + "\n")
+    before = tree(tmp_path)
+    install(tmp_path, confirm=True)
+    uninstall(tmp_path, confirm=True)
+    assert tree(tmp_path) == before
+
+
 @pytest.mark.parametrize("text", TEXTS[1:])
 @pytest.mark.parametrize("first", ["runs", "observe"])
 def test_each_installer_takes_out_only_its_own_entry(text: str, first: str, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_an_import_keeps_them_once_and_only_in_the_projects_log(tmp_path: Path) 
     )
     request = TracedRequest(source="otlp", ids=("a",), question="Make it urgent", ended=NOON, calls=calls)
     log = tmp_path / "data" / "audit" / "ai-ask"
-    for folder in (log, log, tmp_path / "elsewhere" / "log"):
+    for folder in (log, log, tmp_path / "elsewhere" / "ai-ask"):
         land([request], folder, settings, tmp_path)
     (line,) = kept(tmp_path / "data")
     assert line["request_id"] == request.id

@@ -151,3 +151,8 @@ def test_a_static_or_class_method_below_is_observed_and_stays_one(kind, audit, c
         assert (Shop.found(3), Shop().found(4)) == (3, 4)
     assert len(calls()) == 2
     assert isinstance(vars(Shop)["found"], kind)
+
+
+def test_name_without_its_keyword_is_refused():
+    with pytest.raises(TypeError, match="name='show'"):
+        observed_tool("show")

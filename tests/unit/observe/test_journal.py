@@ -113,4 +113,20 @@ def test_dropped_records_are_reported_and_never_lost(journal, folder):
         journal.count_dropped("write_ENOSPC")
     (folder.parent / "dropped.jsonl").rmdir()
     journal.append(b"1\n", day=DAY, second=1)
+    journal.report_now()
     assert [(entry["reason"], entry["n"]) for entry in reported(folder)] == [("write_ENOSPC", 2)]
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_losses_of_a_minute_are_one_line(journal, folder):
+    for _ in range(200):
+        journal.count_dropped("write_ENOSPC")
+    journal.report_now()
+    assert [entry["n"] for entry in reported(folder)] == [1, 199]
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_folder_that_others_can_read_becomes_private(journal, folder):
+    folder.mkdir(parents=True)
+    journal.append(b"1\n", day=DAY, second=1)
+    assert mode(folder) == 0o700

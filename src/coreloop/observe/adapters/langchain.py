@@ -23,8 +23,8 @@ from coreloop.observe.adapters.plain_values import (
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
 
+# Runs of chains, tools and models that are open: about 300 bytes each. The oldest lost its end.
 MAX_RUNS: Final = 50_000
-"""Runs of chains, tools and models that are open: about 300 bytes each. The oldest lost its end."""
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -62,8 +62,8 @@ class _Run:
 
     root: _Root
     kind: str
+    # The id of a tool's call, the provider of a model.
     about: str | None = None
-    """The id of a tool's call, the provider of a model."""
 
 
 class Runs:

@@ -16,8 +16,8 @@ from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 
 _SESSIONLESS: Final = "2026-07-28"
+# The id of a request's only call.
 _CALL: Final = 0
-"""The id of a request's only call."""
 
 
 def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) -> None:

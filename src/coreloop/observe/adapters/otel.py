@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+from weakref import WeakSet
 
 from coreloop.base.project.score_rule import Score
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, sent_tools
@@ -23,8 +24,8 @@ from coreloop.observe.scores import EVENT, evaluations_in
 
 _INPUT: Final = ("gen_ai.input.messages", "pydantic_ai.all_messages")
 _DEEPEST: Final = 6
+# Spans that are open: about 200 bytes each. The oldest lost its end.
 MAX_SPANS: Final = 50_000
-"""Spans that are open: about 200 bytes each. The oldest lost its end."""
 
 
 def record_spans(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -61,6 +62,7 @@ class Traces:
     def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
         self._data_dir = data_dir
         self._spans: OrderedDict[int, _Open] = OrderedDict()
+        self._requests = WeakSet[AdaptedRequest]()
 
     @never_raises
     def on_start(self, span: Any, parent_context: Any = None) -> None:
@@ -71,9 +73,9 @@ class Traces:
         if outer is None:
             opened = _Open(_Trace(id), in_tool)
         elif outer.in_tool and _is_agent(attributes):
-            opened = _Open(
-                _Trace(id, AdaptedRequest(parent=outer.trace.request, data_dir=self._data_dir)), False
-            )
+            request = AdaptedRequest(parent=outer.trace.request, data_dir=self._data_dir)
+            self._requests.add(request)
+            opened = _Open(_Trace(id, request), False)
         else:
             opened = _Open(outer.trace, outer.in_tool or in_tool)
         self._spans[id] = opened
@@ -93,6 +95,7 @@ class Traces:
             trace.request = AdaptedRequest(
                 session_id=None if session is None else str(session), data_dir=self._data_dir
             )
+            self._requests.add(trace.request)
         request = trace.request
         if request is None:
             return
@@ -107,8 +110,8 @@ class Traces:
             request.end(answer=known.answer_of(attributes) or None, error=_error(span, attributes))
 
     def shutdown(self) -> None:
-        """Write what is open in this process, which ends."""
-        give_up_all()
+        """Write what is open in the traces of this processor."""
+        give_up_all(self._requests)
 
 
 def _add_tool(request: AdaptedRequest, span: Any, attributes: Mapping[str, Any]) -> None:

@@ -177,7 +177,7 @@ def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[
     known, required = schema.get("properties"), schema.get("required")
     known = known if isinstance(known, dict) else {}
     for name in required if isinstance(required, list) else []:
-        if name not in args:
+        if isinstance(name, str) and name not in args:
             yield {"loc": (name,), "type": "missing", "msg": "Field required"}
     for name, value in args.items():
         if name in known and not _fits(value, known[name]):
@@ -193,15 +193,23 @@ def _fits(value: Any, schema: object) -> bool:
     choices = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(choices, list):
         return any(_fits(value, choice) for choice in choices)
-    kind = str(schema.get("type"))
+    kind, listed = str(schema.get("type")), schema.get("enum")
     if kind in ("integer", "number"):
         if isinstance(value, str):
             return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
         bounds = ((schema.get(name), holds) for name, holds in _BOUNDS.items())
-        is_number = isinstance(value, _JSON_TYPES[kind]) and not isinstance(value, bool)
-        return is_number and all(holds(value, bound) for bound, holds in bounds if bound is not None)
-    is_listed = value in schema["enum"] if isinstance(schema.get("enum"), list) else True
-    return is_listed and isinstance(value, _JSON_TYPES.get(kind, object))
+        if not _is_number(value) or not all(
+            holds(value, bound) for bound, holds in bounds if _is_number(bound)
+        ):
+            return False
+        value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return (value in listed if isinstance(listed, list) else True) and isinstance(
+        value, _JSON_TYPES.get(kind, object)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:

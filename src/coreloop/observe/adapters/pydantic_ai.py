@@ -20,10 +20,10 @@ from coreloop.observe.drops import never_raises
 _run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_pydantic_ai_run", default=None)
 _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
 _WAITING: Final = frozenset({"CallDeferred", "ApprovalRequired"})
+# Exceptions in which the framework sends the tool's own one to the model.
 _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
-"""Exceptions in which the framework sends the tool's own one to the model."""
+# The conversation of a run without history: an id of its own (a UUID of version 7), and so no session.
 _FRESH: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-"""The conversation of a run without history: an id of its own (a UUID of version 7), and so no session."""
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:

@@ -6,7 +6,7 @@ An adapter turns its framework's callbacks into these calls. As in the collector
 import atexit
 import os
 import time
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Container, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.base.record_lines import text_of
@@ -45,6 +45,7 @@ class AdaptedRequest(AuditCollector):
         parent: "AdaptedRequest | None" = None,
         session_id: str | None = None,
         data_dir: str | os.PathLike[str] | None = None,
+        has_ended: bool = False,
     ) -> None:
         self.id = f"req-{os.urandom(8).hex()}"
         super().__init__(question, request_id=self.id, session_id=session_id, data_dir=data_dir)
@@ -54,9 +55,12 @@ class AdaptedRequest(AuditCollector):
         self._known = set[int]()  # hashes of the ids of all calls
         self._fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
         self._rounds = 0
-        for oldest in list(_under_way.values())[:1] if len(_under_way) >= MAX_UNDER_WAY else ():
-            oldest.give_up()
-        if self.is_open:
+        if has_ended:
+            self._pending.clear()
+        elif self.is_open:
+            for id in list(_under_way)[:1] if len(_under_way) >= MAX_UNDER_WAY else ():
+                if oldest := _under_way.pop(id, None):  # another thread may have given it up
+                    oldest.give_up()
             _under_way[self.id] = self
 
     @property
@@ -225,21 +229,20 @@ class AdaptedRequest(AuditCollector):
         self._add_calls(self._pending[0], calls)
 
 
+# All requests of this process, by id, the oldest first.
 _under_way: dict[str, AdaptedRequest] = {}
-"""All requests of this process, by id, the oldest first."""
 
 
 def ended() -> AdaptedRequest:
     """Return a request that has ended, for reports of an unknown one."""
-    request = AdaptedRequest()
-    request.forget()
-    return request
+    return AdaptedRequest(has_ended=True)
 
 
-def give_up_all() -> None:
-    """Write every request under way as unfinished."""
+def give_up_all(among: Container[AdaptedRequest] | None = None) -> None:
+    """Write every request under way, or those among some, as unfinished."""
     for request in list(_under_way.values()):
-        request.give_up()
+        if among is None or request in among:
+            request.give_up()
 
 
 def _forget_all() -> None:

@@ -23,16 +23,16 @@ from coreloop.observe.case_keys import VARIABLE, case_key
 from coreloop.observe.importers import Read, importers
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
-from coreloop.observe.log_settings import LogSettings, project_settings
+from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
 
+# Takes the files to read and returns them, showing how many were.
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
-"""Takes the files to read and returns them, showing how many were."""
 _HEAD_BYTES: Final = 1 << 18
+# Parts of a file that are read in search of a request: a long session's first turn has some thousand.
 _MAX_PARTS: Final = 20_000
-"""Parts of a file that are read in search of a request: a long session's first turn has some thousand."""
 _MARKS: Final = {
     "claude-code": (b'"sessionId"', b'"leafUuid"'),
     "inspect": (b'"eval"', b"PK\x03\x04"),
@@ -211,6 +211,8 @@ def _log(folder: Path, settings: Settings, root: Path | None) -> LogSettings:
     audit_dir = root / settings.data_dir / "audit"
     project = root if (root / FILE_NAME).is_file() else None
     log = project_settings(settings, folder, project)
+    if folder.resolve() != (audit_dir / RECORDS).resolve():
+        log = log._replace(contexts=None)  # results are kept beside the project's own records only
     unusable = f"the key of cases cannot be read or made ({{strerror}}); set {VARIABLE}"
     with file_errors(unusable, audit_dir / KEY_FILE):
         log.case_keys.append(case_key(audit_dir))

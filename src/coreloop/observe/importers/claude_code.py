@@ -30,8 +30,8 @@ from coreloop.observe.importers.traced_request import (
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
 _MARKS: Final = frozenset({"sessionId", "uuid", "leafUuid", "messageId"})
+# Longest pause between two lines of an unfinished answer.
 _QUIET_S: Final = 60.0
-"""Longest pause between two lines of an unfinished answer."""
 
 _SYNTHETIC: Final = "<synthetic>"
 _INTERRUPTED: Final = "[Request interrupted by user"

@@ -19,8 +19,8 @@ from coreloop.observe.importers.trace_values import decode_trace
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace
 
 _Part = TypeVar("_Part")
+# What reading a trace file may raise.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
-"""What reading a trace file may raise."""
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 

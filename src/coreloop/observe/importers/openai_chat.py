@@ -41,8 +41,8 @@ _FAILED: Final = re.compile(
     r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
 )
 """The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback."""
+# Items of the Responses API without a role.
 _ITEMS: Final = ("function_call", "function_call_output", "reasoning")
-"""Items of the Responses API without a role."""
 _TIMES: Final = ("ts", "timestamp", "created_at", "created")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
 

@@ -32,8 +32,8 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
 _BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
 _Fields = TypeVar("_Fields", bound=msgspec.Struct)
+# Names of fields with an unusable value, each once.
 _Absent: TypeAlias = dict[str, None]
-"""Names of fields with an unusable value, each once."""
 
 
 class RecordLine(msgspec.Struct, gc=False):  # a dataclass would add a third to the decoding time
@@ -57,8 +57,8 @@ class Skipped(msgspec.Struct, gc=False):
 
 
 decode_plain = msgspec.json.Decoder(PlainRecord).decode
+# Raised by `decode_plain` for lines that `decode_line` must read.
 NOT_PLAIN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""Raised by `decode_plain` for lines that `decode_line` must read."""
 _decode_record = msgspec.json.Decoder(RecordFields).decode
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+# Of a tool or an argument: clients allow 64, and a longer one would fill screens; the rest is cut.
 MAX_NAME_CHARS: Final = 200
-"""Of a tool or an argument: clients allow 64, and a longer one would fill screens; the rest is cut."""
+# Of a tool, which costs nothing to check; on an argument's it would take a third of the time.
 Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
-"""Of a tool, which costs nothing to check; on an argument's it would take a third of the time."""
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 
 

@@ -11,8 +11,8 @@ from coreloop.base.messages import number_of
 from coreloop.base.records import NO_ANSWER, NO_RESULT, REFUSED, has_uncleared_flag
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
 
+# With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone.
 LOW_CHUNK_LEN: Final = 200
-"""With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone."""
 
 
 class RequestOutcome(IntEnum):

@@ -26,13 +26,13 @@ _FULL_NAME: Final = re.compile(
     "[김이박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노하곽성차주우구][가-힣]{2}"
 )
 _FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an error has at most 1,000 words
+# Private characters: the first word that is taken out of a text becomes the first of them, and so on.
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
-"""Private characters: the first word that is taken out of a text becomes the first of them, and so on."""
 _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
+# A word of an argument's value in a `template`: the argument, and the word's hash.
 OWN_WORD: Final = re.compile(r"<([\w-]{1,40}):([a-p]{4})>")
-"""A word of an argument's value in a `template`: the argument, and the word's hash."""
 _OWN_BESIDE: Final = re.compile(r"(:[a-p]{4}>)(?=<)")
 # Matches "<ids>, <ids> and <ids>".
 _REPEATED: Final = re.compile(r"(<([\w-]{1,40})>)(?:(?:[\s,;.&/+@-]{1,3}|\s(?:and|or)\s)?<\2>)+")
@@ -40,8 +40,8 @@ _PARTICLES: Final = """
 을 를 은 는 이 가 과 와 의 에 에서 에게 에게서 께 께서 로 으로 도 만 까지 부터 보다 처럼
 라는 이라는 라고 이라고 님 님을 님이 님은 님의 님에게 씨 씨를 씨가 씨는 씨의 씨에게
 """
+# What may follow a Korean name in its word.
 PARTICLES: Final = frozenset(_PARTICLES.split())
-"""What may follow a Korean name in its word."""
 _ORDINARY: Final = """
 a all already an and any are argument arguments array as at be boolean but by call called can did does empty
 error exception expected failed failure field for found from get given got had has have if in input integer is
@@ -51,8 +51,8 @@ true false try type up us use value values was we were what when while with with
 수 것 값 및 또는 대한 다음 없음 오류 실패 요청 인자 입력 필요 결과 확인
 합니다 입니다 됩니다 있습니다 않습니다 아닙니다 못했습니다 했습니다 하세요 주세요
 """
+# Words of errors in general: an argument that holds one, such as a question, does not change its error.
 ORDINARY: Final = CLASS_WORDS.union(_ORDINARY.split())
-"""Words of errors in general: an argument that holds one, such as a question, does not change its error."""
 
 
 class Masked(NamedTuple):

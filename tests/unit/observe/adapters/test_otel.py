@@ -13,6 +13,7 @@ from opentelemetry.trace import Status, StatusCode
 from coreloop import dropped
 from coreloop.observe.adapters import requests
 from coreloop.observe.adapters.otel import Traces, record_spans
+from coreloop.observe.adapters.requests import AdaptedRequest
 
 
 @pytest.fixture
@@ -99,7 +100,10 @@ def test_span_that_ends_after_the_outermost_is_written_when_the_sdk_shuts_down(t
         late = tracer.start_span("tool", attributes=OLD["tool"])
     late.end()
     assert len(records()) == 1
+    other = AdaptedRequest("of another adapter")
     tracer.span_processor.shutdown()
+    assert other.is_open
+    other.forget()
     assert [len(record["tool_calls"]) for record in records()] == [0, 1]
 
 

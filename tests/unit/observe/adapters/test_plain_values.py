@@ -92,3 +92,21 @@ def test_rejection_is_read_from_a_text_without_its_values() -> None:
 )
 def test_result_is_kept_as_plain_values_if_it_is_small(result: object, kept: object, size: int) -> None:
     assert plain_result(result) == (kept, size)
+
+
+@each_row(
+    ("schema", "value"),
+    [
+        ({"type": "integer", "minimum": "0"}, 3),
+        ({"type": "integer"}, 5.0),
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, 1),
+    ],
+)
+def test_value_that_a_schema_of_another_draft_accepts_is_not_named(schema: object, value: object) -> None:
+    said = schema_rejection({"properties": {"seats": schema}}, {"seats": value})
+    assert said == "invalid_argument: rejected before the tool ran"
+
+
+def test_number_that_is_not_listed_is_named() -> None:
+    schema = {"properties": {"seats": {"type": "integer", "enum": [1, 2]}}}
+    assert "seats" in schema_rejection(schema, {"seats": 3})
