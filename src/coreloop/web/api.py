@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from coreloop import __version__
 from coreloop.answer.repair.feedback import Notice, give_feedback, read_notice
-from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day
+from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day, stop_queued
 from coreloop.answer.repair.store import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
@@ -30,7 +30,7 @@ from coreloop.base.errors import UsageError
 from coreloop.runs import events
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import require_going
-from coreloop.runs.manage import pause_run, read_run, require_status, resume_run, stop_run
+from coreloop.runs.manage import pause_run, read_run, require_status, resume_run
 from coreloop.runs.ulid import new_ulid
 from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
@@ -275,7 +275,7 @@ def pause(call: HttpCall) -> bodies.StatusReply:
 @route("POST", "/runs/{run_id}/stop", scope="run")
 def stop(call: HttpCall) -> bodies.StatusReply:
     """End a run."""
-    state = stop_run(call.service.store, call.run_id)
+    state = stop_queued(call.service.store, call.service.deps.queue, call.run_id)
     call.service.workers.wake()
     return bodies.StatusReply(state.run_id, state.status)
 

@@ -24,8 +24,8 @@ from coreloop.runs.stores.store import Store
 BEGAN: Final = "began"  # name of the event beside those of a research
 # Of a source's text that stays in the state; the whole text is in the run's events.
 _EXCERPT_CHARS: Final = 300
+# Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows.
 LEAST_PARTS: Final = 3
-"""Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows."""
 # Providers of sources that coreloop read itself; any other text came from the agent.
 _TRUST: Final = {"page": "fetched", "file": "local"}
 

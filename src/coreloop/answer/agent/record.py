@@ -21,7 +21,7 @@ from coreloop.answer.research.research_state import DROPPED, READ, REFLECTED, TH
 from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
-from coreloop.answer.search.extract.kinds import read_document
+from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, document_of
 from coreloop.answer.search.extract.split_passages import Passage
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
@@ -32,6 +32,7 @@ from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import in_language_of
+from coreloop.base.records import encodable
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts
 from coreloop.runs.agent.agent_runs import record_report
@@ -142,7 +143,9 @@ def _file(place: str, head: str, *, root: Path, now: datetime) -> tuple[Source |
         return None, "leads out of the project"
     if not path.is_file():
         return None, "no such file"
-    data, document = read_file(path), read_document(path, path.name)
+    if path.stat().st_size > MAX_FILE_BYTES:
+        return None, f"larger than {MAX_FILE_BYTES // 1_000_000} MB"
+    document = document_of(data := read_file(path), path.name)
     if isinstance(document, Unreadable):
         return None, document.reason
     if not document.text.strip():
@@ -164,14 +167,9 @@ def _was_committed(path: Path, data: bytes, head: str) -> bool:
 
 def _source(location: str, kind: str, text: str, now: datetime) -> Source:
     """Return a text that the agent brought."""
+    name, text = encodable(location), text[:MAX_CHARS]
     return Source(
-        title=location,
-        location=location,
-        type=kind,
-        text=text[:MAX_CHARS],
-        retrieved_at=now,
-        start=0,
-        provider="agent",
+        title=name, location=name, type=kind, text=text, retrieved_at=now, start=0, provider="agent"
     )
 
 
@@ -228,9 +226,9 @@ def _shown(read: ReadSource, note: str, query: str, start: int) -> Shown:
     return Shown(read=read, note=note, passages=tuple(shown), following=following)
 
 
+# Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
+# other sentences of the same paragraph, 1 % of sentences about something else.
 ABOUT_FROM: Final = 0.3
-"""Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
-other sentences of the same paragraph, 1 % of sentences about something else."""
 _MOST_SENTENCES: Final = 6  # of a quote; a longer one stays as it is
 
 

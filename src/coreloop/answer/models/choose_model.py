@@ -13,6 +13,7 @@ _FREE: Final = PriceSettings(input=0, output=0)
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]+")
 
+# Known OpenAI-compatible endpoints: their address, their key, and what they understand.
 ENDPOINTS: Final[Mapping[str, EndpointSettings]] = {
     "openai": EndpointSettings(
         url="https://api.openai.com/v1",
@@ -39,7 +40,6 @@ ENDPOINTS: Final[Mapping[str, EndpointSettings]] = {
     "ollama": EndpointSettings(url="http://localhost:11434/v1"),
     "vllm": EndpointSettings(url="http://localhost:8000/v1"),
 }
-"""Known OpenAI-compatible endpoints: their address, their key, and what they understand."""
 
 
 def choose_model(settings: Settings, environ: Mapping[str, str], *, has_usd_limit: bool = False) -> Ladder:

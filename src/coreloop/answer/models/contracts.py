@@ -155,6 +155,7 @@ class Envelope(Contract, frozen=True):
     payload: dict[str, Any]
 
 
+# The files of ``docs/schemas/``; ``scripts/reference.py`` writes them.
 SCHEMA_FILES: Final[dict[str, type[Contract]]] = {
     "MESSAGE_SCHEMA_V1.json": Envelope,
     "LLM_RESPONSE_JSON_V1.json": LlmResponse,
@@ -163,7 +164,6 @@ SCHEMA_FILES: Final[dict[str, type[Contract]]] = {
     "SYNTHESIS_RESPONSE_V1.json": SynthesisResponse,
     "ERROR_RESPONSE_V1.json": ErrorResponse,
 }
-"""The files of ``docs/schemas/``; ``scripts/reference.py`` writes them."""
 
 
 def json_schema(contract: type[Contract]) -> dict[str, Any]:

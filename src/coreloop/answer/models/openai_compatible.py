@@ -250,7 +250,8 @@ class OpenAICompatible:
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
         said = self._said(answer.content)
         sent = [name for name, value in asdict(self.sampling).items() if value is not None]
-        named = [name for name in sent if name in said.lower()]
+        whole = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
+        named = [name for name in sent if name in whole.lower()]
         if named and answer.status in _REFUSED_FIELD:
             self.sampling = replace(self.sampling, **{named[0]: None})  # as a whole: other threads read it
             return self._error(

@@ -91,6 +91,7 @@ _FIND: Final = (
 )
 _CITE: Final = (STRICT,), (OTHER_MODEL,)
 
+# The actions of the first and of the second round, in their order.
 ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "insufficient_evidence": _FIND,
     "search_miss": _FIND,
@@ -101,7 +102,6 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "coverage_drop": (("index.module",), ()),
     "io_gate_drop": (("index.module",), ()),
 }
-"""The actions of the first and of the second round, in their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,20 +18,20 @@ from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
 from coreloop.answer.search.index.run import File, read_coverage
 from coreloop.answer.search.index.search_index import public_functions
-from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended
 from coreloop.runs.jobs.queue import Job, JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
-from coreloop.runs.manage import begin_run, read_run, resume_run
+from coreloop.runs.manage import begin_run, read_run, resume_run, stop_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import utc_day
 from coreloop.runs.stores.store import Store
 
+# Of the jobs that work on runs, by the kind of the run.
 JOB_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
-"""Of the jobs that work on runs, by the kind of the run."""
 KIND: Final = "gate"  # of the runs that have the gates' signals
 _DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
 _LEAST_POINTS: Final = 0.01  # chosen, as the next: one file of a small project is no drop
@@ -74,6 +74,17 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
     state = resume_run(store, run_id)
     if state.kind in JOB_NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)
+    return state
+
+
+def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
+    """End a run as `coreloop.runs.manage.stop_run`; the record of an idle one is a worker's job."""
+    state = stop_run(store, run_id)
+    if state.kind in JOB_NAMES:
+        with suppress(RunBusyError):
+            with store.hold(run_id):
+                pass
+            queue_run(queue, state.kind, run_id, is_new=False)
     return state
 
 

@@ -198,7 +198,7 @@ def ending(state: State) -> str:
 def build_response(state: State, attempt: Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
     knowledge, tell = knowledge_of(state), in_language_of(state.question)
-    (end, why), text = _end(attempt), "\n".join(_lines(attempt))
+    (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
         summary=_summary(attempt),
@@ -235,13 +235,13 @@ def tool_calls(state: State) -> list[AnswerCall]:
     return calls
 
 
-def _end(attempt: Attempt) -> tuple[End, str]:
+def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
     """How a question ended, and why on one line."""
     if attempt.failure:
         return "model_unusable", " ".join(attempt.failure.split())
     if attempt.sentences:
         return "answered", ""
-    if attempt.problem:
+    if attempt.problem and not has_read:
         return "search_down", " ".join(attempt.problem.split())
     return "nothing_said_so", _ADVICE
 

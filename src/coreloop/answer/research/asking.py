@@ -19,8 +19,8 @@ from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import seconds_left
 
 T = TypeVar("T", bound=Contract)
+# Kinds of model errors after which another prompt or model, or none, can help.
 UNUSABLE: Final = frozenset({"malformed", "cut", "refused"})
-"""Kinds of model errors after which another prompt or model, or none, can help."""
 _WAITS_S: Final = (1.0, 4.0, inf)  # before the next attempt, unless the endpoint says how long
 _OF_ANSWERS: Final = {"synthesize", "check"}  # prompts whose calls may use the reserve for the answer
 

@@ -48,8 +48,8 @@ from coreloop.runs.active_run import Run
 from coreloop.runs.events import FindingRecorded, Noted, Reported
 from coreloop.runs.state import State
 
+# The type of an event, and its fields without the time.
 Change = tuple[Callable[..., Reported], dict[str, Any]]
-"""The type of an event, and its fields without the time."""
 # Of a finding with none, one, two, and three or more independent origins.
 _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
 # Types of sources that report first, or that peers have reviewed.
@@ -179,6 +179,7 @@ def _weight(finding: Finding, knowledge: Knowledge, *, iteration: int) -> Weight
     return Weight(source=located, summary=finding.text, confidence=finding.confidence, iteration=iteration)
 
 
+# A situation, the most pressing first, and the tool of thought for it.
 TOOLS: Final = {
     "stuck": "first principles",
     "contradiction": "Bayes",
@@ -187,7 +188,6 @@ TOOLS: Final = {
     "innovation": "TRIZ",
     "new": "SCAMPER",
 }
-"""A situation, the most pressing first, and the tool of thought for it."""
 _INVENTS: Final = re.compile(r"\b(?:invent|improve|innovat|redesign)|발명|개선|혁신", re.IGNORECASE)
 SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts as sure
 _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps findings

@@ -16,16 +16,16 @@ from coreloop.runs.state import KindState, State
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
 KIND: Final = "research"
+# The intent of a query that looks for what speaks against the answer.
 COUNTER_EVIDENCE: Final = "counter-evidence"
-"""The intent of a query that looks for what speaks against the answer."""
+# The sub-question of an exhaustive run; it is not part of the prompts.
 AGAINST: Final = "What speaks against the answer?"
-"""The sub-question of an exhaustive run; it is not part of the prompts."""
 ASK: Final = "ask"  # of the runs; what `ask` begins is a research of one iteration, which a repair repeats
 PLANNED, FOUND, DROPPED, TESTED, REFLECTED = "queries", "finding", "dropped", "hypotheses", "reflection"
 READ, FAILED, REWORDED, COMPACTED = "sources", "failed_queries", "rewordings", "compactions"
 THOUGHT, ATTEMPTED, REPAIRED = "thoughts", "attempts", "repairs"
+# Names of the events; most are those of the fields that they add to or set.
 REQUESTED, CONTRADICTED, ANSWERED, NOTE = "request", "contradictions_found", "answer", "note"
-"""Names of the events; most are those of the fields that they add to or set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

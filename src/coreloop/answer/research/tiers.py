@@ -11,19 +11,19 @@ from coreloop.runs.limits import AnswerReserve, Limits
 AT_ONCE: Final = 5  # queries of an iteration, which are executed at once
 TOKEN_BUDGET: Final = 200_000  # of a run, unless another is set
 _ANSWER_SHARE: Final = 0.2  # of time, tokens and money, for the answer
+# Of `ask`: its first attempt, and one after each repair.
 ASK_LIMITS: Final = Limits(max_iterations=1 + MAX_REPAIRS, tokens=60_000, deadline_s=120.0)
-"""Of `ask`: its first attempt, and one after each repair."""
 
 
+# Totals that a person asked for by their names, those of a tier; None for what the tier says.
 Wishes = Mapping[str, int | float | None]
-"""Totals that a person asked for by their names, those of a tier; None for what the tier says."""
 TIERS: Final[Mapping[Tier, Mapping[str, int]]] = {
     "simple": {"max_iters": 2, "max_queries": 3, "max_sources": 5, "max_execution_time_s": 60},
     "standard": {"max_iters": 5, "max_queries": 10, "max_sources": 15, "max_execution_time_s": 90},
     "deep": {"max_iters": 12, "max_queries": 40, "max_sources": 40, "max_execution_time_s": 120},
 }
+# What a person can ask for: iterations, executed queries, sources read, seconds of work, tokens.
 NAMES: Final = (*TIERS["simple"], "token_budget")
-"""What a person can ask for: iterations, executed queries, sources read, seconds of work, tokens."""
 
 
 def environment_wishes(environ: Mapping[str, str]) -> Wishes:

@@ -169,8 +169,8 @@ def _passage(number: int, marks: Mapping[int, Hit]) -> MarkedPassage:
 
 NO_EVIDENCE: Final = "No evidence found."
 UNCITED: Final = "cites no source"
+# Why a sentence without a citation, and one that a person rejected, is dropped.
 REJECTED: Final = "a person rejected it as an answer"
-"""Why a sentence without a citation, and one that a person rejected, is dropped."""
 _MAX_CHARS: Final = 100_000
 _MAX_SENTENCES: Final = 300  # of an answer; what follows is left out
 _SHORT: Final = 3  # words up to which a sentence is read with the question: ``1 MB``, ``Seven attempts.``

@@ -131,6 +131,8 @@ class Failover:
             return Failed(f"left alone for {closed_s:.0f} s")
         for number in range(1, ATTEMPTS + 1):
             timeout_s = min(limits.timeout_s, LONGEST_S, ends_at - self._pace.monotonic())
+            if timeout_s <= 0:
+                break
             answer = provider.search(query, replace(limits, timeout_s=timeout_s))
             if isinstance(answer, Blocked | Failed):
                 failures.append(f"{provider.name}: {answer.reason}")

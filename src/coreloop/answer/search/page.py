@@ -43,8 +43,8 @@ MAX_REDIRECTS: Final = 5
 _MAX_URL: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+# An address and the time that is left -> why it must not be fetched, or None.
 Refusal = Callable[[str, SearchLimits], Blocked | Failed | None]
-"""An address and the time that is left -> why it must not be fetched, or None."""
 
 
 class RefusedAddressError(Exception):

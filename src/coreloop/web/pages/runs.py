@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coreloop.answer.models.ladder import OFFLINE
-from coreloop.answer.repair.jobs import go_on
+from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.research_state import ASK, ReadSource, knowledge_of
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.runs.driver.driven_run import is_driven, plan_of
-from coreloop.runs.manage import pause_run, read_run, stop_run
+from coreloop.runs.manage import pause_run, read_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import is_ulid
 from coreloop.web.pages.markdown import render_answer
@@ -166,7 +166,7 @@ RUNS: Final = PageSection(
     read_item=read_one,
     actions={
         "pause": _tell(lambda source, run_id: pause_run(source.runs, run_id)),
-        "stop": _tell(lambda source, run_id: stop_run(source.runs, run_id)),
+        "stop": _tell(lambda source, run_id: stop_queued(source.runs, source.queue, run_id)),
         "resume": _tell(lambda source, run_id: go_on(source.runs, source.queue, run_id)),
     },
 )

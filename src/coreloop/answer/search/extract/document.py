@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+# Of a page's or a file's text that becomes a source; about 50,000 tokens, more than a model reads of one.
 MAX_CHARS: Final = 200_000
-"""Of a page's or a file's text that becomes a source; about 50,000 tokens, more than a model reads of one."""
+# Of a document; a hostile file has a heading on every line. What follows belongs to the last section.
 MAX_SECTIONS: Final = 20_000
-"""Of a document; a hostile file has a heading on every line. What follows belongs to the last section."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ _TITLE: Final = re.compile(r"<title\b[^<>]*+>([^<]*+)", re.IGNORECASE)
 # <meta property="article:published_time" content="2026-10-30T09:00:00+09:00">
 _META: Final = re.compile(r"<meta\b(?=[^<>]{0,500}(?:published|modified|date))[^<>]{0,500}+>", re.IGNORECASE)
 _LONG_NUMBER: Final = re.compile(r"&#[0-9]{8,}")  # beyond Unicode, and int() refuses thousands of digits
+# Around the text of a heading, until it is found again: control characters, which no clean text has.
 _BEGIN, _END = "\0", "\x01"
-"""Around the text of a heading, until it is found again: control characters, which no clean text has."""
 
 
 def extract_html(page: str) -> Document:

@@ -52,6 +52,11 @@ def read_document(path: Path, location: str, schemas: Collection[str] = ()) -> D
             data = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         return Unreadable(f"cannot be read ({error.strerror})")
+    return document_of(data, location, schemas)
+
+
+def document_of(data: bytes, location: str, schemas: Collection[str] = ()) -> Document | Unreadable:
+    """Extract what a file of a kind holds, as `read_document`."""
     if len(data) > MAX_FILE_BYTES:
         return Unreadable(f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
     extract: Extractor = extractor_of(location, schemas) or plain_document

@@ -78,9 +78,12 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
     """
     root, schemas = workspace.root.resolve(), workspace.schemas
     data_dir = (root / workspace.settings.data_dir).resolve()
-    if not start.is_dir():
-        if start.exists():
-            yield _seen(location_of(start, root), start.stat(), schemas)
+    own = {data_dir / name for name in ("ai", "audit", "index", "runs")}
+    if not own.isdisjoint((start, *start.parents)):
+        return
+    if start.is_symlink() or not start.is_dir():
+        if os.path.lexists(start):
+            yield _seen(location_of(start, root), start.lstat(), schemas)
         return
     errors = list[OSError]()
     for folder, folders, names in os.walk(start, onerror=errors.append):
@@ -92,7 +95,7 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         for name in sorted(name for name in (*names, *links) if name[0] != "."):
             with suppress(FileNotFoundError):  # removed in between; a Path would cost 30 µs a file
                 yield _seen(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
-        ignored = {name for name in folders if name[0] == "." or Path(folder, name) == data_dir}
+        ignored = {name for name in folders if name[0] == "." or Path(folder, name) in {data_dir, *own}}
         folders[:] = sorted({*folders} - ignored - _IGNORED)
     for error in errors:
         yield File(
@@ -272,8 +275,12 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     if has_index and not pending:
         return ""
     starts = [path for path in workspace.search_paths if os.path.lexists(path)]
+    if pending:
+        with reading(workspace.index_file) as connection:
+            known = known_files(connection)  # new files are found below the starts, if they still are there
+        starts += [root / file.location for file in pending if file.location in known]
     try:
-        index_paths(workspace, [*starts, *(root / file.location for file in pending)], now=now)
+        index_paths(workspace, starts, now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
         if not has_index:
             raise
@@ -299,14 +306,14 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
         A path does not exist, and no document came from it, or the index cannot be written.
     """
     root, index, report = workspace.root.resolve(), workspace.index_file, IndexReport()
-    starts = [path.resolve() for path in paths]
     with locked(index.parent), sqlite.writer(index, INDEX) as connection:
         connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last commits
         known = known_files(connection)
+        above = set[str]().union(*map(_above, known))
+        links = {path: path.parent.resolve() / path.name for path in paths}  # what was a file is not followed
+        starts = [one if location_of(one, root) in known else path.resolve() for path, one in links.items()]
         for start in starts:
-            if not os.path.lexists(start) and not any(
-                location_of(start, root) in _above(one) for one in known
-            ):
+            if not os.path.lexists(start) and location_of(start, root) not in above:
                 raise WorkspaceError("does not exist", path=start)
         found = _found(workspace, starts)
         for file in found.values():

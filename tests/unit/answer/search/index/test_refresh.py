@@ -82,3 +82,16 @@ def test_the_date_of_a_file_or_section_is_known(project: Indexed, name: str, tex
     project.update()
     dates = {source.published for source in project.search("heron")}
     assert (day and datetime.fromisoformat(day).date()) in dates
+
+
+def test_a_file_that_became_a_link_out_of_the_project_is_forgotten(
+    project: Indexed, tmp_path_factory: pytest.TempPathFactory
+):
+    project.write({"notes.md": "aardvark", "other.md": "aardvark"})
+    refreshed(project)
+    secret = tmp_path_factory.mktemp("outside") / "secret.md"
+    secret.write_text("aardvark")
+    (project.root / "notes.md").unlink()
+    (project.root / "notes.md").symlink_to(secret)
+    refreshed(project)
+    assert project.locations("aardvark") == ["other.md"]

@@ -58,6 +58,13 @@ def test_ignored_and_hidden_folders_are_left_out_unless_named(project: Indexed):
     assert sorted(project.locations("aardvark")) == ["src/build/e.md", "src/data/g.md"]
 
 
+def test_own_data_is_left_out_where_the_data_folder_is_named(project: Indexed):
+    project.write({"data/audit/a.md": "aardvark", "data/runs/b.md": "aardvark", "data/c.md": "aardvark"})
+    project.update("data")
+    project.update("data/audit")
+    assert project.locations("aardvark") == ["data/c.md"]
+
+
 def test_links_are_not_followed(project: Indexed, tmp_path_factory: pytest.TempPathFactory):
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.md").write_text("aardvark")
