@@ -180,7 +180,9 @@ def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
 def _opened(path: Path, settings: MineSettings, kept: Path) -> FileFacts:
     index = msgspec.json.decode((kept / "facts.json").read_bytes(), type=_Index)
     tables = Facts(*(pl.scan_parquet(kept / f"{name}-*.parquet") for name in NAMES))
-    return FileFacts(path, tables, settings, index.oddities, index.days)
+    replayed = settings.replayed
+    days = count_days(tables.requests, replayed)[0] if replayed else index.days
+    return FileFacts(path, tables, settings, index.oddities, days)
 
 
 def _ranges(path: Path, size: int) -> Iterator[tuple[int, int]]:
