@@ -107,7 +107,7 @@ class Proof:
             yield str(reason)
             return
         standing = docstring_bullets(replaced.after, self.target)
-        yield from self._refuse_room(replaced.path, added, removed, standing)
+        yield from self._refuse_room(replaced, added, removed, standing)
         if not self._is_named(added, standing, words.tool):
             yield "its lines are not those of the proposals that its commit names; promote it again"
         for line in added:
@@ -115,11 +115,12 @@ class Proof:
             yield from (f"{printable(line)}: {reason}" for reason in reasons)
 
     def _refuse_room(
-        self, path: str, added: Sequence[str], removed: Sequence[str], standing: Iterable[str]
+        self, file: Replaced, added: Sequence[str], removed: Sequence[str], standing: Iterable[str]
     ) -> Iterator[str]:
         """Why a description may not take these lines, or not give up those."""
         fits, subjects = self.settings.docstring.fits, Counter(map(_subject, standing))
-        ours = promoted_lines(self.repository, self.old, path=path, target=self.target, is_form=is_form)
+        ours = promoted_lines(self.repository, self.old, path=file.path, target=self.target, is_form=is_form)
+        ours = ours & docstring_bullets(file.before, self.target).keys()
         if not fits([*ours.difference(removed), *added]):
             yield "the description has no room for its lines (docstring: max_lines and max_chars)"
         if any(_subject(line) and subjects[_subject(line)] > 1 for line in added):

@@ -152,8 +152,11 @@ def read_verdicts(folder: Path) -> HumanVerdicts:
     skipped: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
         lines = jsonl.read(path, HumanVerdict, other="not a judgment")
-        given += map(_with_zone, lines.values)
+        known = [value for value in lines.values if value.schema_version <= _SCHEMA_VERSION]
+        given += map(_with_zone, known)
         skipped.update(lines.skipped)
+        if len(known) < len(lines.values):
+            skipped["of a newer schema version"] += len(lines.values) - len(known)
     return HumanVerdicts(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))
 
 

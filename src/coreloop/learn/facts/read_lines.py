@@ -85,7 +85,7 @@ class FileFacts:
     oddities : Oddities
         Lines that are not mined, and fields that were read as absent.
     days : dict of int to int
-        Records by day (days since 1970).
+        Records by day (days since 1970), without replays.
     number : int
         Of the file, in the tables.
     """
@@ -115,15 +115,18 @@ def read_files(
             yield from ((len(paths) - 1, offset, raw) for offset, raw in of_file)
 
     facts, oddities = read_facts(lines(), settings)
-    days = count_days(facts.requests)
+    days = count_days(facts.requests, settings.replayed)
     return [
         FileFacts(path, facts, settings, oddities[number], days[number], number)
         for number, path in enumerate(paths)
     ]
 
 
-def count_days(requests: pl.LazyFrame) -> defaultdict[int, dict[int, int]]:
-    """Records by file, then by day (days since 1970)."""
+def count_days(requests: pl.LazyFrame, replayed: Iterable[str] = ()) -> defaultdict[int, dict[int, int]]:
+    """Records by file, then by day (days since 1970), without requests that coreloop made itself."""
+    own = [*map(schema.as_int, replayed)]
+    if own:
+        requests = requests.filter(~pl.col("id").is_in(own).fill_null(False))
     day = pl.col("ts_us").floordiv(schema.DAY_US).cast(pl.Int32)
     counts: defaultdict[int, dict[int, int]] = defaultdict(dict)
     for file, of_day, n in requests.group_by("file", day=day).len().sort("day").collect().iter_rows():

@@ -67,7 +67,7 @@ CALLS: Final[Mapping[str, Any]] = {
     "file": pl.UInt32,  # this and the next two: of its request
     "offset": pl.UInt64,
     "ts_us": pl.Int64,
-    "call": pl.UInt16,  # its place in the request, from 0
+    "call": pl.UInt32,  # its place in the request, from 0
     "tool": pl.String,
     "shape": pl.UInt64,  # of its selectors and argument names
     "error_class": pl.String,  # empty: it did not fail
@@ -85,7 +85,7 @@ CALLS: Final[Mapping[str, Any]] = {
 ARGUMENTS: Final[Mapping[str, Any]] = {
     "file": pl.UInt32,  # this and the next two: of its call
     "offset": pl.UInt64,
-    "call": pl.UInt16,
+    "call": pl.UInt32,
     "name": pl.String,
     "kind": pl.Enum(KINDS),
     "value": pl.UInt32,  # hash to compare by; null: absent, empty or too long to be recorded
@@ -101,7 +101,7 @@ ARGUMENTS: Final[Mapping[str, Any]] = {
 SAW: Final[Mapping[str, Any]] = {
     "file": pl.UInt32,  # this and the next two: of the call
     "offset": pl.UInt64,
-    "call": pl.UInt16,
+    "call": pl.UInt32,
     "argument": pl.String,
     "field": pl.String,
     "literal": pl.String,  # ``delivered``, ``true``, ``3``; null: seen with another value

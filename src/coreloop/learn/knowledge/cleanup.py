@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -188,7 +189,9 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
     key = secrets.token_bytes(32)
     oldest = utc_text(now - timedelta(days=RETENTION_DAYS))
 
-    def keyed(question: bytes) -> str:
+    def keyed(question: bytes | None) -> str | None:
+        if question is None:
+            return None
         text = hash_question(question.decode("utf-8", "replace"))
         return f"keyed:{hmac.digest(key, text.encode(), 'sha256').hex()[:32]}"
 
@@ -204,8 +207,8 @@ def _snapshot(source: Path, folder: Path, now: datetime) -> Path:
         for partial in folder.glob(".*.partial*"):  # left by a killed process, in clear text
             partial.unlink(missing_ok=True)
         start = f"{now:%Y-%m-%d}-pre-cleanup"
-        n_taken = len(list(folder.glob(f"{start}*.sqlite")))
-        path = folder / f"{start}{f'-{n_taken + 1}' if n_taken else ''}.sqlite"
+        names = chain([start], (f"{start}-{number}" for number in count(2)))
+        path = next(path for name in names if not (path := folder / f"{name}.sqlite").exists())
         with (
             file_errors("cannot be written ({strerror})", folder),
             replacing(path) as partial,

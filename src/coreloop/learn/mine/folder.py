@@ -38,7 +38,7 @@ from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.judgments import HumanVerdicts, read_verdicts
 from coreloop.observe.reading.decode import raw_lines
 
-VERSION: Final = f"23, polars {pl.__version__}"
+VERSION: Final = f"24, polars {pl.__version__}"
 """Increase the number when the facts of a line or the tables change; polars hashes alike within a version."""
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory
@@ -180,7 +180,9 @@ def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
 def _opened(path: Path, settings: MineSettings, kept: Path) -> FileFacts:
     index = msgspec.json.decode((kept / "facts.json").read_bytes(), type=_Index)
     tables = Facts(*(pl.scan_parquet(kept / f"{name}-*.parquet") for name in NAMES))
-    return FileFacts(path, tables, settings, index.oddities, index.days)
+    replayed = settings.replayed
+    days = count_days(tables.requests, replayed)[0] if replayed else index.days
+    return FileFacts(path, tables, settings, index.oddities, days)
 
 
 def _ranges(path: Path, size: int) -> Iterator[tuple[int, int]]:

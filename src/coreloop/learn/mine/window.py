@@ -177,8 +177,6 @@ def _numbered(files: Sequence[tuple[int, FileFacts]]) -> Facts:
     """The tables that some files share, with other numbers of the files, and without those of others."""
     facts = files[0][1].facts
     numbers = {file.number: number for number, file in files}
-    if all(number == own for own, number in numbers.items()):
-        return facts
     file = pl.col("file").replace_strict(numbers, default=None, return_dtype=pl.UInt32)
     tables = {name: getattr(facts, name).with_columns(file) for name in NAMES if name != "texts"}
     return replace(facts, **{name: table.drop_nulls("file") for name, table in tables.items()})

@@ -136,10 +136,9 @@ def read_night(path: Path, kind: type[_File]) -> _File:
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_night` does."""
-    try:
+    if path.name.endswith(f"-{CounterexamplesFile.name}.json"):
         return read_night(path, CounterexamplesFile)
-    except WorkspaceError:
-        return read_night(path, CandidatesFile)
+    return read_night(path, CandidatesFile)
 
 
 @dataclass(frozen=True, slots=True)
