@@ -137,8 +137,8 @@ def _sanitized(raw: bytes, visitor: Finder) -> bytes:
         written = orjson.dumps(record)
     except TypeError as error:
         raise _UnreadableError("nested too deeply") from error
-    # Every key precedes a colon; equal counts mean that the parser dropped no duplicate key.
-    if written.count(b'":') != raw.translate(None, _WHITE_SPACE).count(b'":'):
+    # A key precedes a colon; equal counts mean that no duplicate was dropped, but for an escaped quote.
+    if rb"\u00" in raw or written.count(b'":') != raw.translate(None, _WHITE_SPACE).count(b'":'):
         _refuse_duplicates(raw)
     result = visitor.record(record)
     return raw + b"\n" if result is record else orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)

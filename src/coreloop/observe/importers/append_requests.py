@@ -33,6 +33,7 @@ Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Ite
 _HEAD_BYTES: Final = 1 << 18
 # Parts of a file that are read in search of a request: a long session's first turn has some thousand.
 _MAX_PARTS: Final = 20_000
+# Keys, of which a file of the format has one near its beginning; in the order in which formats are tried.
 _MARKS: Final = {
     "claude-code": (b'"sessionId"', b'"leafUuid"'),
     "inspect": (b'"eval"', b"PK\x03\x04"),
@@ -40,7 +41,6 @@ _MARKS: Final = {
     "otlp": (b'"traceId"', b'"trace_id"', b'"resourceSpans"', b'"resource_spans"'),
     "openai-chat": (b'"messages"', b'"role"'),
 }
-"""Keys, of which a file of the format has one near its beginning; in the order in which formats are tried."""
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
 

@@ -38,12 +38,12 @@ _INTERRUPTED: Final = "[Request interrupted by user"
 _NOT_TYPED: Final = re.compile(
     r"<(?:command-|local-command-|bash-|task-notification|user-memory-input)|Caveat: The messages below"
 )
+# The result of a call that a person did not allow.
 _REFUSAL: Final = re.compile(
     r"The user doesn't want to (?:proceed with this tool use|take this action)"
     r"|Claude requested permissions to .{1,2000}? but you haven't granted it yet",
     re.DOTALL,
 )
-"""The result of a call that a person did not allow."""
 _ADDED: Final = re.compile(r"<(?:system-reminder|ide_)")
 AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")

@@ -36,11 +36,11 @@ _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _MAX_ERROR_FIELDS: Final = 3
+# The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback.
 _FAILED: Final = re.compile(
     r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
     r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
 )
-"""The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback."""
 # Items of the Responses API without a role.
 _ITEMS: Final = ("function_call", "function_call_output", "reasoning")
 _TIMES: Final = ("ts", "timestamp", "created_at", "created")

@@ -86,6 +86,9 @@ def work(
             else:
                 stop.wait(_IDLE_S)
 
+    if threads == 1:  # in the caller's thread, which may be one that does not keep a process from ending
+        worker()
+        return WorkReport(**Counter[str](outcomes))
     with ThreadPoolExecutor(threads) as pool:
         try:
             for each in as_completed([pool.submit(worker) for _ in range(threads)]):

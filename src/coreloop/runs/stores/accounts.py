@@ -51,7 +51,7 @@ CREATE TABLE reflexions (
     reflexion   BLOB NOT NULL          -- JSON, opaque to the store
 );
 """
-RUNS: Final = Tables("runs", _SCRIPT)
+RUNS: Final = Tables("runs", _SCRIPT, version=2)
 CLEARED: Final = ("events", "runs", "reflexions")
 """Tables that lose rows when a run is forgotten."""
 DURABLE: Final = (
