@@ -96,7 +96,7 @@ def test_a_store_of_another_version_is_refused(path: Path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE versions SET version = 99")
         connection.commit()
-    with pytest.raises(RunStoreError, match="the tables of runs have version 99; this coreloop reads 1"):
+    with pytest.raises(RunStoreError, match="the tables of runs have version 99; this coreloop reads 2"):
         store_at(path).__enter__()
 
 
