@@ -136,9 +136,10 @@ def read_night(path: Path, kind: type[_File]) -> _File:
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_night` does."""
-    if path.name.endswith(f"-{CounterexamplesFile.name}.json"):
+    try:
         return read_night(path, CounterexamplesFile)
-    return read_night(path, CandidatesFile)
+    except WorkspaceError:
+        return read_night(path, CandidatesFile)
 
 
 @dataclass(frozen=True, slots=True)
