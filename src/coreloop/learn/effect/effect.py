@@ -28,8 +28,7 @@ SHARED_CASES: Final = 0.05
 """Share of a tool's cases that also call the changed tool, above which it shares its questions."""
 LOST: Final = "requests lost"
 _Z: Final = 1.96  # of a two-sided 95 % interval
-_LEAST_DAYS: Final = 7
-"""Days of a period below which the spread between days says nothing."""
+_LEAST_DAYS: Final = 7  # days of a period below which the spread between days says nothing
 _LEAST_TOOL_DAYS: Final = 3  # as many as `hurts` needs, which other tools may contradict
 _MAX_NEIGHBOURS: Final = 5
 Failures = Mapping[str, Mapping[str, NamedFailure]]
