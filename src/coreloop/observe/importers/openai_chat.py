@@ -7,7 +7,7 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -15,10 +15,9 @@ from typing import Any, Final
 
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
+from coreloop.observe.importers.message_forms import CHAT, form_of, in_one_form
 from coreloop.observe.importers.trace_values import (
     arguments,
-    block_error,
-    blocks,
     body_text,
     decoded,
     first,
@@ -28,11 +27,15 @@ from coreloop.observe.importers.trace_values import (
     text,
 )
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
 
-NAME: Final = "openai-chat"
+NAME: Final = CHAT
 SUFFIXES: Final = (".jsonl", ".json")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
+_UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
+_UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
+_MAX_SEARCHED: Final = 50  # messages, until one of a known form
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _MAX_ERROR_FIELDS: Final = 3
@@ -41,26 +44,102 @@ _FAILED: Final = re.compile(
     r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
     r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
 )
-# Items of the Responses API without a role.
-_ITEMS: Final = ("function_call", "function_call_output", "reasoning")
-_TIMES: Final = ("ts", "timestamp", "created_at", "created")
-_SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
+# Calls whose arguments are the answer of an agent.
+_FINAL: Final = re.compile(r"final_(?:answer|result)\w*|[Ff]inish|submit")
+_TIMES: Final = ("ts", "timestamp", "created_at", "createdAt", "created", "ended_at", "end_time")
+_SESSIONS: Final = (
+    *("session_id", "conversation_id", "thread_id"),
+    *("sessionId", "conversationId", "threadId", "chatId", "chat_id"),
+)
+_MODELS: Final = ("model", "model_name", "modelName", "model_id", "modelId", "modelVersion")
+# Keys of a request to a model and of its response.
+_EXCHANGES: Final = (("request", "response"), ("input", "output"), ("messages", "response"))
+_HOLDERS: Final = ("messages", "input", "contents", "output", "choices", "candidates", "message", "content")
+# Keys of a step in the trace of a run: its input and output are no conversation.
+_OF_A_RUN: Final = frozenset({"traceId", "trace_id", "run_type", "span_id", "spanId", "observations"})
 
 
 @dataclass(slots=True)
 class Chat:
-    """The content of the messages read so far."""
+    """The content of the messages read so far.
+
+    Attributes
+    ----------
+    unknown_kinds : int
+        Blocks and messages of a kind that no form has.
+    unseen_calls : int
+        Of these, those of tools; and results that belong to no call.
+    """
 
     question: str | None = None
     calls: AskedCalls = field(default_factory=AskedCalls)
     answer: str = ""
     is_answered: bool = False
     rounds: int = 0
+    unknown_kinds: int = 0
+    unseen_calls: int = 0
+    _waiting: list[tuple[str, TracedCall]] = field(default_factory=list)  # calls since the last results
+    results: list[dict[str, Any]] = field(default_factory=list)  # since the last other message
+    _ids: set[str] = field(default_factory=set)
 
     @property
     def answer_chars(self) -> int | None:
         """Length of the answer; None if the messages end before one."""
         return len(self.answer) if self.answer or self.is_answered else None
+
+    def add_answer(self, body: str, calls: list[dict[str, Any]]) -> None:
+        """Add a message of the model."""
+        self.rounds += 1
+        self.answer = body or self.answer
+        self.is_answered = not calls
+        for call in calls:
+            if _FINAL.fullmatch(call["name"]):  # its arguments are the answer
+                self.answer, self.is_answered = self.answer or str(call["arguments"]), True
+            self._ask(call)
+
+    def _ask(self, call: dict[str, Any]) -> None:
+        if call["is_repeated"] and call["id"] in self._ids:
+            return
+        id = call["id"] or f"call {len(self.calls.all)}"
+        self.calls.ask(id, call["name"], arguments(call["arguments"]))
+        self._waiting.append((id, self.calls.all[-1]))
+        if call["id"] is not None:
+            self._ids.add(id)
+
+    def pair(self) -> None:
+        """Give the results to their calls; a result that may belong to several calls stays with none."""
+        by_place: list[dict[str, Any]] = []
+        early: list[dict[str, Any]] = []
+        for result in self.results:
+            id = result["tool_call_id"]
+            if id in self.calls.open:
+                self._answer(id, result)
+            elif id is None or (id not in self._ids and self._has_call_without_id()):
+                by_place.append(result)
+            elif id not in self._ids:
+                early.append(result)
+        for name in (*dict.fromkeys(result["name"] for result in by_place if result["name"]), None):
+            given = [result for result in by_place if name in (None, result["name"])]
+            waiting = self._open_calls(name)
+            if len(given) == len(waiting):
+                for (id, _), result in zip(waiting, given, strict=True):
+                    self._answer(id, result)
+                by_place = [result for result in by_place if name not in (None, result["name"])]
+        self._waiting = [] if self.results else self._waiting
+        self.unseen_calls += len(by_place)
+        self.results = early
+
+    def _open_calls(self, name: str | None = None) -> list[tuple[str, TracedCall]]:
+        return [
+            (id, call) for id, call in self._waiting if call.answered is None and name in (None, call.name)
+        ]
+
+    def _has_call_without_id(self) -> bool:
+        return any(id not in self._ids for id, _ in self._open_calls())
+
+    def _answer(self, id: str, result: dict[str, Any]) -> None:
+        error = result["error"] or (None if result["unknown"] else _error(body_text(result["content"])))
+        self.calls.answer(id, **received(result["content"]), error=error, unknown=result["unknown"])
 
 
 def read(
@@ -75,17 +154,23 @@ def read(
     undated : datetime, optional
         End of all requests without a time, which are skipped by default.
     """
-    yield from read_parts(files, lambda document: (_request(chat, undated) for chat in _chats(document)))
+    yield from read_parts(
+        files, lambda document: (part for chat in _chats(document) for part in _parts(chat, undated))
+    )
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     """Yield the chats of a document, each with its ``messages``; what holds none is yielded as it is."""
+    document = decoded(document)
     if _is_messages(document):
         yield {"messages": document}
         return
     about, held = {}, document
     if isinstance(document, dict) and not _is_chat(document):
-        values = [value for value in document.values() if value and _holds_messages(value)]
+        if exchanged := _exchanged(document):
+            yield {**document, "messages": exchanged}
+            return
+        values = [decoded(value) for value in document.values() if value and _holds_messages(value)]
         if len(values) == 1:  # else it is a log of a model's input and output, not a conversation
             [held] = values
             about = document if isinstance(held, dict) or _is_messages(held) else {}
@@ -98,37 +183,78 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
 
 
 def _is_messages(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and ("role" in item or item.get("type") in _ITEMS) for item in value
-    )
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return False
+    return not value or any(form_of(item) for item in value[:_MAX_SEARCHED])
 
 
 def _is_chat(value: Any) -> bool:
-    messages = value.get("messages") if isinstance(value, dict) else None
+    messages = decoded(value.get("messages")) if isinstance(value, dict) else None
     return isinstance(messages, list) and not (messages and all(isinstance(item, list) for item in messages))
 
 
 def _holds_messages(value: Any) -> bool:
+    value = decoded(value)
     first = value[0] if isinstance(value, list) and value else value
-    return _is_messages(value) or _is_messages(first) or _is_chat(first)
+    return _is_messages(value) or _is_messages(first) or _is_chat(first) or bool(_exchanged(first))
 
 
-def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrace:
-    if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
-        return FOREIGN
-    messages = [message for message in chat["messages"] if isinstance(message, dict)]
+def _exchanged(value: Any) -> list[Any]:
+    """The messages of a request to a model and of its response; empty if it is none."""
+    if not isinstance(value, dict) or _OF_A_RUN & value.keys():
+        return []
+    for asked, given in _EXCHANGES:
+        if replies := _messages_in(value.get(given)):
+            question = text(value.get(asked))
+            said = [{"role": "user", "content": question}] if question else _messages_in(value.get(asked))
+            return [*said, *replies] if said or value.get("object") == "response" else []
+    return []
+
+
+def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
+    """The messages of a request or a reply of any API."""
+    value = decoded(value)
+    if value and _is_messages(value):
+        return list(value)
+    if isinstance(value, list):
+        value = value[0] if value else None  # the first choice
+    if not isinstance(value, dict) or not depth:
+        return []
+    if form_of(value):
+        return [value]
+    held = (_messages_in(value.get(key), depth - 1) for key in _HOLDERS)
+    return next(filter(None, held), [])
+
+
+def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
+    """The request of a chat, and what could not be read of it."""
+    messages = decoded(chat.get("messages")) if isinstance(chat, dict) else None
+    if not isinstance(messages, list):
+        yield FOREIGN
+        return
+    messages = [message for message in messages if isinstance(message, dict)]
+    forms = [form for message in messages if (form := form_of(message))]
+    if messages and not forms:
+        yield FOREIGN
+        return
     error, violation = _outcome(chat, is_empty=not messages)
     if not messages and violation is None:
-        return _NO_MESSAGES
-    id = text(first(chat, "request_id", "id"))
-    own_times = (time for key in _TIMES if (time := read_time(chat.get(key))) is not None)
-    ended = next(own_times, undated)
+        yield _NO_MESSAGES
+        return
+    times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
+    ended = next(times, undated)
     if ended is None:
-        return NO_TIME
+        yield NO_TIME
+        return
     content = read_messages(messages)
+    yield from [_UNKNOWN_KIND] * content.unknown_kinds
+    if content.unseen_calls and not content.calls.all:
+        yield _UNSEEN_CALLS
+        return
+    id = text(first(chat, "request_id", "id"))
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
-    return TracedRequest(
-        source=NAME,
+    yield TracedRequest(
+        source=next((form for form in forms if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
@@ -136,11 +262,29 @@ def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrac
         answer_chars=content.answer_chars,
         error=error,
         violation=violation,
-        model=text(chat.get("model")),
-        session_id=text(first(chat, *_SESSIONS)),
+        model=_named([chat, *messages], _MODELS),
+        session_id=_named([chat, *messages], _SESSIONS),
         rounds=content.rounds,
         scores=scores_in(chat),
     )
+
+
+def _time_of(holder: Mapping[str, Any]) -> datetime | None:
+    """The time of a chat or a message, in its usual keys, or in those of its metadata or last part."""
+    inner = [holder.get("metadata"), *listed(holder.get("parts"))[-1:]]
+    holders = [holder, *(value for value in inner if isinstance(value, dict))]
+    times = (time for held in holders for key in _TIMES if (time := read_time(held.get(key))) is not None)
+    return next(times, None)
+
+
+def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
+    """The first text under a key, of a chat, its metadata, or its messages."""
+    for holder in holders:
+        inner = (holder.get(key) for key in ("metadata", "response_metadata", "request", "response"))
+        for held in (holder, *inner):
+            if isinstance(held, dict) and (name := text(first(held, *keys))):
+                return name
+    return None
 
 
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
@@ -157,62 +301,27 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 
 
 def read_messages(messages: list[Any]) -> Chat:
-    """Read the messages of a chat; anything else among them is passed over."""
+    """Read the messages of a chat, of any form; anything else among them is passed over."""
     chat = Chat()
-    for message in _in_one_form([message for message in messages if isinstance(message, dict)]):
-        role, body = message.get("role"), body_text(message.get("content"))
+    for message in in_one_form(messages):
+        role = message["role"]
+        if role == "tool":
+            chat.results.append(message)
+            continue
+        chat.pair()
+        body = message.get("content", "")
         if role == "user" and chat.question is None:
             chat.question = body
         elif role == "user":
             chat.calls.hear(body)
         elif role == "assistant":
-            chat.rounds += 1
-            chat.answer = body or chat.answer
-            calls = _tool_calls(message)
-            chat.is_answered = not calls
-            for call in calls:
-                function = call["function"] if isinstance(call.get("function"), dict) else call
-                name = text(function.get("name")) or text(call.get("function")) or "?"
-                id = text(call.get("id")) or f"function {name}"
-                chat.calls.ask(id, name, arguments(first(function, "arguments", "args")))
-        elif role in ("tool", "function"):  # a tuple: a role may be of any kind
-            id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
-            error = block_error(message) or error_in(message.get("error"), "type", "message") or _error(body)
-            chat.calls.answer(id, **received(message.get("content")), error=error)
-    return chat
-
-
-def error_in(error: Any, *keys: str) -> str | None:
-    """Return an error that is a text, or an object with ``keys``."""
-    if not isinstance(error, dict):
-        return text(error)
-    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
-
-
-def _in_one_form(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield messages with ``tool_calls`` and of role ``tool``, also for blocks and items."""
-    for message in messages:
-        content, id = message.get("content"), message.get("call_id")
-        if message.get("type") == "function_call":
-            yield {"role": "assistant", "tool_calls": [{"id": id, "function": message}]}
-        elif message.get("type") == "function_call_output":
-            yield {"role": "tool", "tool_call_id": id, "content": message.get("output")}
-        elif message.get("role") == "user" and (results := blocks(content, "tool_result")):
-            for result in results:
-                yield {**result, "role": "tool", "tool_call_id": result.get("tool_use_id")}
-            if body_text(content):
-                yield message
-        elif message.get("role") == "assistant" and (used := blocks(content, "tool_use")):
-            calls = [{**call, "arguments": call.get("input")} for call in used]
-            yield {**message, "tool_calls": calls}
+            chat.add_answer(body, message["tool_calls"])
         else:
-            yield message
-
-
-def _tool_calls(message: dict[str, Any]) -> list[dict[str, Any]]:
-    calls = [call for call in listed(message.get("tool_calls")) if isinstance(call, dict)]
-    function = message.get("function_call")
-    return [*calls, {"function": function}] if isinstance(function, dict) else calls
+            chat.unknown_kinds += 1
+            chat.unseen_calls += message["is_tool"]
+    chat.pair()
+    chat.unseen_calls += len(chat.results)
+    return chat
 
 
 def _error(body: str) -> str | None:
