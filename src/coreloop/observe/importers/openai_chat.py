@@ -14,8 +14,17 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.observe.calls import AskedCalls
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
-from coreloop.observe.importers.message_forms import CHAT, form_of, in_one_form
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.message_forms import (
+    CALL,
+    CHAT,
+    RESULT,
+    TEXT,
+    UNKNOWN,
+    Step,
+    form_of,
+    steps_in,
+)
 from coreloop.observe.importers.trace_values import (
     arguments,
     body_text,
@@ -44,6 +53,7 @@ _FAILED: Final = re.compile(
     r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
     r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
 )
+_OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
 # Calls whose arguments are the answer of an agent.
 _FINAL: Final = re.compile(r"final_(?:answer|result)\w*|[Ff]inish|submit")
 _TIMES: Final = ("ts", "timestamp", "created_at", "createdAt", "created", "ended_at", "end_time")
@@ -65,10 +75,10 @@ class Chat:
 
     Attributes
     ----------
-    unknown_kinds : int
-        Blocks and messages of a kind that no form has.
-    unseen_calls : int
-        Of these, those of tools; and results that belong to no call.
+    unknown_kinds : list of str
+        Of blocks and messages that no form has.
+    n_unpaired : int
+        Results that belong to no call, or may belong to several.
     """
 
     question: str | None = None
@@ -76,42 +86,57 @@ class Chat:
     answer: str = ""
     is_answered: bool = False
     rounds: int = 0
-    unknown_kinds: int = 0
-    unseen_calls: int = 0
+    unknown_kinds: list[str] = field(default_factory=list)
+    n_unpaired: int = 0
     _waiting: list[tuple[str, TracedCall]] = field(default_factory=list)  # calls since the last results
     results: list[dict[str, Any]] = field(default_factory=list)  # since the last other message
-    _ids: set[str] = field(default_factory=set)
+    _ids: set[str | None] = field(default_factory=set)
 
     @property
     def answer_chars(self) -> int | None:
         """Length of the answer; None if the messages end before one."""
         return len(self.answer) if self.answer or self.is_answered else None
 
-    def add_answer(self, body: str, calls: list[dict[str, Any]]) -> None:
-        """Add a message of the model."""
-        self.rounds += 1
-        self.answer = body or self.answer
-        self.is_answered = not calls
-        for call in calls:
-            if _FINAL.fullmatch(call["name"]):  # its arguments are the answer
-                self.answer, self.is_answered = self.answer or str(call["arguments"]), True
-            self._ask(call)
+    def add(self, role: str, steps: list[Step]) -> None:
+        """Add a message."""
+        if role != "tool":
+            self.pair()
+        body = "\n".join(value for what, value in steps if what == TEXT and value)
+        kinds = [what for what, _ in steps]
+        if role == "user" and (body or RESULT not in kinds):
+            if self.question is None:
+                self.question = body
+            else:
+                self.calls.hear(body)
+        elif role == "assistant":
+            self.rounds += 1
+            self.answer = body or self.answer
+            self.is_answered = CALL not in kinds or kinds[-1] == TEXT
+        for what, value in steps:
+            if what == CALL:
+                self._ask(value)
+            elif what == RESULT:
+                self.results.append(value)
+            else:
+                self.pair()
+                self.unknown_kinds += [value] if what == UNKNOWN else []
 
     def _ask(self, call: dict[str, Any]) -> None:
-        if call["is_repeated"] and call["id"] in self._ids:
+        if call["again"] and call["id"] in self._ids:
             return
+        if _FINAL.fullmatch(call["name"]):  # its arguments are the answer
+            self.answer, self.is_answered = self.answer or str(call["arguments"]), True
         id = call["id"] or f"call {len(self.calls.all)}"
         self.calls.ask(id, call["name"], arguments(call["arguments"]))
         self._waiting.append((id, self.calls.all[-1]))
-        if call["id"] is not None:
-            self._ids.add(id)
+        self._ids.add(call["id"])
 
     def pair(self) -> None:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
         by_place: list[dict[str, Any]] = []
         early: list[dict[str, Any]] = []
         for result in self.results:
-            id = result["tool_call_id"]
+            id = result["id"]
             if id in self.calls.open:
                 self._answer(id, result)
             elif id is None or (id not in self._ids and self._has_call_without_id()):
@@ -126,7 +151,7 @@ class Chat:
                     self._answer(id, result)
                 by_place = [result for result in by_place if name not in (None, result["name"])]
         self._waiting = [] if self.results else self._waiting
-        self.unseen_calls += len(by_place)
+        self.n_unpaired += len(by_place)
         self.results = early
 
     def _open_calls(self, name: str | None = None) -> list[tuple[str, TracedCall]]:
@@ -154,9 +179,23 @@ def read(
     undated : datetime, optional
         End of all requests without a time, which are skipped by default.
     """
-    yield from read_parts(
-        files, lambda document: (part for chat in _chats(document) for part in _parts(chat, undated))
-    )
+    yield from read_each(files, lambda file: _read_file(file, undated))
+
+
+def _read_file(file: TraceFile, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
+    """Read the chats of a file; those of its lines that are messages are a chat for each session."""
+    lines: dict[str | None, list[dict[str, Any]]] = {}
+    with file.open() as opened:
+        for document in read_documents(opened):
+            if isinstance(document, SkippedTrace):
+                yield document
+            elif isinstance(document, dict) and form_of(document):
+                lines.setdefault(_named([document], _SESSIONS), []).append(document)
+            else:
+                for chat in _chats(document):
+                    yield from _parts(chat, undated)
+    for messages in lines.values():
+        yield from _parts({"messages": messages}, undated)
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -165,27 +204,31 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     if _is_messages(document):
         yield {"messages": document}
         return
-    about, held = {}, document
-    if isinstance(document, dict) and not _is_chat(document):
-        if exchanged := _exchanged(document):
-            yield {**document, "messages": exchanged}
-            return
-        values = [decoded(value) for value in document.values() if value and _holds_messages(value)]
-        if len(values) == 1:  # else it is a log of a model's input and output, not a conversation
-            [held] = values
-            about = document if isinstance(held, dict) or _is_messages(held) else {}
-    if not depth or (held is document and not isinstance(document, list)):
+    if isinstance(document, list) and depth:
+        for part in document:
+            yield from _chats(part, depth - 1)
+        return
+    if not isinstance(document, dict) or not depth or _is_chat(document) or _OF_A_RUN & document.keys():
         yield document
         return
-    for part in held if isinstance(held, list) and not about else [held]:
-        for chat in _chats(part, depth - 1):
-            yield {**about, **chat} if about and isinstance(chat, dict) else chat
+    if exchanged := _exchanged(document):
+        yield {**document, "messages": exchanged}
+        return
+    inner = ((value, list(_chats(value, depth - 1))) for value in map(decoded, document.values()) if value)
+    held = [(value, chats) for value, chats in inner if any(map(_is_chat, chats))]
+    if len(held) != 1:  # with several, it is a log of a model's input and output, not a conversation
+        yield document
+        return
+    [(value, chats)] = held
+    about = document if isinstance(value, dict) or _is_messages(value) else {}
+    for chat in chats:
+        yield {**about, **chat} if isinstance(chat, dict) else chat
 
 
 def _is_messages(value: Any) -> bool:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return False
-    return not value or any(form_of(item) for item in value[:_MAX_SEARCHED])
+    return any(form_of(item) for item in value[:_MAX_SEARCHED])
 
 
 def _is_chat(value: Any) -> bool:
@@ -193,16 +236,8 @@ def _is_chat(value: Any) -> bool:
     return isinstance(messages, list) and not (messages and all(isinstance(item, list) for item in messages))
 
 
-def _holds_messages(value: Any) -> bool:
-    value = decoded(value)
-    first = value[0] if isinstance(value, list) and value else value
-    return _is_messages(value) or _is_messages(first) or _is_chat(first) or bool(_exchanged(first))
-
-
-def _exchanged(value: Any) -> list[Any]:
+def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
-    if not isinstance(value, dict) or _OF_A_RUN & value.keys():
-        return []
     for asked, given in _EXCHANGES:
         if replies := _messages_in(value.get(given)):
             question = text(value.get(asked))
@@ -247,8 +282,12 @@ def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | Skip
         yield NO_TIME
         return
     content = read_messages(messages)
-    yield from [_UNKNOWN_KIND] * content.unknown_kinds
-    if content.unseen_calls and not content.calls.all:
+    if messages and content.question is None and not content.rounds and violation is None:
+        yield _NO_MESSAGES
+        return
+    yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
+    is_unseen = content.n_unpaired or any(map(_OF_A_TOOL.search, content.unknown_kinds))
+    if is_unseen and not content.calls.all:
         yield _UNSEEN_CALLS
         return
     id = text(first(chat, "request_id", "id"))
@@ -303,24 +342,10 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 def read_messages(messages: list[Any]) -> Chat:
     """Read the messages of a chat, of any form; anything else among them is passed over."""
     chat = Chat()
-    for message in in_one_form(messages):
-        role = message["role"]
-        if role == "tool":
-            chat.results.append(message)
-            continue
-        chat.pair()
-        body = message.get("content", "")
-        if role == "user" and chat.question is None:
-            chat.question = body
-        elif role == "user":
-            chat.calls.hear(body)
-        elif role == "assistant":
-            chat.add_answer(body, message["tool_calls"])
-        else:
-            chat.unknown_kinds += 1
-            chat.unseen_calls += message["is_tool"]
+    for role, steps in steps_in(messages):
+        chat.add(role, steps)
     chat.pair()
-    chat.unseen_calls += len(chat.results)
+    chat.n_unpaired += len(chat.results)
     return chat
 
 
