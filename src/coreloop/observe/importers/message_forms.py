@@ -6,6 +6,7 @@ A message is recognised by its structure (`form_of`), a call or a result in it b
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -20,10 +21,8 @@ _Dict: TypeAlias = dict[str, Any]
 # Role -> how forms name it: a role, or the class of a message.
 _ROLES: Final = {
     "user": r"user|human|request|(?:Human|User)Message(?:Chunk)?",
-    "assistant": r"assistant|ai|model|gpt|bot|chatbot|response|ToolCallRequestEvent"
-    r"|(?:AI|Assistant|Text|Handoff|Stop|Structured|ToolCallSummary)Message(?:Chunk)?",
-    "tool": r"tool|function|observation|ipython|ToolCallExecutionEvent"
-    r"|(?:Tool|Function|FunctionExecutionResult)Message(?:Chunk)?",
+    "tool": r"tool|function|observation|ipython|ToolCallExecutionEvent|(?:Tool|Function\w*)Message(?:Chunk)?",
+    "assistant": r"assistant|ai|model|gpt|\w*bot|response|ToolCallRequestEvent|(?!Sys)\w+Message(?:Chunk)?",
 }
 _LANGCHAIN: Final = re.compile(r"human|ai|tool|function|system|chat|\w+MessageChunk")
 _AUTOGEN: Final = re.compile(r"[A-Z]\w+(?:Message|Event)")
@@ -41,6 +40,7 @@ _OTHER: Final = re.compile(
 )
 # Of OpenAI's Responses API, without a role.
 _ITEM: Final = re.compile(r"\w+_call(?:_output)?|reasoning|mcp_\w+|item_reference|compaction")
+OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
 _IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId")
 _NAMES: Final = ("tool_name", "toolName", "function_name", "name")
 _ARGS: Final = ("arguments", "args", "input", "tool_kwargs", "parameters", "action", "rawInput")
@@ -65,11 +65,11 @@ def form_of(message: _Dict) -> str | None:
         "langchain": "lc" in keys or (is_class and _LANGCHAIN.fullmatch(of_class)),
         "autogen": is_class and _AUTOGEN.fullmatch(of_class),
         "pydantic-ai": "part_kind" in marks,
-        "google-adk": "author" in keys and bool(keys & {"content", "actions"}),
+        "google-adk": "author" in keys and (isinstance(message.get("content"), dict) or "actions" in keys),
         "vercel-ai": {"toolCallId", "toolName"} & marks
         or "toolInvocations" in keys
         or ("parts" in keys and "type" in marks),
-        "gemini": "parts" in keys,
+        "gemini": isinstance(message.get("parts"), list),
         "semantic-kernel": "content_type" in marks,
         "llama-index": "block_type" in marks or "additional_kwargs" in keys,
         "haystack": "_role" in keys or {"tool_call", "tool_call_result"} & marks,
@@ -77,7 +77,7 @@ def form_of(message: _Dict) -> str | None:
         "anthropic": any(kind.endswith(("tool_use", "tool_result")) for kind in kinds),
         "openai-responses": is_item or {"input_text", "output_text"} & {*kinds},
         "sharegpt": values.text(message.get("from")) and "value" in keys,
-        CHAT: values.text(role),
+        CHAT: values.text(role) and keys & {*_BODIES, "tool_calls", "function_call", "tool_results"},
     }
     return next((form for form, is_it in forms.items() if is_it), None)
 
@@ -85,15 +85,16 @@ def form_of(message: _Dict) -> str | None:
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
     """Yield the role and the steps of each message.
 
-    A call is ``id``, ``name``, ``arguments`` and whether it is told again; a result ``id``, ``name``,
+    A call is ``id``, ``name`` and ``arguments``; a result ``id``, ``name``,
     ``content``, ``error`` and ``unknown``; what is of an unknown kind, that kind.
     """
     user: str | None = None
+    has_calls = False
     for message in messages:
         if not isinstance(message, dict):
             continue
         if form_of(message) is None:
-            kind = _snake(values.text(message.get("type")) or "message")
+            kind = snake(values.text(message.get("type")) or "message")
             yield "", [(UNKNOWN, kind)]
             continue
         opened = _opened(message)
@@ -101,6 +102,9 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
         role = _role(opened)
         if opened.get("type") == "TextMessage" and opened.get("source") in ("user", user):
             role = "user"  # of AutoGen's agents, who speaks first
+        if has_calls and opened.get("type") == "ToolCallSummaryMessage":
+            opened = {"content": opened.get("content")}  # its calls were told before
+        has_calls = has_calls or opened.get("type") == "ToolCallRequestEvent"
         if role is not None:
             yield role, [*(_results if role == "tool" else _steps)(opened)]
 
@@ -118,7 +122,7 @@ def _role(message: _Dict) -> str | None:
     named = values.text(values.first(message, "role", "_role", "from", "kind", "type"))
     if named is None:
         return "user" if "parts" in message else None
-    kind = _snake(named)
+    kind = snake(named)
     if _is_tool_kind(kind):
         return "assistant" if _CALL.fullmatch(kind) else "tool"
     name = named.rpartition(".")[2]  # ``MessageRole.USER``
@@ -135,11 +139,10 @@ def _steps(message: _Dict) -> Iterator[Step]:
     calls = calls or (more.get("tool_calls") if isinstance(more, dict) else None)
     invalid = [call for call in values.listed(message.get("invalid_tool_calls")) if isinstance(call, dict)]
     invalid = [{**call, "error": call.get("error") or "arguments are not JSON"} for call in invalid]
-    is_again = message.get("type") == "ToolCallSummaryMessage"
     for call in [*values.listed(calls), message.get("function_call"), *invalid]:
         if isinstance(call, dict) and (not ids or _id(call, "id") not in ids | {None}):
-            yield from _call_steps(call, "tool_call", is_again=is_again)
-    for result in values.listed(message.get("results") if is_again else None):
+            yield from _call_steps(call, "tool_call")
+    for result in values.listed(message.get("results")):  # of AutoGen's summary
         yield from _steps_of(result)
 
 
@@ -152,7 +155,7 @@ def _results(message: _Dict) -> Iterator[Step]:
 
 
 def _parts(message: _Dict) -> list[Any]:
-    if "role" not in message and _is_tool_kind(_snake(values.text(message.get("type")) or "")):
+    if "role" not in message and _is_tool_kind(snake(values.text(message.get("type")) or "")):
         return [message]
     bodies = [message[key] for key in _BODIES if message.get(key)]
     body = next((body for body in bodies if isinstance(body, list)), bodies[0] if bodies else None)
@@ -183,14 +186,11 @@ def _steps_of(part: Any) -> Iterator[Step]:
         yield OTHER if _OTHER.fullmatch(kind) else UNKNOWN, kind
 
 
-def _call_steps(block: _Dict, kind: str, *, is_again: bool = False) -> Iterator[Step]:
+def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
     inner = next((block[key] for key in ("function", "custom") if isinstance(block.get(key), dict)), block)
     name = values.text(values.first(inner, *_NAMES)) or values.text(block.get("function"))
     name = name or ("?" if kind == "tool_call" else kind.removesuffix("_call"))
-    yield (
-        CALL,
-        {"id": _id(block, "id"), "name": name, "arguments": values.first(inner, *_ARGS), "again": is_again},
-    )
+    yield CALL, {"id": _id(block, "id"), "name": name, "arguments": values.first(inner, *_ARGS)}
     is_settled = block.get("output") is not None or bool(block.get("error"))
     if isinstance(block.get("state"), str):
         is_settled = block["state"] in _SETTLED
@@ -208,22 +208,24 @@ def _kind(block: _Dict) -> tuple[str, _Dict]:
     if kind is not None and kind.startswith(("tool-", "dynamic-tool")) and "state" in block:
         return "tool_call", {"toolName": kind.removeprefix("tool-"), **block}
     if kind is not None:
-        return _snake(kind), block
+        return snake(kind), block
     for key, value in block.items():
-        if isinstance(value, dict) and _is_tool_kind(_snake(key)):
-            return _snake(key), value
+        if isinstance(value, dict) and _is_tool_kind(snake(key)):
+            return snake(key), value
     if isinstance(block.get("text"), str):
         return "text", block
     if "call_id" in block or "arguments" in block:  # AutoGen
         return "tool_result" if "content" in block else "tool_call", block
-    return next((_snake(key) for key, value in block.items() if value is not None), "data"), block
+    return next((snake(key) for key, value in block.items() if value is not None), "data"), block
 
 
 def _is_tool_kind(kind: str) -> bool:
     return bool(_CALL.fullmatch(kind) or _RESULT.fullmatch(kind))
 
 
-def _snake(name: str) -> str:
+@lru_cache(maxsize=1024)
+def snake(name: str) -> str:
+    """Return a key or a kind in snake case: ``toolUse`` and ``tool-use`` are ``tool_use``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[-.]", "_", name[:100]).lower()
 
 

@@ -7,39 +7,21 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.observe.calls import AskedCalls
+from coreloop.observe.importers import message_forms as forms
+from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.message_forms import (
-    CALL,
-    CHAT,
-    RESULT,
-    TEXT,
-    UNKNOWN,
-    Step,
-    form_of,
-    steps_in,
-)
-from coreloop.observe.importers.trace_values import (
-    arguments,
-    body_text,
-    decoded,
-    first,
-    listed,
-    read_time,
-    received,
-    text,
-)
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
 
-NAME: Final = CHAT
+NAME: Final = forms.CHAT
 SUFFIXES: Final = (".jsonl", ".json")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
@@ -53,20 +35,18 @@ _FAILED: Final = re.compile(
     r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
     r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
 )
-_OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
 # Calls whose arguments are the answer of an agent.
 _FINAL: Final = re.compile(r"final_(?:answer|result)\w*|[Ff]inish|submit")
-_TIMES: Final = ("ts", "timestamp", "created_at", "createdAt", "created", "ended_at", "end_time")
-_SESSIONS: Final = (
-    *("session_id", "conversation_id", "thread_id"),
-    *("sessionId", "conversationId", "threadId", "chatId", "chat_id"),
-)
-_MODELS: Final = ("model", "model_name", "modelName", "model_id", "modelId", "modelVersion")
-# Keys of a request to a model and of its response.
-_EXCHANGES: Final = (("request", "response"), ("input", "output"), ("messages", "response"))
+# Keys in snake case, of a chat, its metadata or a message; ``createdAt`` is ``created_at``.
+_TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time")
+_SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
+_MODELS: Final = ("model", "model_name", "model_id", "model_version")
+# Keys of what a model was sent and of its reply, and those in which replies of APIs hold messages.
+_EXCHANGES: Final = (("messages", "response"), ("request", "response"), ("input", "output"))
 _HOLDERS: Final = ("messages", "input", "contents", "output", "choices", "candidates", "message", "content")
 # Keys of a step in the trace of a run: its input and output are no conversation.
-_OF_A_RUN: Final = frozenset({"traceId", "trace_id", "run_type", "span_id", "spanId", "observations"})
+_OF_A_RUN: Final = frozenset({"traceId", "span_id", "spanId", "run_type", "parent_run_id", "observations"})
+_OF_A_STEP: Final = ("input", "inputs", "output", "outputs", "request", "response", "prompt", "attributes")
 
 
 @dataclass(slots=True)
@@ -97,13 +77,13 @@ class Chat:
         """Length of the answer; None if the messages end before one."""
         return len(self.answer) if self.answer or self.is_answered else None
 
-    def add(self, role: str, steps: list[Step]) -> None:
+    def add(self, role: str, steps: list[forms.Step]) -> None:
         """Add a message."""
         if role != "tool":
             self.pair()
-        body = "\n".join(value for what, value in steps if what == TEXT and value)
+        body = "\n".join(value for what, value in steps if what == forms.TEXT and value)
         kinds = [what for what, _ in steps]
-        if role == "user" and (body or RESULT not in kinds):
+        if role == "user" and (body or forms.RESULT not in kinds):
             if self.question is None:
                 self.question = body
             else:
@@ -111,23 +91,21 @@ class Chat:
         elif role == "assistant":
             self.rounds += 1
             self.answer = body or self.answer
-            self.is_answered = CALL not in kinds or kinds[-1] == TEXT
+            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT
         for what, value in steps:
-            if what == CALL:
+            if what == forms.CALL:
                 self._ask(value)
-            elif what == RESULT:
+            elif what == forms.RESULT:
                 self.results.append(value)
             else:
                 self.pair()
-                self.unknown_kinds += [value] if what == UNKNOWN else []
+                self.unknown_kinds += [value] if what == forms.UNKNOWN else []
 
     def _ask(self, call: dict[str, Any]) -> None:
-        if call["again"] and call["id"] in self._ids:
-            return
         if _FINAL.fullmatch(call["name"]):  # its arguments are the answer
             self.answer, self.is_answered = self.answer or str(call["arguments"]), True
         id = call["id"] or f"call {len(self.calls.all)}"
-        self.calls.ask(id, call["name"], arguments(call["arguments"]))
+        self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
         self._waiting.append((id, self.calls.all[-1]))
         self._ids.add(call["id"])
 
@@ -139,13 +117,17 @@ class Chat:
             id = result["id"]
             if id in self.calls.open:
                 self._answer(id, result)
-            elif id is None or (id not in self._ids and self._has_call_without_id()):
+            elif id is None:
                 by_place.append(result)
             elif id not in self._ids:
                 early.append(result)
         for name in (*dict.fromkeys(result["name"] for result in by_place if result["name"]), None):
             given = [result for result in by_place if name in (None, result["name"])]
-            waiting = self._open_calls(name)
+            waiting = [
+                (id, call)
+                for id, call in self._waiting
+                if call.answered is None and name in (None, call.name)
+            ]
             if len(given) == len(waiting):
                 for (id, _), result in zip(waiting, given, strict=True):
                     self._answer(id, result)
@@ -154,17 +136,11 @@ class Chat:
         self.n_unpaired += len(by_place)
         self.results = early
 
-    def _open_calls(self, name: str | None = None) -> list[tuple[str, TracedCall]]:
-        return [
-            (id, call) for id, call in self._waiting if call.answered is None and name in (None, call.name)
-        ]
-
-    def _has_call_without_id(self) -> bool:
-        return any(id not in self._ids for id, _ in self._open_calls())
-
     def _answer(self, id: str, result: dict[str, Any]) -> None:
-        error = result["error"] or (None if result["unknown"] else _error(body_text(result["content"])))
-        self.calls.answer(id, **received(result["content"]), error=error, unknown=result["unknown"])
+        error = result["error"] or (
+            None if result["unknown"] else _error(values.body_text(result["content"]))
+        )
+        self.calls.answer(id, **values.received(result["content"]), error=error, unknown=result["unknown"])
 
 
 def read(
@@ -189,7 +165,7 @@ def _read_file(file: TraceFile, undated: datetime | None) -> Iterator[TracedRequ
         for document in read_documents(opened):
             if isinstance(document, SkippedTrace):
                 yield document
-            elif isinstance(document, dict) and form_of(document):
+            elif isinstance(document, dict) and forms.form_of(document):
                 lines.setdefault(_named([document], _SESSIONS), []).append(document)
             else:
                 for chat in _chats(document):
@@ -200,7 +176,7 @@ def _read_file(file: TraceFile, undated: datetime | None) -> Iterator[TracedRequ
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     """Yield the chats of a document, each with its ``messages``; what holds none is yielded as it is."""
-    document = decoded(document)
+    document = values.decoded(document)
     if _is_messages(document):
         yield {"messages": document}
         return
@@ -208,19 +184,21 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
         for part in document:
             yield from _chats(part, depth - 1)
         return
-    if not isinstance(document, dict) or not depth or _is_chat(document) or _OF_A_RUN & document.keys():
+    if not isinstance(document, dict) or not depth or _OF_A_RUN & document.keys():
         yield document
         return
-    if exchanged := _exchanged(document):
-        yield {**document, "messages": exchanged}
+    exchanged = _exchanged(document)
+    if exchanged or _is_chat(document):
+        yield {**document, "messages": exchanged} if exchanged else document
         return
-    inner = ((value, list(_chats(value, depth - 1))) for value in map(decoded, document.values()) if value)
+    names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP]
+    inner = ((value, list(_chats(value, depth - 1))) for value in map(document.get, names) if value)
     held = [(value, chats) for value, chats in inner if any(map(_is_chat, chats))]
     if len(held) != 1:  # with several, it is a log of a model's input and output, not a conversation
         yield document
         return
     [(value, chats)] = held
-    about = document if isinstance(value, dict) or _is_messages(value) else {}
+    about = document if not isinstance(value, list) or _is_messages(value) else {}
     for chat in chats:
         yield {**about, **chat} if isinstance(chat, dict) else chat
 
@@ -228,34 +206,38 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
 def _is_messages(value: Any) -> bool:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return False
-    return any(form_of(item) for item in value[:_MAX_SEARCHED])
+    return any(forms.form_of(item) for item in value[:_MAX_SEARCHED])
 
 
 def _is_chat(value: Any) -> bool:
-    messages = decoded(value.get("messages")) if isinstance(value, dict) else None
+    messages = values.decoded(value.get("messages")) if isinstance(value, dict) else None
     return isinstance(messages, list) and not (messages and all(isinstance(item, list) for item in messages))
 
 
 def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
     for asked, given in _EXCHANGES:
-        if replies := _messages_in(value.get(given)):
-            question = text(value.get(asked))
-            said = [{"role": "user", "content": question}] if question else _messages_in(value.get(asked))
-            return [*said, *replies] if said or value.get("object") == "response" else []
+        question, answer = values.text(value.get(asked)), values.text(value.get(given))
+        said, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
+        if replies and question and not said:
+            said = [{"role": "user", "content": question}]
+        if said and answer and not replies:
+            replies = [{"role": "assistant", "content": answer}]
+        if replies and (said or value.get("object") == "response") and said[-len(replies) :] != replies:
+            return [*said, *replies]
     return []
 
 
 def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
     """The messages of a request or a reply of any API."""
-    value = decoded(value)
+    value = values.decoded(value)
     if value and _is_messages(value):
         return list(value)
     if isinstance(value, list):
         value = value[0] if value else None  # the first choice
     if not isinstance(value, dict) or not depth:
         return []
-    if form_of(value):
+    if forms.form_of(value):
         return [value]
     held = (_messages_in(value.get(key), depth - 1) for key in _HOLDERS)
     return next(filter(None, held), [])
@@ -263,13 +245,13 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
 
 def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
     """The request of a chat, and what could not be read of it."""
-    messages = decoded(chat.get("messages")) if isinstance(chat, dict) else None
+    messages = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
     if not isinstance(messages, list):
         yield FOREIGN
         return
     messages = [message for message in messages if isinstance(message, dict)]
-    forms = [form for message in messages if (form := form_of(message))]
-    if messages and not forms:
+    known = [form for message in messages if (form := forms.form_of(message))]
+    if messages and not known:
         yield FOREIGN
         return
     error, violation = _outcome(chat, is_empty=not messages)
@@ -286,14 +268,14 @@ def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | Skip
         yield _NO_MESSAGES
         return
     yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
-    is_unseen = content.n_unpaired or any(map(_OF_A_TOOL.search, content.unknown_kinds))
+    is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:
         yield _UNSEEN_CALLS
         return
-    id = text(first(chat, "request_id", "id"))
+    id = values.text(values.first(chat, "request_id", "id"))
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     yield TracedRequest(
-        source=next((form for form in forms if form != NAME), NAME),
+        source=next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
@@ -308,22 +290,23 @@ def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | Skip
     )
 
 
-def _time_of(holder: Mapping[str, Any]) -> datetime | None:
-    """The time of a chat or a message, in its usual keys, or in those of its metadata or last part."""
-    inner = [holder.get("metadata"), *listed(holder.get("parts"))[-1:]]
-    holders = [holder, *(value for value in inner if isinstance(value, dict))]
-    times = (time for held in holders for key in _TIMES if (time := read_time(held.get(key))) is not None)
-    return next(times, None)
+def _time_of(holder: dict[str, Any]) -> datetime | None:
+    """The time of a chat or a message, or of its metadata or last part."""
+    found = (held.get(key) for held in _holders(holder) for key in _TIMES)
+    return next((time for value in found if (time := values.read_time(value)) is not None), None)
 
 
 def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
     """The first text under a key, of a chat, its metadata, or its messages."""
-    for holder in holders:
-        inner = (holder.get(key) for key in ("metadata", "response_metadata", "request", "response"))
-        for held in (holder, *inner):
-            if isinstance(held, dict) and (name := text(first(held, *keys))):
-                return name
-    return None
+    found = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
+    return next(filter(None, found), None)
+
+
+def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    keys = ("metadata", "response_metadata", "request", "response")
+    for held in (holder, *map(holder.get, keys), *values.listed(holder.get("parts"))[-1:]):
+        if isinstance(held, dict):
+            yield {forms.snake(key): value for key, value in held.items()}
 
 
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
@@ -342,7 +325,7 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 def read_messages(messages: list[Any]) -> Chat:
     """Read the messages of a chat, of any form; anything else among them is passed over."""
     chat = Chat()
-    for role, steps in steps_in(messages):
+    for role, steps in forms.steps_in(messages):
         chat.add(role, steps)
     chat.pair()
     chat.n_unpaired += len(chat.results)
@@ -355,10 +338,10 @@ def _error(body: str) -> str | None:
     if failed:
         last = body.rstrip().rpartition("\n")[2].strip()
         return last if failed["traceback"] and last else body
-    value = decoded(body) if body.lstrip().startswith("{") else None
+    value = values.decoded(body) if body.lstrip().startswith("{") else None
     if not isinstance(value, dict) or len(value) > _MAX_ERROR_FIELDS:
         return None
     error = value.get("error")
     if isinstance(error, dict):
-        return text(error.get("message")) or (body if error else None)
-    return text(error) or None
+        return values.text(error.get("message")) or (body if error else None)
+    return values.text(error) or None
