@@ -54,8 +54,7 @@ def pydantic_ai(form: str, calls: Any) -> list[Any]:
 
 def autogen(form: str, calls: Any) -> list[Any]:
     from autogen_agentchat import messages as m
-    from autogen_core import FunctionCall
-    from autogen_core import models
+    from autogen_core import FunctionCall, models
 
     asked = [FunctionCall(id, json.dumps({"limit": limit}), "find") for id, limit, _, _ in calls]
     results = [
@@ -75,41 +74,6 @@ def autogen(form: str, calls: Any) -> list[Any]:
         models.AssistantMessage(content="so", source="A"),
     ]
     return [message.model_dump() for message in chat]
-
-
-def gemini(form: str, calls: Any) -> list[Any]:
-    from google.genai import types as t
-
-    asked = [t.Part(function_call=t.FunctionCall(id=id, name="find", args={"limit": n})) for id, n, _, _ in calls]
-    results = [
-        t.Part(
-            function_response=t.FunctionResponse(
-                id=id, name="find", response={"error" if failed else "result": result}
-            )
-        )
-        for id, _, result, failed in reversed(calls)
-        if result is not None
-    ]
-    chat = [
-        t.Content(role="user", parts=[t.Part(text="why?")]),
-        t.Content(role="model", parts=asked),
-        *([t.Content(role="user", parts=results)] if results else []),
-        t.Content(role="model", parts=[t.Part(text="so")]),
-    ]
-    return [content.model_dump(mode="json", by_alias=form == "camel") for content in chat]
-
-
-def haystack(form: str, calls: Any) -> list[Any]:
-    from haystack.dataclasses import ChatMessage, ToolCall
-
-    asked = [ToolCall("find", {"limit": limit}, id=id) for id, limit, _, _ in calls]
-    results = [
-        ChatMessage.from_tool(result, origin=call, error=failed)
-        for call, (_, _, result, failed) in zip(asked, calls, strict=True)
-        if result is not None
-    ]
-    chat = [ChatMessage.from_user("why?"), ChatMessage.from_assistant(tool_calls=asked), *results]
-    return [message.to_dict() for message in [*chat, ChatMessage.from_assistant("so")]]
 
 
 if __name__ == "__main__":
