@@ -36,15 +36,16 @@ _RESULT: Final = re.compile(
 )
 _OTHER: Final = re.compile(
     r"(?:input_)?(?:image|file|audio|video|document|media|inline)\w*|\w*(?:reason|think|thought)\w*|redacted_\w+"
-    r"|(?:source|citation|data|step|cache|guard|item|compaction|instruction|tool_approval|mcp|system)(?:_\w+|s)?"
+    r"|(?:source|citation|search|container|data|step|cache|guard|item|compaction|instruction|tool_approval|mcp|system)(?:_\w+|s)?"
 )
 # Of OpenAI's Responses API, without a role.
 _ITEM: Final = re.compile(r"\w+_call(?:_output)?|reasoning|mcp_\w+|item_reference|compaction")
 OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
 _IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId")
 _NAMES: Final = ("tool_name", "toolName", "function_name", "name")
-_ARGS: Final = ("arguments", "args", "input", "tool_kwargs", "parameters", "action", "rawInput")
+_ARGS: Final = ("arguments", "args", "input", "tool_kwargs", "parameters", "action", "code", "rawInput")
 _OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs", "blocks")
+_VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied")
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
 _FAILED: Final = re.compile(
     r"error|failed|retried|retry_prompt|tool_error|OUTCOME_FAILED|output-error|error-\w+"
@@ -161,7 +162,9 @@ def _parts(message: _Dict) -> list[Any]:
     body = next((body for body in bodies if isinstance(body, list)), bodies[0] if bodies else None)
     if isinstance(body, list):
         return body
-    tagged = [body] if message.get("from") == "function_call" else _TAGGED_CALL.findall(str(body))
+    named = values.text(values.first(message, "role", "from")) or ""
+    tagged = _TAGGED_CALL.findall(str(body)) if _role(message) == "assistant" else []
+    tagged = [body] if _CALL.fullmatch(named) else tagged
     calls = [call for call in map(values.decoded, tagged) if isinstance(call, dict)]
     return [body, *({"type": "tool_call", **call} for call in calls)]
 
@@ -238,36 +241,46 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
     """A result, with the error or the refusal that its form flags."""
     about = (result.get(key) for key in ("origin", "call", "additional_kwargs"))
     block = next((held for held in about if isinstance(held, dict)), {}) | result
-    content, error = values.first(block, *_OUTPUTS), values.first(block, "error", "errorText")
-    state = content.get("type") if isinstance(content, dict) else None
-    if isinstance(content, dict) and isinstance(state, str) and state.endswith("_error"):
-        error = error or values.text(content.get("error_code")) or state  # of Anthropic's servers
-    elif isinstance(content, dict) and (state == "execution-denied" or (state and "value" in content)):
-        content = values.first(content, "value", "reason")  # Vercel's AI SDK
-    elif isinstance(content, dict) and kind == "function_response":  # Gemini
-        error = error or (None if content.keys() & {"output", "result"} else content.get("error"))
-        content = next(iter(content.values())) if len(content) == 1 else content
-    elif isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        content = content[0].get("json", content)  # Bedrock
+    content, stated, state = _unwrapped(values.first(block, *_OUTPUTS), kind)
     flags = (kind, state, *(block.get(key) for key in ("status", "outcome", "state")))
     states = [flag for flag in flags if isinstance(flag, str)]
-    is_failed = any(map(_FAILED.fullmatch, states)) or True in (block.get("is_error"), block.get("isError"))
+    error = values.first({**block, "stated": stated}, "error", "errorText", "stated")
     unknown = NO_RESULT if "interrupted" in states else None
     unknown = REFUSED if any(map(_DENIED.fullmatch, states)) else unknown
-    if unknown is not None or not (is_failed or error not in (None, False, "")):
+    if any(map(_FAILED.fullmatch, states)) or True in (block.get("is_error"), block.get("isError")):
+        error = error or True
+    if error in (None, False, "") or unknown is not None:
         error = None
     else:
-        error = error.get("content", error) if isinstance(error, dict) else error  # of an MCP server
-        stated = (
-            error
-            if isinstance(error, str | dict)
-            else result_text(error if isinstance(error, list) else content)
-        )
-        error = values.block_error({"is_error": True, "content": values.error_in(stated, "type", "message")})
+        error = values.block_error({"is_error": True, "content": _error_text(error, content)})
     ids = values.listed(block.get("tool_call_ids"))
     id = _id(block, *(["id"] if kind else [])) or (values.text(ids[0]) if len(ids) == 1 else None)
     name = values.text(values.first(block, *_NAMES))
     return {"id": id, "name": name, "content": content, "error": error, "unknown": unknown}
+
+
+def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str | None]:
+    """The output that a result wraps, with its error and its state."""
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        return content[0].get("json", content), None, None  # Bedrock
+    if not isinstance(content, dict):
+        return content, None, None
+    state = values.text(content.get("type")) or ""
+    if _VERCEL.fullmatch(state) and (state == "execution-denied" or "value" in content):
+        return values.first(content, "value", "reason"), None, state
+    if kind.endswith("tool_result") and state.endswith("_error"):  # of Anthropic's servers
+        return content, values.text(content.get("error_code")) or state, None
+    if kind != "function_response":
+        return content, None, None
+    error = None if content.keys() & {"output", "result"} else content.get("error")  # Gemini
+    return (next(iter(content.values())) if len(content) == 1 else content), error, None
+
+
+def _error_text(error: Any, content: Any) -> str | None:
+    stated = error.get("content", error) if isinstance(error, dict) else error  # of an MCP server
+    if isinstance(stated, str | dict):
+        return values.error_in(stated, "type", "message")
+    return result_text(stated if isinstance(stated, list) else content)
 
 
 def result_text(content: Any) -> str:
