@@ -1,9 +1,8 @@
-"""Message lists in the format of OpenAI's chat API, from any provider: one request per list.
+"""Message lists of OpenAI's chat API, or of any of the `message_forms`: one request per list.
 
 ``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required. A
-list of messages may stand alone, and a list or an object may hold many. A message of role ``tool`` has the
-result and id of a call; the older ``function_call`` has no id. Messages of Anthropic's API (``tool_use`` and
-``tool_result`` blocks) and items of OpenAI's Responses API are turned into such messages first.
+list of messages may stand alone, and a list or an object may hold many; a request to a model and its response
+are a list, too. A result belongs to the call of its id, else of its name and place where that is unambiguous.
 """
 
 import re
