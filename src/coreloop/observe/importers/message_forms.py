@@ -24,6 +24,8 @@ _ROLES: Final = {
     "tool": r"tool|function|observation|ipython|ToolCallExecutionEvent|(?:Tool|Function\w*)Message(?:Chunk)?",
     "assistant": r"assistant|ai|model|gpt|\w*bot|response|ToolCallRequestEvent|(?!Sys)\w+Message(?:Chunk)?",
 }
+_PLAIN: Final = ("user", "assistant", "system", "tool")
+_RARE: Final = frozenset({"lc", "author", "parts", "blocks", "items", "toolInvocations", "additional_kwargs"})
 _LANGCHAIN: Final = re.compile(r"human|ai|tool|function|system|chat|\w+MessageChunk")
 _AUTOGEN: Final = re.compile(r"[A-Z]\w+(?:Message|Event)")
 _BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message")
@@ -57,6 +59,8 @@ _TAGGED_CALL: Final = re.compile(r"<tool_call>\s*(\{.{1,100000}?\})\s*</tool_cal
 def form_of(message: _Dict) -> str | None:
     """Return the form of a message as its users know it; None if it is of no known form."""
     of_class, role = values.text(message.get("type")) or "", values.first(message, "role", "_role")
+    if isinstance(message.get("content"), str) and role in _PLAIN and _RARE.isdisjoint(message):
+        return CHAT  # most messages: a third of the time
     parts = [part for key in _BODIES for part in values.listed(message.get(key)) if isinstance(part, dict)]
     keys, marks = message.keys(), {key for part in parts for key in part}
     kinds = [_kind(part)[0] for part in parts]
@@ -107,7 +111,7 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
             opened = {"content": opened.get("content")}  # its calls were told before
         has_calls = has_calls or opened.get("type") == "ToolCallRequestEvent"
         if role is not None:
-            yield role, [*(_results if role == "tool" else _steps)(opened)]
+            yield role, [*(_results(opened) if role == "tool" else _steps(opened, role))]
 
 
 def _opened(message: _Dict) -> _Dict:
@@ -121,8 +125,11 @@ def _opened(message: _Dict) -> _Dict:
 def _role(message: _Dict) -> str | None:
     """The role; None for messages of the system, and for events that say nothing."""
     named = values.text(values.first(message, "role", "_role", "from", "kind", "type"))
-    if named is None:
-        return "user" if "parts" in message else None
+    return _role_named(named) if named is not None else "user" if "parts" in message else None
+
+
+@lru_cache(maxsize=256)
+def _role_named(named: str) -> str | None:
     kind = snake(named)
     if _is_tool_kind(kind):
         return "assistant" if _CALL.fullmatch(kind) else "tool"
@@ -130,9 +137,9 @@ def _role(message: _Dict) -> str | None:
     return next((role for role, names in _ROLES.items() if re.fullmatch(names, name, re.IGNORECASE)), None)
 
 
-def _steps(message: _Dict) -> Iterator[Step]:
+def _steps(message: _Dict, role: str) -> Iterator[Step]:
     """The steps in a message's blocks, and the calls that stand beside them."""
-    steps = [step for part in _parts(message) for step in _steps_of(part)]
+    steps = [step for part in _parts(message, role) for step in _steps_of(part)]
     yield from steps
     ids = {call["id"] for what, call in steps if what == CALL}
     more = message.get("additional_kwargs")
@@ -150,12 +157,12 @@ def _steps(message: _Dict) -> Iterator[Step]:
 def _results(message: _Dict) -> Iterator[Step]:
     """The results in a message of role ``tool``, which is one itself if its blocks are none."""
     inner = [*values.listed(message.get("tool_responses")), *values.listed(message.get("tool_results"))]
-    steps = [step for part in _parts(message) for step in _steps_of(part) if step[0] == RESULT]
+    steps = [step for part in _parts(message, "tool") for step in _steps_of(part) if step[0] == RESULT]
     steps = [(RESULT, _result(part)) for part in inner if isinstance(part, dict)] or steps
     yield from steps or [(RESULT, _result(message))]
 
 
-def _parts(message: _Dict) -> list[Any]:
+def _parts(message: _Dict, role: str) -> list[Any]:
     if "role" not in message and _is_tool_kind(snake(values.text(message.get("type")) or "")):
         return [message]
     bodies = [message[key] for key in _BODIES if message.get(key)]
@@ -163,7 +170,7 @@ def _parts(message: _Dict) -> list[Any]:
     if isinstance(body, list):
         return body
     named = values.text(values.first(message, "role", "from")) or ""
-    tagged = _TAGGED_CALL.findall(str(body)) if _role(message) == "assistant" else []
+    tagged = _TAGGED_CALL.findall(str(body)) if role == "assistant" else []
     tagged = [body] if _CALL.fullmatch(named) else tagged
     calls = [call for call in map(values.decoded, tagged) if isinstance(call, dict)]
     return [body, *({"type": "tool_call", **call} for call in calls)]

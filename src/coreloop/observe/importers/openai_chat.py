@@ -25,7 +25,7 @@ SUFFIXES: Final = (".jsonl", ".json")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
 _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
-_MAX_SEARCHED: Final = 50  # messages, until one of a known form
+_MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _MAX_ERROR_FIELDS: Final = 3
@@ -110,6 +110,8 @@ class Chat:
 
     def pair(self) -> None:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
+        if not self.results:
+            return
         by_place: list[dict[str, Any]] = []
         early: list[dict[str, Any]] = []
         for result in self.results:
@@ -131,9 +133,8 @@ class Chat:
                 for (id, _), result in zip(waiting, given, strict=True):
                     self._answer(id, result)
                 by_place = [result for result in by_place if name not in (None, result["name"])]
-        self._waiting = [] if self.results else self._waiting
         self.n_unpaired += len(by_place)
-        self.results = early
+        self._waiting, self.results = [], early
 
     def _answer(self, id: str, result: dict[str, Any]) -> None:
         error = result["error"] or (
@@ -282,8 +283,8 @@ def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | Skip
         answer_chars=content.answer_chars,
         error=error,
         violation=violation,
-        model=_named([chat, *messages], _MODELS),
-        session_id=_named([chat, *messages], _SESSIONS),
+        model=_named([chat, *messages[:_MAX_SEARCHED]], _MODELS),
+        session_id=_named([chat, *messages[:_MAX_SEARCHED]], _SESSIONS),
         rounds=content.rounds,
         scores=scores_in(chat),
     )
