@@ -24,12 +24,36 @@ _ROLES: Final = {
     "tool": r"tool|function|observation|ipython|ToolCallExecutionEvent|(?:Tool|Function\w*)Message(?:Chunk)?",
     "assistant": r"assistant|ai|model|gpt|\w*bot|response|ToolCallRequestEvent|(?!Sys)\w+Message(?:Chunk)?",
 }
-_PLAIN: Final = ("user", "assistant", "system", "tool")
-_RARE: Final = frozenset({"lc", "author", "parts", "blocks", "items", "toolInvocations", "additional_kwargs"})
-_LANGCHAIN: Final = re.compile(r"human|ai|tool|function|system|chat|\w+MessageChunk")
-_AUTOGEN: Final = re.compile(r"[A-Z]\w+(?:Message|Event)")
 _BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message")
 _TAGS: Final = ("part_kind", "block_type", "content_type", "type")
+# Form, as its users know it -> what marks a message of it: a key, ``.`` a key of its blocks, ``:`` their kind,
+# or if it has no role, ``=`` its class with and ``-`` without a content. The first one counts.
+_FORMS: Final = {
+    "langchain": r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)",
+    "autogen": r"=[A-Z]\w+(?:Message|Event)",
+    "pydantic-ai": r"\.part_kind",
+    "google-adk": r"author",
+    "vercel-ai": r"toolInvocations|\.toolCallId|\.toolName|parts\.type",
+    "gemini": r"parts",
+    "semantic-kernel": r"\.content_type",
+    "llama-index": r"\.block_type|additional_kwargs",
+    "haystack": r"_role|\.tool_call|\.tool_call_result",
+    "bedrock": r"\.toolUse|\.toolResult",
+    "anthropic": r":\w*tool_(?:use|result)",
+    "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|:\w+put_text",
+    "sharegpt": r"from",
+    CHAT: r"role",
+}
+_MARKS: Final = {form: re.compile(mark) for form, mark in _FORMS.items()}
+_CALLS: Final = (
+    "tool_calls",
+    "function_call",
+    "toolInvocations",
+    "tool_results",
+    "data",
+    "kwargs",
+    "actions",
+)
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
 _CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
@@ -40,8 +64,6 @@ _OTHER: Final = re.compile(
     r"(?:input_)?(?:image|file|audio|video|document|media|inline)\w*|\w*(?:reason|think|thought)\w*|redacted_\w+"
     r"|(?:source|citation|search|container|data|step|cache|guard|item|compaction|instruction|tool_approval|mcp|system)(?:_\w+|s)?"
 )
-# Of OpenAI's Responses API, without a role.
-_ITEM: Final = re.compile(r"\w+_call(?:_output)?|reasoning|mcp_\w+|item_reference|compaction")
 OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
 _IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId")
 _NAMES: Final = ("tool_name", "toolName", "function_name", "name")
@@ -57,34 +79,22 @@ _TAGGED_CALL: Final = re.compile(r"<tool_call>\s*(\{.{1,100000}?\})\s*</tool_cal
 
 
 def form_of(message: _Dict) -> str | None:
-    """Return the form of a message as its users know it; None if it is of no known form."""
-    of_class, role = values.text(message.get("type")) or "", values.first(message, "role", "_role")
-    if isinstance(message.get("content"), str) and role in _PLAIN and _RARE.isdisjoint(message):
-        return CHAT  # most messages: a third of the time
+    """Return the form of a message; None if it is of no known form."""
+    role, of_class = (
+        values.text(values.first(message, "role", "_role", "from")),
+        values.text(message.get("type")),
+    )
+    if role and isinstance(message.get("content"), str) and len(message) == 2:
+        return CHAT  # as most are
+    if role and message.keys().isdisjoint((*_BODIES, *_CALLS)):
+        return None
     parts = [part for key in _BODIES for part in values.listed(message.get(key)) if isinstance(part, dict)]
-    keys, marks = message.keys(), {key for part in parts for key in part}
-    kinds = [_kind(part)[0] for part in parts]
-    is_item = role is None and _ITEM.fullmatch(of_class)
-    is_class = role is None and bool(keys & {"content", "data", "source"})
-    forms = {
-        "langchain": "lc" in keys or (is_class and _LANGCHAIN.fullmatch(of_class)),
-        "autogen": is_class and _AUTOGEN.fullmatch(of_class),
-        "pydantic-ai": "part_kind" in marks,
-        "google-adk": "author" in keys and (isinstance(message.get("content"), dict) or "actions" in keys),
-        "vercel-ai": {"toolCallId", "toolName"} & marks
-        or "toolInvocations" in keys
-        or ("parts" in keys and "type" in marks),
-        "gemini": isinstance(message.get("parts"), list),
-        "semantic-kernel": "content_type" in marks,
-        "llama-index": "block_type" in marks or "additional_kwargs" in keys,
-        "haystack": "_role" in keys or {"tool_call", "tool_call_result"} & marks,
-        "bedrock": {"toolUse", "toolResult"} & marks,
-        "anthropic": any(kind.endswith(("tool_use", "tool_result")) for kind in kinds),
-        "openai-responses": is_item or {"input_text", "output_text"} & {*kinds},
-        "sharegpt": values.text(message.get("from")) and "value" in keys,
-        CHAT: values.text(role) and keys & {*_BODIES, "tool_calls", "function_call", "tool_results"},
-    }
-    return next((form for form, is_it in forms.items() if is_it), None)
+    marks = {*message, *(f".{key}" for part in parts for key in part)}
+    marks |= {f":{kind}" for part in parts if (kind := values.text(part.get("type")))}
+    marks |= {"parts.type"} if {"parts", ".type"} <= marks else set()
+    has_content = not {"content", "data"}.isdisjoint(message)
+    marks |= {f"{'=' if has_content else '-'}{of_class}"} if not role else set()
+    return next((form for form, mark in _MARKS.items() if any(map(mark.fullmatch, marks))), None)
 
 
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
@@ -201,12 +211,9 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
     name = values.text(values.first(inner, *_NAMES)) or values.text(block.get("function"))
     name = name or ("?" if kind == "tool_call" else kind.removesuffix("_call"))
     yield CALL, {"id": _id(block, "id"), "name": name, "arguments": values.first(inner, *_ARGS)}
-    is_settled = block.get("output") is not None or bool(block.get("error"))
-    if isinstance(block.get("state"), str):
-        is_settled = block["state"] in _SETTLED
-    elif "call_id" not in block:  # a tool that the API's server runs
-        is_settled = is_settled or block.get("status") in ("completed", "failed")
-    if is_settled:
+    is_hosted = "call_id" not in block and block.get("status") in ("completed", "failed")
+    is_settled = is_hosted or block.get("output") is not None or bool(block.get("error"))
+    if block["state"] in _SETTLED if isinstance(block.get("state"), str) else is_settled:
         yield RESULT, _result(block, kind)
 
 
@@ -283,10 +290,17 @@ def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str | None]:
     return (next(iter(content.values())) if len(content) == 1 else content), error, None
 
 
+def error_in(error: Any, *keys: str) -> str | None:
+    """Return an error that is a text, or an object with ``keys``."""
+    if not isinstance(error, dict):
+        return values.text(error)
+    return ": ".join(filter(None, (values.text(error.get(key)) for key in keys))) or "error"
+
+
 def _error_text(error: Any, content: Any) -> str | None:
     stated = error.get("content", error) if isinstance(error, dict) else error  # of an MCP server
     if isinstance(stated, str | dict):
-        return values.error_in(stated, "type", "message")
+        return error_in(stated, "type", "message")
     return result_text(stated if isinstance(stated, list) else content)
 
 

@@ -82,7 +82,7 @@ class Chat:
             self.pair()
         body = "\n".join(value for what, value in steps if what == forms.TEXT and value)
         kinds = [what for what, _ in steps]
-        if role == "user" and (body or forms.RESULT not in kinds):
+        if role == "user" and {forms.TEXT, forms.OTHER} & {*kinds} and (body or forms.RESULT not in kinds):
             if self.question is None:
                 self.question = body
             else:
@@ -245,27 +245,21 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
 
 def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
     """The request of a chat, and what could not be read of it."""
-    messages = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
-    if not isinstance(messages, list):
-        yield FOREIGN
-        return
-    messages = [message for message in messages if isinstance(message, dict)]
+    given = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
+    messages = [message for message in values.listed(given) if isinstance(message, dict)]
     known = [form for message in messages if (form := forms.form_of(message))]
-    if messages and not known:
+    if not isinstance(given, list) or (messages and not known):
         yield FOREIGN
         return
+    content = read_messages(messages)
     error, violation = _outcome(chat, is_empty=not messages)
-    if not messages and violation is None:
+    if content.question is None and not content.rounds and violation is None:
         yield _NO_MESSAGES
         return
     times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
     ended = next(times, undated)
     if ended is None:
         yield NO_TIME
-        return
-    content = read_messages(messages)
-    if messages and content.question is None and not content.rounds and violation is None:
-        yield _NO_MESSAGES
         return
     yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
