@@ -26,8 +26,8 @@ _ROLES: Final = {
 }
 _BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message")
 _TAGS: Final = ("part_kind", "block_type", "content_type", "type")
-# Form, as its users know it -> what marks a message of it: a key, ``.`` a key of its blocks, ``:`` their kind,
-# or if it has no role, ``=`` its class with and ``-`` without a content. The first one counts.
+# Form, as its users know it -> what marks a message: a key, ``.`` a key of its blocks, ``:`` their kind, or
+# without a role ``=`` its class if it has a content, ``-`` if it has none. The first form counts.
 _FORMS: Final = {
     "langchain": r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)",
     "autogen": r"=[A-Z]\w+(?:Message|Event)",
