@@ -24,7 +24,7 @@ _ROLES: Final = {
     "tool": r"tool|function|observation|ipython|ToolCallExecutionEvent|(?:Tool|Function\w*)Message(?:Chunk)?",
     "assistant": r"assistant|ai|model|gpt|\w*bot|response|ToolCallRequestEvent|(?!Sys)\w+Message(?:Chunk)?",
 }
-_BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message")
+_BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message", "refusal")
 _TAGS: Final = ("part_kind", "block_type", "content_type", "type")
 # Form, as its users know it -> what marks a message: a key, ``.`` a key of its blocks, ``:`` their kind, or
 # without a role ``=`` its class if it has a content, ``-`` if it has none. The first form counts.
@@ -112,24 +112,26 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
             kind = snake(values.text(message.get("type")) or "message")
             yield "", [(UNKNOWN, kind)]
             continue
-        opened = _opened(message)
-        user = user or values.text(opened.get("source"))
-        role = _role(opened)
-        if opened.get("type") == "TextMessage" and opened.get("source") in ("user", user):
+        inside = opened(message)
+        user = user or values.text(inside.get("source"))
+        role = _role(inside)
+        if inside.get("type") == "TextMessage" and inside.get("source") in ("user", user):
             role = "user"  # of AutoGen's agents, who speaks first
-        if has_calls and opened.get("type") == "ToolCallSummaryMessage":
-            opened = {"content": opened.get("content")}  # its calls were told before
-        has_calls = has_calls or opened.get("type") == "ToolCallRequestEvent"
+        if has_calls and inside.get("type") == "ToolCallSummaryMessage":
+            inside = {"content": inside.get("content")}  # its calls were told before
+        has_calls = has_calls or inside.get("type") == "ToolCallRequestEvent"
         if role is not None:
-            yield role, [*(_results(opened) if role == "tool" else _steps(opened, role))]
+            yield role, [*(_results(inside) if role == "tool" else _steps(inside, role))]
 
 
-def _opened(message: _Dict) -> _Dict:
-    """A message without the wrapping of LangChain's dumps and of ADK's events."""
+def opened(message: _Dict) -> _Dict:
+    """Return a message without the wrapping of LangChain's dumps, ADK's events or Mastra's contents."""
     if "lc" in message and isinstance(message.get("kwargs"), dict):
         return {"type": [None, *values.listed(message.get("id"))][-1], **message["kwargs"]}
-    inner = message.get("content" if "author" in message else "data")
-    return {**message, **inner} if isinstance(inner, dict) and "role" not in message else message
+    content, data = message.get("content"), message.get("data")
+    if isinstance(content, dict) and "parts" in content:
+        return {"role": content.get("role"), **message, "parts": content["parts"]}
+    return {**message, **data} if isinstance(data, dict) and "role" not in message else message
 
 
 def _role(message: _Dict) -> str | None:
@@ -153,11 +155,13 @@ def _steps(message: _Dict, role: str) -> Iterator[Step]:
     yield from steps
     ids = {call["id"] for what, call in steps if what == CALL}
     more = message.get("additional_kwargs")
+    older = more if isinstance(more, dict) else {}
     calls = values.decoded(message.get("tool_calls")) or message.get("toolInvocations")
-    calls = calls or (more.get("tool_calls") if isinstance(more, dict) else None)
+    asked = [*values.listed(calls or older.get("tool_calls"))]
+    asked.append(message.get("function_call") or (older.get("function_call") if not asked else None))
     invalid = [call for call in values.listed(message.get("invalid_tool_calls")) if isinstance(call, dict)]
     invalid = [{**call, "error": call.get("error") or "arguments are not JSON"} for call in invalid]
-    for call in [*values.listed(calls), message.get("function_call"), *invalid]:
+    for call in [*asked, *invalid]:
         if isinstance(call, dict) and (not ids or _id(call, "id") not in ids | {None}):
             yield from _call_steps(call, "tool_call")
     for result in values.listed(message.get("results")):  # of AutoGen's summary

@@ -266,6 +266,7 @@ def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | Skip
     if is_unseen and not content.calls.all:
         yield _UNSEEN_CALLS
         return
+    holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     id = values.text(values.first(chat, "request_id", "id"))
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     yield TracedRequest(
@@ -277,8 +278,8 @@ def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | Skip
         answer_chars=content.answer_chars,
         error=error,
         violation=violation,
-        model=_named([chat, *messages[:_MAX_SEARCHED]], _MODELS),
-        session_id=_named([chat, *messages[:_MAX_SEARCHED]], _SESSIONS),
+        model=_named(holders, _MODELS),
+        session_id=_named(holders, _SESSIONS),
         rounds=content.rounds,
         scores=scores_in(chat),
     )
