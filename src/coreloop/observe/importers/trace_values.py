@@ -159,8 +159,8 @@ def body_text(body: object) -> str:
 
 def received(content: object) -> dict[str, Any]:
     """Return the result that a model received for `AskedCalls.answer`, and its size as text."""
-    size_bytes = len(body_text(content).encode("utf-8", "replace"))
-    return {"result": ... if content is None else content, "size_bytes": size_bytes}
+    size = size_bytes(content if isinstance(content, dict) else body_text(content))
+    return {"result": ... if content is None else content, "size_bytes": size}
 
 
 def blocks(body: object, kind: str) -> list[dict[str, Any]]:
