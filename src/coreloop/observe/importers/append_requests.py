@@ -40,7 +40,7 @@ _MARKS: Final = {
     "inspect": (b'"eval"', b"PK\x03\x04"),
     "langfuse": (b'"observations"', b'"projectId"', b'"traceId"', b'"startTime"', b'"start_time"'),
     "otlp": (b'"traceId"', b'"trace_id"', b'"resourceSpans"', b'"resource_spans"'),
-    "openai-chat": (b'"messages"', b'"role"'),
+    "openai-chat": (b'"messages"', b'"role"', b'"type"', b'"kind"', b'"parts"', b'"from"'),
 }
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
