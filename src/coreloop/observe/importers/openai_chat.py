@@ -7,7 +7,7 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +18,7 @@ from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.saved_lists import SavedLists
+from coreloop.observe.importers.saved_lists import beginnings_of
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
@@ -158,11 +158,11 @@ def read(
     undated : datetime, optional
         End of all requests without a time, which are skipped by default.
     """
-    known, saved = list(files), SavedLists()
+    known, saved = list(files), set[int]()
     for file in known:
         with suppress(*UNREADABLE):  # reported below
             for chat in _read_file(file):
-                saved.add(_messages_of(chat) or [])
+                saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
     yield from read_each(
         known, lambda file: (part for chat in _read_file(file) for part in _parts(chat, undated, saved))
     )
@@ -259,7 +259,9 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
     return next(filter(None, held), [])
 
 
-def _parts(chat: Any, undated: datetime | None, saved: SavedLists) -> Iterator[TracedRequest | SkippedTrace]:
+def _parts(
+    chat: Any, undated: datetime | None, saved: Container[int]
+) -> Iterator[TracedRequest | SkippedTrace]:
     """The request of a chat, and what could not be read of it."""
     if isinstance(chat, SkippedTrace):
         yield chat
@@ -273,7 +275,8 @@ def _parts(chat: Any, undated: datetime | None, saved: SavedLists) -> Iterator[T
         yield FOREIGN
         return
     error, violation = _outcome(chat, is_empty=not messages)
-    if saved.goes_on(messages) and not {"reward", "success"} & chat.keys():  # what is graded is whole
+    is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
+    if messages and not is_graded and beginnings_of(messages)[-1] in saved:
         yield _SAVED_AGAIN
         return
     if not messages and violation is None:

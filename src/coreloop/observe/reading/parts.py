@@ -5,8 +5,8 @@ of a request are looked for in the whole file.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -14,7 +14,8 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 Line: TypeAlias = tuple[int, bytes]
-_Parts: TypeAlias = dict[int, dict[str, Any]]
+_Part: TypeAlias = dict[str, Any]
+_Places: TypeAlias = Mapping[str, Mapping[int, int]]
 _PART: Final = b'"part"'
 _PART_WITHIN: Final = 16  # the first key; looking for it in all of a line would take a fiftieth of mining
 
@@ -26,21 +27,21 @@ def join_parts(lines: Iterable[Line], path: Path) -> Iterator[Line]:
     A part whose first line is nowhere in the file is yielded as it is. Of a request that was written again
     because it was torn, the last first line counts.
     """
-    rest, group = _Rest(path), list[tuple[Line, dict[str, Any]]]()
+    places, group = cache(partial(_places, path)), list[tuple[Line, _Part]]()
     for line in lines:
         part = part_of(line[1])
         if group and not (part and part["part"]):
-            yield from _joined(group, rest)
+            yield from _joined(group, path, places)
             group = []
         if part:
             group.append((line, part))
         else:
             yield line
     if group:
-        yield from _joined(group, rest)
+        yield from _joined(group, path, places)
 
 
-def part_of(raw: bytes) -> dict[str, Any] | None:
+def part_of(raw: bytes) -> _Part | None:
     """The fields of a line of a request that stands on several; None for any other line."""
     if raw.find(_PART, 0, _PART_WITHIN) == -1:
         return None
@@ -48,17 +49,17 @@ def part_of(raw: bytes) -> dict[str, Any] | None:
     return fields if type(fields.get("part")) is int else None
 
 
-def _joined(group: Sequence[tuple[Line, dict[str, Any]]], rest: "_Rest") -> Iterator[Line]:
+def _joined(group: Sequence[tuple[Line, _Part]], path: Path, places: Callable[[], _Places]) -> Iterator[Line]:
     (offset, _), first = group[0]
-    own: _Parts = {}
+    own: dict[int, _Part] = {}
     if not first["part"]:
         own = {part["part"]: part for _, part in group[1:] if _id(part) == _id(first)}
-        if _n_missing(first, own) and rest.first_lines.get(_id(first)) == offset:
-            own = rest.parts_of(_id(first)) | own
-        if not _n_missing(first, own) or rest.first_lines.get(_id(first), offset) == offset:
+        others = places().get(_id(first), {}) if _n_missing(first, own) else {}
+        if others.get(0, offset) == offset:
+            own = (_read_at(path, others) if others else {}) | own
             yield offset, _merged(first, own)
     for line, part in group:
-        if part["part"] and own.get(part["part"]) is not part and _id(part) not in rest.first_lines:
+        if part["part"] and own.get(part["part"]) is not part and 0 not in places().get(_id(part), {}):
             yield line
 
 
@@ -67,13 +68,13 @@ def _id(fields: Mapping[str, Any]) -> str:
     return id if isinstance(id, str) else ""
 
 
-def _n_missing(first: Mapping[str, Any], parts: _Parts) -> int:
+def _n_missing(first: Mapping[str, Any], parts: Mapping[int, _Part]) -> int:
     n_omitted = first.get("tool_calls_omitted")
     n_there = sum(len(_list(part, "tool_calls")) for part in parts.values())
     return max(0, n_omitted - n_there) if isinstance(n_omitted, int) else 0
 
 
-def _merged(first: Mapping[str, Any], parts: _Parts) -> bytes:
+def _merged(first: Mapping[str, Any], parts: Mapping[int, _Part]) -> bytes:
     merged = {**first, "tool_calls_omitted": _n_missing(first, parts) or None}
     for name in ("tool_calls", "override_calls"):
         further = [_list(parts[number], name) for number in sorted(parts)]
@@ -88,7 +89,7 @@ def _list(fields: Mapping[str, Any], name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _decoded(raw: bytes) -> dict[str, Any]:
+def _decoded(raw: bytes) -> _Part:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -96,33 +97,23 @@ def _decoded(raw: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-class _Rest:
-    """Where the lines of the long requests of a file are; it is read on the first question."""
+def _places(path: Path) -> _Places:
+    """Where the parts of each request are, by its id and their numbers; of several, the last."""
+    places, offset = defaultdict[str, dict[int, int]](dict), 0
+    with path.open("rb") as file:
+        for raw in file:
+            if part := part_of(raw):
+                places[_id(part)][part["part"]] = offset
+            offset += len(raw)
+    places.pop("", None)
+    return places
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._parts: defaultdict[str, dict[int, int]] = defaultdict(dict)
 
-    @cached_property
-    def first_lines(self) -> Mapping[str, int]:
-        """The offset of the last first line of each request that stands on several, by its id."""
-        first_lines, offset = dict[str, int](), 0
-        with self._path.open("rb") as file:
-            for raw in file:
-                part = part_of(raw)
-                if part and part["part"]:
-                    self._parts[_id(part)][part["part"]] = offset
-                elif part:
-                    first_lines[_id(part)] = offset
-                offset += len(raw)
-        first_lines.pop("", None)
-        return first_lines
-
-    def parts_of(self, id: str) -> _Parts:
-        """The parts of a request, by their numbers."""
-        parts: _Parts = {}
-        with self._path.open("rb") as file:
-            for number, offset in self._parts[id].items():
-                file.seek(offset)
-                parts[number] = _decoded(file.readline())
-        return parts
+def _read_at(path: Path, places: Mapping[int, int]) -> dict[int, _Part]:
+    """The parts behind the first line at these places, by their numbers."""
+    parts = {}
+    with path.open("rb") as file:
+        for number in places.keys() - {0}:
+            file.seek(places[number])
+            parts[number] = _decoded(file.readline())
+    return parts
