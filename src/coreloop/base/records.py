@@ -71,7 +71,7 @@ class RecordedJudgment(TypedDict):
 
 
 class Record(TypedDict):
-    """One request, one line of ``data/audit/ai-ask/YYYY-MM-DD.jsonl``."""
+    """One request, one or several lines of ``data/audit/ai-ask/YYYY-MM-DD.jsonl``."""
 
     schema_version: int
     ts: str
@@ -96,11 +96,13 @@ class Record(TypedDict):
     case: NotRequired[list[str]]
     """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case_keys`."""
     tool_calls_omitted: NotRequired[int]
+    """Calls that are not on this line, but on the following ones."""
+    part: NotRequired[int]
+    """Of each line of a request that stands on several, the first of which is 0."""
     omitted_failure: NotRequired[bool]
-    """Only if calls or overrides were omitted for size: whether any call's flag was left uncleared, or an
-    omitted override failed."""
     omitted_error: NotRequired[str]
-    """Only if the last call was omitted and failed: its error, up to 120 bytes."""
+    """Of older logs, in which long requests lost their last calls: whether a flag or an override among them
+    failed, and the error of the last."""
     unknown: NotRequired[str]
     """Why it is not known whether the request worked: `NO_ANSWER`."""
     origin: NotRequired[str]

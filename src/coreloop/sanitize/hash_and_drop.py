@@ -320,7 +320,7 @@ _RECORD: Final = _known(
     ("error omitted_error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
     ("violation", _NO_TEXT, Pseudonymizer._error),
     ("schema_version rounds chunk_len tool_calls_omitted duration_total_ms", _NUMBER, Pseudonymizer._figure),
-    ("input_tokens output_tokens", _NUMBER, Pseudonymizer._figure),
+    ("input_tokens output_tokens part", _NUMBER, Pseudonymizer._figure),
     ("cost_usd", _NUMBER, Pseudonymizer._cost),
     ("unknown", _TEXT, _word({NO_ANSWER}.__contains__, "text")),
     ("case", (list,), Pseudonymizer._case),

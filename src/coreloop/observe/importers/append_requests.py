@@ -24,8 +24,9 @@ from coreloop.observe.importers import Read, importers
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
-from coreloop.observe.reading.decode import RecordLine, decode_line
+from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
+from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
 
 # Takes the files to read and returns them, showing how many were.
@@ -158,7 +159,7 @@ def land(
     settings: Settings,
     root: Path | None = None,
 ) -> ImportReport:
-    """Append the requests that a folder does not have yet, one line each.
+    """Append the requests that a folder does not have yet.
 
     The next import completes an interrupted import. Concurrent imports wait for each other.
 
@@ -193,12 +194,12 @@ def land(
                 continue
             sources = _sources_of(part, sessions)
             record = record_of(part, log, lambda reason: report.dropped.update([reason]), sources)
-            line = encode_line(record, log.selectors, mask_error=error_without_values)
+            lines = encode_line(record, log.selectors, mask_error=error_without_values)
             with file_errors(unwritten, folder):
-                log.journal.append(line, record["ts"][:10], int(time.monotonic()))
+                log.journal.append(lines, record["ts"][:10], int(time.monotonic()))
                 if log.contexts is not None:
                     keep_conversation(log.contexts.append, record, _conversation(part))
-            _count_unseen(report, line)
+            _count_unseen(report, lines)
             known.add(part.id)
             report.added += 1
     return report
@@ -228,8 +229,9 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
         report.skipped[f"file that {part.reason}"] += 1
 
 
-def _count_unseen(report: ImportReport, line: bytes) -> None:
-    """Count what a record does not say as those count it who read its line later."""
+def _count_unseen(report: ImportReport, lines: bytes) -> None:
+    """Count what a record does not say as those count it who read its lines later."""
+    [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)), Path())
     read = decode_line(line)
     if not isinstance(read, RecordLine):
         return
@@ -258,8 +260,7 @@ def _imported_ids(folder: Path) -> set[str]:
     known: set[str] = set()
     with file_errors("cannot be read ({strerror})", folder):
         for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
-            with path.open("rb", buffering=1 << 20) as file:
-                known.update(id for line in file if _MARK in line and (id := _imported_id(line)))
+            known.update(id for _, line in raw_lines(path) if _MARK in line and (id := _imported_id(line)))
     return known
 
 
@@ -268,7 +269,7 @@ def _imported_id(line: bytes) -> str | None:
         record = orjson.loads(line)
     except ValueError:  # torn
         return None
-    id = record.get("request_id") if isinstance(record, dict) else None
+    id = record.get("request_id") if isinstance(record, dict) and "part" not in record else None
     return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
 
 

@@ -30,8 +30,9 @@ from coreloop.observe.importers.traced_request import (
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
 _MARKS: Final = frozenset({"sessionId", "uuid", "leafUuid", "messageId"})
-# Longest pause between two lines of an unfinished answer.
+# Longest pause between two lines of an unfinished answer; and, chosen, until somebody allows a call.
 _QUIET_S: Final = 60.0
+_ABANDONED_S: Final = 86_400.0
 
 _SYNTHETIC: Final = "<synthetic>"
 _INTERRUPTED: Final = "[Request interrupted by user"
@@ -72,14 +73,15 @@ class _Turn:
     is_open: bool = False
 
     def is_finished(self, file: TraceFile) -> bool:
-        """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`.
+        """Whether nothing more will come: with an answer, without a stop reason, after a pause of `_QUIET_S`.
 
         A file that was just copied is new, but the times of its messages are not.
         """
-        if self.answer_chars is None or self.stop_reason == "tool_use":
-            return False
         age_s = 0.0 if self.ended is None else file.now_s - self.ended.timestamp()
-        return bool(self.stop_reason or self.error) or max(file.quiet_s, age_s) >= _QUIET_S
+        quiet_s = max(file.quiet_s, age_s)
+        if self.answer_chars is None or self.stop_reason == "tool_use":
+            return quiet_s >= _ABANDONED_S
+        return bool(self.stop_reason or self.error) or quiet_s >= _QUIET_S
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
@@ -148,7 +150,8 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
                 if turn is None:
                     yield _COMMAND
     if turn is not None:
-        turn.is_open = line is TORN or not turn.is_finished(file)
+        turn.answer_chars = None if line is TORN else turn.answer_chars
+        turn.is_open = not turn.is_finished(file)
         yield turn
 
 
@@ -230,7 +233,7 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         question=turn.question,
         ended=turn.ended,
         calls=tuple(turn.calls.all),
-        answer_chars=turn.answer_chars,
+        answer_chars=None if turn.stop_reason == "tool_use" else turn.answer_chars,
         error=turn.error,
         provider="anthropic",
         model=turn.model,

@@ -6,7 +6,8 @@ are a list, too. A result belongs to the call of its id, else of its name and pl
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -15,7 +16,8 @@ from typing import Any, Final
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.saved_lists import beginnings_of
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
@@ -25,6 +27,7 @@ SUFFIXES: Final = (".jsonl", ".json")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
 _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
+_SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again later")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
@@ -155,10 +158,24 @@ def read(
     undated : datetime, optional
         End of all requests without a time, which are skipped by default.
     """
-    yield from read_each(files, lambda file: _read_file(file, undated))
+    known, saved = list(files), set[int]()
+    for file in known:
+        with suppress(*UNREADABLE):  # reported below
+            for chat in _read_file(file):
+                saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
+    yield from read_each(
+        known, lambda file: (part for chat in _read_file(file) for part in _parts(chat, undated, saved))
+    )
 
 
-def _read_file(file: TraceFile, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
+def _messages_of(chat: Any) -> list[Any] | None:
+    messages = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
+    if not isinstance(messages, list):
+        return None
+    return [message for message in messages if isinstance(message, dict)]
+
+
+def _read_file(file: TraceFile) -> Iterator[Any]:
     """Read the chats of a file; those of its lines that are messages are a chat for each session."""
     lines: dict[str | None, list[dict[str, Any]]] = {}
     with file.open() as opened:
@@ -168,10 +185,9 @@ def _read_file(file: TraceFile, undated: datetime | None) -> Iterator[TracedRequ
             elif isinstance(document, dict) and forms.form_of(document):
                 lines.setdefault(_named([document], _SESSIONS), []).append(document)
             else:
-                for chat in _chats(document):
-                    yield from _parts(chat, undated)
+                yield from _chats(document)
     for messages in lines.values():
-        yield from _parts({"messages": messages}, undated)
+        yield {"messages": messages}
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -243,16 +259,24 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
     return next(filter(None, held), [])
 
 
-def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
+def _parts(
+    chat: Any, undated: datetime | None, saved: Container[int]
+) -> Iterator[TracedRequest | SkippedTrace]:
     """The request of a chat, and what could not be read of it."""
-    given = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
-    messages = [message for message in values.listed(given) if isinstance(message, dict)]
-    known = [form for message in messages if (form := forms.form_of(message))]
-    if not isinstance(given, list) or (messages and not known):
+    if isinstance(chat, SkippedTrace):
+        yield chat
+        return
+    messages = _messages_of(chat)
+    known = [form for message in messages or () if (form := forms.form_of(message))]
+    if messages is None or (messages and not known):
         yield FOREIGN
         return
     content = read_messages(messages)
     error, violation = _outcome(chat, is_empty=not messages)
+    is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
+    if messages and not is_graded and beginnings_of(messages)[-1] in saved:
+        yield _SAVED_AGAIN
+        return
     if content.question is None and not content.rounds and violation is None:
         yield _NO_MESSAGES
         return

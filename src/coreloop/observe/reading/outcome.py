@@ -47,7 +47,8 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
     RequestOutcome or None
         None if the length of the answer decides. A failed call does not fail the record if the agent
         recovered; a failed last call does. Failures for transient reasons alone (network, rate limit) are
-        neutral. A request that is not known to have failed, and has no answer in the trace, is unknown.
+        neutral. A request that is not known to have failed is unknown if the trace has no answer, or the log
+        not all calls.
     """
     if not isinstance(fields, PlainRecord):
         decided = _outcome_by_mark(fields, calls)
@@ -58,7 +59,8 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
             return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
-    return RequestOutcome.UNKNOWN if fields.unknown else None
+    is_torn = fields.part is not None
+    return RequestOutcome.UNKNOWN if fields.unknown or is_torn else None
 
 
 def is_judged(fields: CountedFields) -> bool:
