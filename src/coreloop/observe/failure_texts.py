@@ -5,6 +5,7 @@ result's own code is run. Imports only what the collector does: it runs in users
 """
 
 import re
+import string
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,11 @@ FAILED_RESULTS: Final[FailedResults] = {
     "status": frozenset({"error"}),
     "type": frozenset({"error-text", "error-json"}),  # AI SDK
 }
+# Names of fields, at one end of a long result, for which it is parsed.
+_ENDS: Final = ("rror", '"ok"', '"exit', '"text"', '"isE')
+_ANYWHERE: Final = ("success", "isError", "status")
 _KINDS: Final = ("certain", "guess", "refused")
+_DENIED: Final = ("execution-denied", "output-denied")  # AI SDK
 _MAX_WRAPPINGS: Final = 4
 _STATUS_WORDS: Final = {"failed", "fail", "failure", "denied", "invalid", "rejected", "not_found"}
 _NO_ERRORS: Final = {"", "none", "null", "no", "false", "0", "n/a", "-", "ok", "no error", "success"}
@@ -34,6 +39,8 @@ _BAD_CODE: Final = re.compile("error|not_?found|invalid|denied|fail|forbid|unaut
 _PLAIN: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
 # What is seen of a text, in characters: frameworks write at its beginning, shells also at its end.
 _HEAD, _TAIL = 300, 150
+_SIGN_HEAD, _SIGN_TAIL = 120, 60
+_SPACES: Final = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _MARKUP: Final = " \t\r\n*_#>`\"'[(❌⚠\ufe0f🚫⛔❗✗✘✖🔴💥•"
 _TAGS: Final = re.compile(r"</?(?:tool_)?(?:use_)?error>")
 
@@ -49,7 +56,8 @@ class Row(NamedTuple):
     framework, writer : str
         The framework, or the group of fields; its class, function or constant.
     signs : str
-        Parts of the text in lower case, without any of which the pattern cannot match; or names of fields.
+        Without any of which the pattern cannot match: the first four letters of words, or their last five.
+        Or names of fields.
     pattern : str
         Matches the beginning of the text, in any case.
     fails, works : str
@@ -87,13 +95,15 @@ def _fields(*groups: str) -> dict[str, None]:
 
 
 @cache
-def _signs() -> dict[str, int]:
-    """Each sign, with the rows that have it as bits."""
+def _signs() -> tuple[dict[str, int], re.Pattern[str]]:
+    """The rows of each sign, as bits; and a pattern of the other than ASCII signs, whose rows are at ""."""
     signs: dict[str, int] = {}
     for number, row in enumerate(rows()):
         for sign in row.signs.split("|") if row.kind in _KINDS else ():
-            signs[sign] = signs.get(sign, 0) | 1 << number
-    return signs
+            key = sign if sign.isascii() else ""
+            signs[key] = signs.get(key, 0) | 1 << number
+    wide = {sign for row in rows() for sign in row.signs.split("|") if not sign.isascii()}
+    return signs, re.compile("|".join(wide))
 
 
 def judge(result: object, error: object, rule: FailedResults) -> Verdict | None:
@@ -110,7 +120,7 @@ def judge(result: object, error: object, rule: FailedResults) -> Verdict | None:
     """
     if error is not None:
         return of_text(error, ("refused",)) if type(error) is str else None
-    value = _opened(result, rule or FAILED_RESULTS)
+    value = _opened(result, rule)
     if type(value) is str:
         return of_text(value)
     return _of_fields(value, rule) if type(value) is dict else None
@@ -121,10 +131,13 @@ def of_text(text: str, kinds: Iterable[str] = _KINDS) -> Verdict | None:
     seen = text[:MAX_CHARS].lstrip(_MARKUP)
     if len(seen) > _HEAD + _TAIL:
         seen = f"{seen[:_HEAD]}\n…\n{text[-_TAIL:]}"
-    lowered, matching = seen.lower(), 0
-    for sign, numbers in _signs().items():
-        if sign in lowered:
-            matching |= numbers
+    ends = f"{seen[:_SIGN_HEAD]} {seen[_SIGN_HEAD:][-_SIGN_TAIL:]}".lower()
+    words = ends.translate(_SPACES).split()
+    (signs, wide), matching = _signs(), 0
+    for sign in signs.keys() & {*(word[:4] for word in words), *(word[-5:] for word in words)}:
+        matching |= signs[sign]
+    if not ends.isascii() and wide.search(ends):
+        matching |= signs[""]
     for number, row in enumerate(rows() if matching else ()):
         if matching >> number & 1 and row.kind in kinds and re.match(row.pattern, seen, re.IGNORECASE):
             return _verdict(row, text)
@@ -148,7 +161,7 @@ def _opened(result: object, rule: FailedResults) -> object:
             inner = _parsed(result, rule)
         elif type(result) is list and result and type(result[0]) is dict:
             inner = result[0].get("text", ...)
-        elif type(result) is dict and not _is_flagged(result, rule):
+        elif type(result) is dict and not _is_flagged(result, rule or FAILED_RESULTS):
             inner = _wrapped(result)
         if type(inner) not in (str, list, dict):
             break
@@ -160,8 +173,10 @@ def _parsed(text: str, rule: FailedResults) -> object:
     """The object or list that a text is; most long texts are not parsed."""
     if len(text) > MAX_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ...
-    if len(text) > 2 * _HEAD and not any(name in text for name in (*rule, '"text"', '"error', '"exit')):
-        return ...
+    if len(text) > 2 * _HEAD:
+        ends = f"{text[:_HEAD]}{text[-_HEAD:]}"
+        if not any(name in ends for name in _ENDS) and not any(name in text for name in rule or _ANYWHERE):
+            return ...
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -175,7 +190,7 @@ def _wrapped(fields: dict[str, Any]) -> object:
 
 
 def _is_flagged(fields: Mapping[str, Any], rule: FailedResults) -> bool:
-    return any(_word(fields.get(name)) in values for name, values in rule.items())
+    return any(_word(fields[name]) in rule[name] for name in rule.keys() & fields.keys())
 
 
 def _word(value: object) -> str:
@@ -188,10 +203,11 @@ def _of_fields(fields: dict[str, Any], rule: FailedResults) -> Verdict | None:
     """Say by its fields why a call did not work."""
     if _is_flagged(fields, rule or FAILED_RESULTS):
         return _explained(fields)
-    if rule or fields.get("success") is True or fields.get("ok") is True:
-        return None
-    if _word(fields.get("type")) in ("execution-denied", "output-denied"):  # AI SDK
+    if _word(fields.get("type")) in _DENIED:
         return Verdict(None, REFUSED)
+    told = _fields("exit codes", "codes", "errors", "messages")
+    if rule or fields.get("success") is True or fields.get("ok") is True or told.keys().isdisjoint(fields):
+        return None
     parts = [part for part in (fields, fields.get("metadata")) if type(part) is dict]
     exits = [_number(part.get(name)) for part in parts for name in _fields("exit codes")]
     if codes := [code for code in exits if code is not None]:
