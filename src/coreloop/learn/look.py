@@ -191,7 +191,7 @@ def _missing_of_calls(
     elif not arguments:
         yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
     if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
-        yield 'failed calls: none begins with Error: or ValueError:, or is {"error": "…"}'
+        yield 'failed calls: no flag, error text or field of a result says that one failed'
 
 
 def _missing_of_requests(
