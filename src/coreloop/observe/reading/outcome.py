@@ -107,12 +107,17 @@ def why_unknown(call: CallFields) -> str | None:
     return READS_FAILED if call.unknown == READS_FAILED and not worked(call) else None
 
 
+CAPTURES: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+
 @dataclass(slots=True)
 class Unseen:
     """What a log does not say.
 
     Attributes
     ----------
+    n_requests : int
+        All requests.
     omitted : int
         Calls that did not fit on the lines of their requests.
     guessed : int
@@ -121,20 +126,23 @@ class Unseen:
         How many of which it is unknown whether they worked, by reason. They count in no rate.
     """
 
+    n_requests: int = 0
     omitted: int = 0
     guessed: int = 0
     requests: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int]) -> "Unseen":
+    def of(cls, n_requests: int, omitted: int, n_unknown: int, calls: Mapping[str, int]) -> "Unseen":
         """Of counts; for requests, there is one reason. ``calls`` are by `why_unknown`."""
         unknown = Counter(calls)
         guessed = unknown.pop(READS_FAILED, 0)
-        return cls(omitted, guessed, Counter({NO_ANSWER: n_requests} if n_requests else ()), unknown)
+        return cls(
+            n_requests, omitted, guessed, Counter({NO_ANSWER: n_unknown} if n_unknown else ()), unknown
+        )
 
     def lines(self) -> Iterator[str]:
-        """A line for each of the three, if there is anything to say."""
+        """What there is to say, a line each."""
         if self.omitted:
             are = "is" if self.omitted == 1 else "are"
             yield f"{number_of(self.omitted, 'call')} of long requests {are} left out"
@@ -144,6 +152,8 @@ class Unseen:
         unknown += [f"{number_of(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
         if unknown:
             yield f"unknown, and in no rate: {', '.join(unknown)}"
+        if 2 * self.requests.total() > self.n_requests:  # OpenTelemetry leaves texts out unless asked
+            yield f"most answers are unknown; with OpenTelemetry, {CAPTURES}=true captures them"
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:
