@@ -21,6 +21,8 @@ FailedResults: TypeAlias = Mapping[str, frozenset[str]]
 FAILED_RESULTS: Final[FailedResults] = {
     "success": frozenset({"false", "0"}),
     "ok": frozenset({"false"}),
+    "isSuccess": frozenset({"false"}),
+    "result": frozenset({"error"}),
     "isError": frozenset({"true"}),
     "is_error": frozenset({"true"}),
     "error": frozenset({"true"}),
@@ -35,13 +37,15 @@ _DENIED: Final = ("execution-denied", "output-denied")  # AI SDK
 _MAX_WRAPPINGS: Final = 4
 _STATUS_WORDS: Final = {"failed", "fail", "failure", "denied", "invalid", "rejected", "not_found"}
 _NO_ERRORS: Final = {"", "none", "null", "no", "false", "0", "n/a", "-", "ok", "no error", "success"}
-_BAD_CODE: Final = re.compile("error|not_?found|invalid|denied|fail|forbid|unauth|exceed|missing|expired")
+_BAD_CODE: Final = re.compile(
+    "error|exception|not_?found|invalid|denied|fail|forbid|unauth|exceed|missing|expired"
+)
 _PLAIN: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
 # What is seen of a text, in characters: frameworks write at its beginning, shells also at its end.
 _HEAD, _TAIL = 300, 150
 _SIGN_HEAD, _SIGN_TAIL = 120, 60
 _SPACES: Final = str.maketrans(dict.fromkeys(string.punctuation, " "))
-_MARKUP: Final = " \t\r\n*_#>`\"'[(❌⚠\ufe0f🚫⛔❗✗✘✖🔴💥•"
+_MARKUP: Final = " \t\r\n*_#>`\"'[(❌⚠\ufe0f🚫⛔❗✗✘✖🔴💥•│┃|"
 _TAGS: Final = re.compile(r"</?(?:tool_)?(?:use_)?error>")
 
 
@@ -239,7 +243,8 @@ def _of_message(fields: dict[str, Any], names: set[str]) -> Verdict | None:
     if "detail" in names and names <= {"detail", "code", "type"}:
         return _explained(fields, READS_FAILED if type(fields["detail"]) is str else None)
     told = [fields[name] for name in _fields("messages") if type(fields.get(name)) is str]
-    if told and (_word(fields.get("status")) in _STATUS_WORDS or _BAD_CODE.search(_word(fields.get("code")))):
+    words = [_word(fields.get(name)) for name in _fields("codes")]
+    if told and (any(map(_BAD_CODE.search, words)) or _word(fields.get("status")) in _STATUS_WORDS):
         return _explained(fields, READS_FAILED)
     return next((verdict for text in told if (verdict := of_text(text)) is not None), None)
 
