@@ -34,6 +34,7 @@ _ENDS: Final = ("rror", '"ok"', '"exit', '"text"', '"isE')
 _ANYWHERE: Final = ("success", "isError", "status")
 _KINDS: Final = ("certain", "guess", "refused")
 _DENIED: Final = ("execution-denied", "output-denied")  # AI SDK
+_TEXTS: Final = ("text", "input_text", "output_text")  # types of a message's parts
 _MAX_WRAPPINGS: Final = 4
 _STATUS_WORDS: Final = {"failed", "fail", "failure", "denied", "invalid", "rejected", "not_found"}
 _NO_ERRORS: Final = {"", "none", "null", "no", "false", "0", "n/a", "-", "ok", "no error", "success"}
@@ -47,6 +48,9 @@ _SIGN_HEAD, _SIGN_TAIL = 120, 60
 _SPACES: Final = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _MARKUP: Final = " \t\r\n*_#>`\"'[(❌⚠\ufe0f🚫⛔❗✗✘✖🔴💥•│┃|"
 _TAGS: Final = re.compile(r"</?(?:tool_)?(?:use_)?error>")
+
+
+_compiled: Final = cache(re.compile)  # that of `re` forgets, in a server that has more than 512 patterns
 
 
 class Row(NamedTuple):
@@ -124,10 +128,13 @@ def judge(result: object, error: object, rule: FailedResults) -> Verdict | None:
     """
     if error is not None:
         return of_text(error, ("refused",)) if type(error) is str else None
-    value = _opened(result, rule)
-    if type(value) is str:
-        return of_text(value)
-    return _of_fields(value, rule) if type(value) is dict else None
+    try:
+        value = _opened(result, rule)
+        if type(value) is str:
+            return of_text(value)
+        return _of_fields(value, rule) if type(value) is dict else None
+    except RuntimeError:  # another thread changed the result meanwhile
+        return None
 
 
 def of_text(text: str, kinds: Iterable[str] = _KINDS) -> Verdict | None:
@@ -143,7 +150,7 @@ def of_text(text: str, kinds: Iterable[str] = _KINDS) -> Verdict | None:
     if not ends.isascii() and wide.search(ends):
         matching |= signs[""]
     for number, row in enumerate(rows() if matching else ()):
-        if matching >> number & 1 and row.kind in kinds and re.match(row.pattern, seen, re.IGNORECASE):
+        if matching >> number & 1 and row.kind in kinds and _compiled(row.pattern, re.IGNORECASE).match(seen):
             return _verdict(row, text)
     return None
 
@@ -164,7 +171,8 @@ def _opened(result: object, rule: FailedResults) -> object:
         if type(result) is str:
             inner = _parsed(result, rule)
         elif type(result) is list and result and type(result[0]) is dict:
-            inner = result[0].get("text", ...)
+            is_text = len(result[0]) == 1 or _word(result[0].get("type")) in _TEXTS
+            inner = result[0].get("text", ...) if is_text else ...
         elif type(result) is dict and not _is_flagged(result, rule or FAILED_RESULTS):
             inner = _wrapped(result)
         if type(inner) not in (str, list, dict):
@@ -250,7 +258,7 @@ def _of_message(fields: dict[str, Any], names: set[str]) -> Verdict | None:
 
 
 def _number(value: object) -> int | None:
-    if type(value) is str and len(value) <= 4 and value.lstrip("-").isdecimal():
+    if type(value) is str and len(value) <= 4 and value.removeprefix("-").isdecimal():
         return int(value)
     return value if type(value) is int else None
 

@@ -36,6 +36,8 @@ OK = [
     {"status": "failed", "build": 12, "branch": "main"},
     {"isError": False},
     {"rooms": [{"success": False}]},
+    {"code": "--5", "message": "hello"},
+    [{"id": 1, "text": "Error: of a ticket"}, {"id": 2, "text": "thanks"}],
     "success: false",
     '{"success": false',
     '["success", false]',
