@@ -24,11 +24,11 @@ from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
-from coreloop.observe.importers import importers, openai_chat, otlp
+from coreloop.observe.importers import importers, openai_chat
 from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen
+from coreloop.observe.reading.outcome import Unseen
 
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
@@ -157,7 +157,7 @@ def _mine(
         arguments=arguments,
         missing=(
             *_missing_of_calls(calls, unseen, arguments),
-            *_missing_of_requests(requests, formats, undated, is_one_day=days.since == days.until),
+            *_missing_of_requests(requests, undated, is_one_day=days.since == days.until),
             *_missing_of_tools(few),
         ),
         few_failures=few,
@@ -191,18 +191,11 @@ def _missing_of_calls(
     elif not arguments:
         yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
     if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
-        yield 'failed calls: none begins with Error: or ValueError:, or is {"error": "…"}'
+        yield "failed calls: no flag, error text or field of a result says that one failed"
 
 
-def _missing_of_requests(
-    requests: pl.DataFrame, formats: Collection[str], undated: datetime, *, is_one_day: bool
-) -> Iterator[str]:
-    n_unknown = requests.filter(pl.col("outcome") == int(RequestOutcome.UNKNOWN)).height
+def _missing_of_requests(requests: pl.DataFrame, undated: datetime, *, is_one_day: bool) -> Iterator[str]:
     n_undated = requests.filter(pl.col("ts_us") == round(undated.timestamp() * 1e6)).height
-    if 2 * n_unknown > len(requests):  # OpenTelemetry leaves texts out unless asked
-        captures = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true lets OpenTelemetry capture them"
-        switch = f"; {captures}" if otlp.NAME in formats else ""
-        yield f"answers: without them, nobody knows which requests failed{switch}"
     if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if n_undated:

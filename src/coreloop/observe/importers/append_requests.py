@@ -16,7 +16,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
-from coreloop.base.records import NO_ANSWER
+from coreloop.base.records import NO_ANSWER, READS_FAILED
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
@@ -25,7 +25,7 @@ from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
 
@@ -235,10 +235,13 @@ def _count_unseen(report: ImportReport, lines: bytes) -> None:
     read = decode_line(line)
     if not isinstance(read, RecordLine):
         return
+    report.unseen.n_requests += 1
     report.unseen.omitted += read.fields.tool_calls_omitted or 0
     if decide(read.fields, read.calls) is RequestOutcome.UNKNOWN:
         report.unseen.requests[NO_ANSWER] += 1
-    report.unseen.calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
+    unknown = Counter(why for call in read.calls if (why := why_unknown(call)) is not None)
+    report.unseen.guessed += unknown.pop(READS_FAILED, 0)
+    report.unseen.calls.update(unknown)
 
 
 def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:

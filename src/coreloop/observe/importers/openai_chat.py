@@ -5,7 +5,6 @@ list of messages may stand alone, and a list or an object may hold many; a reque
 are a list, too. A result belongs to the call of its id, else of its name and place where that is unambiguous.
 """
 
-import re
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,14 +30,6 @@ _SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again lat
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
-_MAX_ERROR_FIELDS: Final = 3
-# The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback.
-_FAILED: Final = re.compile(
-    r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
-    r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
-)
-# Calls whose arguments are the answer of an agent.
-_FINAL: Final = re.compile(r"final_(?:answer|result)\w*|[Ff]inish|submit")
 # Keys in snake case, of a chat, its metadata or a message; ``createdAt`` is ``created_at``.
 _TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
@@ -104,8 +95,6 @@ class Chat:
                 self.unknown_kinds += [value] if what == forms.UNKNOWN else []
 
     def _ask(self, call: dict[str, Any]) -> None:
-        if _FINAL.fullmatch(call["name"]):  # its arguments are the answer
-            self.answer, self.is_answered = self.answer or str(call["arguments"]), True
         id = call["id"] or f"call {len(self.calls.all)}"
         self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
         self._waiting.append((id, self.calls.all[-1]))
@@ -140,10 +129,8 @@ class Chat:
         self._waiting, self.results = [], early
 
     def _answer(self, id: str, result: dict[str, Any]) -> None:
-        error = result["error"] or (
-            None if result["unknown"] else _error(values.body_text(result["content"]))
-        )
-        self.calls.answer(id, **values.received(result["content"]), error=error, unknown=result["unknown"])
+        how = {"error": result["error"], "unknown": result["unknown"]}
+        self.calls.answer(id, **values.received(result["content"]), **how)
 
 
 def read(
@@ -349,18 +336,3 @@ def read_messages(messages: list[Any]) -> Chat:
     chat.pair()
     chat.n_unpaired += len(chat.results)
     return chat
-
-
-def _error(body: str) -> str | None:
-    """The text of a result that begins like an error (`_FAILED`), or is a small object with ``error``."""
-    failed = _FAILED.match(body)
-    if failed:
-        last = body.rstrip().rpartition("\n")[2].strip()
-        return last if failed["traceback"] and last else body
-    value = values.decoded(body) if body.lstrip().startswith("{") else None
-    if not isinstance(value, dict) or len(value) > _MAX_ERROR_FIELDS:
-        return None
-    error = value.get("error")
-    if isinstance(error, dict):
-        return values.text(error.get("message")) or (body if error else None)
-    return values.text(error) or None
