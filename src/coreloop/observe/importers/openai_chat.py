@@ -75,7 +75,7 @@ def read(
     undated : datetime, optional
         End of all requests without a time, which are skipped by default.
     """
-    yield from read_parts(files, lambda document: (_request(chat, undated) for chat in _chats(document)))
+    yield from read_parts(files, lambda document: (request_of(chat, undated) for chat in _chats(document)))
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -113,7 +113,8 @@ def _holds_messages(value: Any) -> bool:
     return _is_messages(value) or _is_messages(first) or _is_chat(first)
 
 
-def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrace:
+def request_of(chat: Any, undated: datetime | None, *, source: str = NAME) -> TracedRequest | SkippedTrace:
+    """Read a chat as a request of a format; without a time, it ends at ``undated`` or is skipped."""
     if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
         return FOREIGN
     messages = [message for message in chat["messages"] if isinstance(message, dict)]
@@ -128,7 +129,7 @@ def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrac
     content = read_messages(messages)
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     return TracedRequest(
-        source=NAME,
+        source=source,
         ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
