@@ -6,17 +6,20 @@ form of OpenAI's, with an ``error`` where the file flags one. Lists in a file ar
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from json import JSONDecoder
 from typing import Any, Final, TypeAlias
+
+import orjson
 
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.openai_chat import request_of
 from coreloop.observe.importers.trace_values import (
     body_text,
-    decode_trace,
     decoded,
     first,
     listed,
@@ -81,7 +84,8 @@ class AgentFormat:
     ) -> TracedRequest | SkippedTrace:
         if not request.rounds:
             return _UNANSWERED
-        if request.answer_chars is None and 0 <= file.now_s - request.ended.timestamp() < _QUIET_S:
+        is_new = chat["began"] is not None and 0 <= file.now_s - request.ended.timestamp() < _QUIET_S
+        if is_new and request.answer_chars is None:
             return _UNFINISHED
         return replace(
             request,
@@ -93,7 +97,7 @@ class AgentFormat:
     def _objects(self, values: Iterable[Any], skipped: list[SkippedTrace]) -> Iterator[dict[str, Any]]:
         for value in values:
             for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, dict) and (self.owns(item) or isinstance(item.get("type"), str)):
+                if isinstance(item, dict) and (isinstance(item.get("type"), str) or self.owns(item)):
                     yield item
                 else:
                     skipped.append(item if isinstance(item, SkippedTrace) else FOREIGN)
@@ -126,6 +130,9 @@ def _asks(id: object, name: object, args: object) -> dict[str, Any]:
 
 
 def _gives(id: object, content: object, error: str | None = None) -> dict[str, Any]:
+    if isinstance(content, dict):
+        with suppress(TypeError):  # nested too deeply
+            content = orjson.dumps(content).decode()
     return {"role": "tool", "tool_call_id": id, "content": content, "error": error}
 
 
@@ -262,6 +269,10 @@ def _atif_messages(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield _gives(result.get("source_call_id") or own_id, content, error)
 
 
+# What SWE-agent adds to an observation.
+_PROMPT: Final = re.compile(r"(?:\n\(Open file: .*\))?\n\(Current directory: .*\)\nbash-\$\s*$")
+
+
 def _swe_agent(documents: Objects) -> Parts:
     """One request per trajectory; without ids of calls, the user's message after a command is its result."""
     for document in documents:
@@ -269,12 +280,12 @@ def _swe_agent(documents: Objects) -> Parts:
         failed = None if status.lower().startswith("submitted") else status
         key, n, is_open = object(), 0, False
         for message in _dicts(first(document, "history", "messages")):
-            extra, body = _dict(message.get("extra")), body_text(message.get("content"))
+            extra, body = _dict(message.get("extra")), _PROMPT.sub("", body_text(message.get("content")))
             code, made = extra.get("returncode"), _dicts(extra.get("actions"))
             error = body or f"exit code {code}" if code not in (None, 0) else None
             command = message.get("action") or (made[0].get("command") if made else None)
             ids = listed(message.get("tool_call_ids")) or [message.get("tool_call_id")]
-            messages = [{**message, "tool_call_id": id, "error": error} for id in ids]
+            messages = [{**message, "content": body, "tool_call_id": id, "error": error} for id in ids]
             if message.get("role") == "assistant" and command and not message.get("tool_calls"):
                 n, is_open = n + 1, True
                 messages.append(_asks(f"bash {n}", "bash", {"command": command}))
@@ -293,9 +304,9 @@ def _smolagents(steps: Objects) -> Parts:
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
-        if len(calls) == 1 and (error or step.get("observations") is not None):  # else it is not known whose
-            failed = text(error.get("message")) or text(error.get("type"))
-            messages.append(_gives(calls[0].get("id"), step.get("observations"), failed))
+        if len(calls) == 1 or not error:  # else it is not known whose error it is
+            failed = (text(error.get("message")) or "error") if error else None
+            messages += [_gives(call.get("id"), step.get("observations"), failed) for call in calls]
         if step.get("is_final_answer"):
             messages.append({"role": "assistant", "content": str(step.get("action_output"))})
         yield n_tasks, {"ts": _dict(step.get("timing")).get("end_time")}, messages
@@ -316,55 +327,54 @@ def _adk_messages(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
         call = _dict(first(part, "functionCall", "function_call"))
         given = _dict(first(part, "functionResponse", "function_response"))
         if call:
-            yield _asks(call.get("id") or "function", call.get("name"), call.get("args"))
+            yield _asks(call.get("id") or f"function {call.get('name')}", call.get("name"), call.get("args"))
         elif given:
             response = _dict(given.get("response"))
-            yield _gives(given.get("id") or "function", response.get("result", response))
+            yield _gives(given.get("id") or f"function {given.get('name')}", response.get("result", response))
         elif text(part.get("text")) and not part.get("thought"):
             role = "user" if event.get("author") == "user" else "assistant"
             yield {"role": role, "content": part["text"]}
 
 
-_STAMP: Final = re.compile(rb"\d{4}-\d\d-\d\d[T ][\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)?")
+_STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)?")
 
 
 def _mcp_lines(opened: Iterable[bytes]) -> Iterator[Any]:
     """The JSON-RPC message of each line of a log, with the values of an envelope or the time before it."""
     for line in opened:
-        before, brace, rest = line.partition(b"{")
+        before, brace, rest = line.decode("utf-8", "replace").partition("{")
         try:
-            value = _dict(decode_trace(brace + rest))
-        except ValueError:
+            value = JSONDecoder().raw_decode(brace + rest)[0]  # a log may say more after it
+        except (ValueError, RecursionError):
             yield TORN
             continue
         values = (decoded(inside) for inside in (value, *value.values()))
-        rpc = next((inside for inside in values if isinstance(inside, dict) and "jsonrpc" in inside), {})
+        rpc = next((inside for inside in values if isinstance(inside, dict) and "jsonrpc" in inside), None)
         stamp = _STAMP.search(before)
-        yield {"type": "", "time": stamp[0].decode() if stamp else None, **value, **rpc} if rpc else FOREIGN
+        about = {"time": stamp[0] if stamp else None, **value}
+        yield FOREIGN if rpc is None else {**rpc, "type": "", "about": about}
 
 
 def _mcp(lines: Objects) -> Parts:
     """One request per call, as an MCP server is recorded."""
     n_connections = 0
-    calls: dict[tuple[Any, str], Hashable] = {}
+    calls: dict[tuple[str, str], int] = {}
     for number, line in enumerate(lines):
         n_connections += line.get("method") == "initialize"
-        client = text(first(line, "session_id", "sessionId", "session", "client_id", "connection_id"))
-        key, called = (client or n_connections, str(line.get("id"))), _dict(line.get("params"))
-        about = {
-            "ts": first(line, "timestamp", "ts", "time"),
-            "session_id": client or f"connection {n_connections}",
-        }
+        named = first(line["about"], "session_id", "sessionId", "session", "client_id", "connection_id")
+        client = text(named) or f"connection {n_connections}"
+        key, called = (client, str(line.get("id"))), _dict(line.get("params"))
+        about = {"ts": first(line["about"], "timestamp", "ts", "time"), "session_id": client}
         if line.get("method") == "tools/call":
             calls[key] = number
             about["id"] = f"{key} {number} {about['ts']} {called}"
             yield number, about, [_asks("call", called.get("name"), called.get("arguments"))]
-        elif key in calls and "method" not in line:
-            result, error = _dict(line.get("result")), text(_dict(line.get("error")).get("message"))
-            if result.get("isError") is True:
-                error = body_text(result.get("content")) or "failed"
+        elif key in calls and ("result" in line or "error" in line):
+            result, refused = _dict(line.get("result")), line.get("error")
             content = first(result, "structuredContent", "content")
-            yield calls.pop(key), about, [_gives("call", content, error)]
+            is_flagged = result.get("isError") is True or refused is not None
+            error = text(_dict(refused).get("message")) or body_text(result.get("content")) or "failed"
+            yield calls.pop(key), about, [_gives("call", content, error if is_flagged else None)]
 
 
 _ROLLOUT: Final = ("type=session_meta payload", "type=response_item payload", "type=event_msg payload")
@@ -375,7 +385,10 @@ AGENT_FORMATS: Final = (
     ),
     AgentFormat("atif", ("schema_version steps.step_id", "schema_version steps.source"), _atif),
     AgentFormat(
-        "swe-agent", ("info history", "info trajectory_format"), _swe_agent, (".json", ".jsonl", ".traj")
+        "swe-agent",
+        ("info history", "info trajectory_format", "history.agent"),
+        _swe_agent,
+        (".json", ".jsonl", ".traj"),
     ),
     AgentFormat("smolagents", ("task task_images", "step_number tool_calls observations"), _smolagents),
     AgentFormat("google-adk", ("events.invocationId", "events.invocation_id"), _adk),
