@@ -339,6 +339,9 @@ def _adk_messages(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
 _STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)?")
 
 
+_TAG: Final = re.compile(r"\[([^\]]+)\]")
+
+
 def _mcp_lines(opened: Iterable[bytes]) -> Iterator[Any]:
     """The JSON-RPC message of each line of a log, with the values of an envelope or the time before it."""
     for line in opened:
@@ -351,7 +354,8 @@ def _mcp_lines(opened: Iterable[bytes]) -> Iterator[Any]:
         values = (decoded(inside) for inside in (value, *value.values()))
         rpc = next((inside for inside in values if isinstance(inside, dict) and "jsonrpc" in inside), None)
         stamp = _STAMP.search(before)
-        about = {"time": stamp[0] if stamp else None, **value}
+        tags = " ".join(_TAG.findall(before)) if "Message from" in before else None  # Claude's desktop app
+        about = {"time": stamp[0] if stamp else None, "server": tags, **value}
         yield FOREIGN if rpc is None else {**rpc, "type": "", "about": about}
 
 
@@ -361,7 +365,7 @@ def _mcp(lines: Objects) -> Parts:
     calls: dict[tuple[str, str], int] = {}
     for number, line in enumerate(lines):
         n_connections += line.get("method") == "initialize"
-        named = first(line["about"], "session_id", "sessionId", "session", "client_id", "connection_id")
+        named = first(line["about"], "session_id", "sessionId", "session", "client_id", "server")
         client = text(named) or f"connection {n_connections}"
         key, called = (client, str(line.get("id"))), _dict(line.get("params"))
         about = {"ts": first(line["about"], "timestamp", "ts", "time"), "session_id": client}
