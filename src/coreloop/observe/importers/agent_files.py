@@ -368,7 +368,10 @@ def _mcp(lines: Objects) -> Parts:
         named = first(line["about"], "session_id", "sessionId", "session", "client_id", "server")
         client = text(named) or f"connection {n_connections}"
         key, called = (client, str(line.get("id"))), _dict(line.get("params"))
-        about = {"ts": first(line["about"], "timestamp", "ts", "time"), "session_id": client}
+        about = {
+            "ts": first(line["about"], "timestamp", "ts", "time"),
+            "session_id": client if n_connections or text(named) else None,
+        }
         if line.get("method") == "tools/call":
             calls[key] = number
             about["id"] = f"{key} {number} {about['ts']} {called}"
@@ -378,7 +381,9 @@ def _mcp(lines: Objects) -> Parts:
             content = first(result, "structuredContent", "content")
             is_flagged = result.get("isError") is True or refused is not None
             error = text(_dict(refused).get("message")) or body_text(result.get("content")) or "failed"
-            yield calls.pop(key), about, [_gives("call", content, error if is_flagged else None)]
+            given = _gives("call", content, error if is_flagged else None)
+            answer = {"role": "assistant", "content": body_text(content) or "{}"}
+            yield calls.pop(key), about, [given, answer]
 
 
 _ROLLOUT: Final = ("type=session_meta payload", "type=response_item payload", "type=event_msg payload")
