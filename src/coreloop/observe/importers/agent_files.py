@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
@@ -105,11 +105,16 @@ class AgentFormat:
 
 def has(document: Any, mark: str) -> bool:
     """Whether a document has all paths of a mark, as ``type=result events.id``; of lists, the first item."""
-    return all(_leads(document, *path.partition("=")[::2]) for path in mark.split())
+    return all(_leads(document, keys, wanted) for keys, wanted in _paths(mark))
 
 
-def _leads(value: Any, path: str, wanted: str) -> bool:
-    for key in path.split("."):
+@cache
+def _paths(mark: str) -> list[tuple[list[str], str]]:
+    return [(path.split("."), wanted) for path, _, wanted in (part.partition("=") for part in mark.split())]
+
+
+def _leads(value: Any, keys: list[str], wanted: str) -> bool:
+    for key in keys:
         value = value[0] if isinstance(value, list) and value else value
         if not isinstance(value, dict) or key not in value:
             return False

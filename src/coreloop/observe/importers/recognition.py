@@ -21,7 +21,7 @@ Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Ite
 MAY_LACK_TIMES: Final = (CHAT, *(agent.NAME for agent in AGENT_FORMATS))
 """Importers of requests that may have no time; their ``read`` takes one for those."""
 _HEAD_BYTES: Final = 1 << 18
-_MAX_OBJECTS: Final = 200  # that are looked at: a file may begin with some of another kind
+_MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
 # Parts of a beginning that are read in search of a request.
 _MAX_PARTS: Final = 20_000
 _LINES: Final = 'write {"messages": […], "ts": …} lines'
@@ -124,28 +124,23 @@ def _format_of(file: TraceFile, readers: Mapping[str, Read]) -> tuple[str, str] 
         if any(map(agent.owns, own)):
             return agent.NAME, agent.NAME
     sample = file if head.startswith(b"PK") else replace(file, head=head)
-    spans = [_evidence(name, readers[name], sample) for name in readers if name not in MAY_LACK_TIMES]
-    if strong := next((found[:2] for found in spans if found and found[2]), None):
-        return strong
+    known = None
+    for name in (*(name for name in readers if name not in MAY_LACK_TIMES), CHAT):
+        if name == CHAT and (unread := _unread(objects, head)):
+            return unread
+        for part in islice(readers[name]([sample]), _MAX_PARTS):
+            if isinstance(part, TracedRequest):
+                return name, part.source
+            if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
+                known = known or (name, name)
+    return known or ("is not of a known format" if objects and objects[0] is not TORN else "is not JSON")
+
+
+def _unread(objects: Sequence[Any], head: bytes) -> str | None:
+    """Why a file of a known format is not read."""
     unread = [(name, way) for name, mark, way in _UNREAD if any(has(item, mark) for item in objects)]
     unread += [(name, way) for name, begins, way in _UNREAD_BYTES if re.match(begins, head)]
-    if unread:
-        return f"is {unread[0][0]}, which is not read: {unread[0][1]}"
-    found = next(filter(None, (_evidence(CHAT, readers[CHAT], sample), *spans)), None)
-    if found:
-        return found[:2]
-    return "is not of a known format" if any(isinstance(item, dict) for item in objects) else "is not JSON"
-
-
-def _evidence(name: str, read: Read, sample: TraceFile) -> tuple[str, str, bool] | None:
-    """The importer, the format of the first request, and whether there is one; None if all is foreign."""
-    known = None
-    for part in islice(read([sample]), _MAX_PARTS):
-        if isinstance(part, TracedRequest):
-            return name, part.source, True
-        if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
-            known = name, name, False
-    return known
+    return f"is {unread[0][0]}, which is not read: {unread[0][1]}" if unread else None
 
 
 def _head(file: TraceFile) -> bytes:
