@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile
 
 _FORMATS: Final = (
-    *("claude-code", "inspect", "langfuse", "otlp", "openai-chat", "codex", "claude-stream-json", "atif"),
-    *("swe-agent", "smolagents", "google-adk", "mcp-log"),
-)
+    "claude-code", "inspect", "langfuse", "otlp", "openai-chat", "codex", "claude-stream-json", "atif",
+    "swe-agent", "smolagents", "google-adk", "mcp-log",
+)  # fmt: skip
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 
@@ -46,6 +46,7 @@ def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Ou
     Example: import ~/.claude/projects
     """
     from coreloop.observe.importers.append_requests import run_import
+    from coreloop.observe.importers.files import first_reason
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
@@ -54,10 +55,8 @@ def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Ou
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
     show(output)
-    first, *more = report.unusable
-    others = f" (and {number_of(len(more), 'other file')})" if more else ""
     insisted = f"; --from {source} cannot use it" if source else ""
-    raise UsageError(f"{first.file.path}: {first.reason}{others}{insisted}")
+    raise UsageError(f"{first_reason(report.unusable)}{insisted}")
 
 
 @click.command(cls=Command)

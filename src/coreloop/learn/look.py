@@ -26,14 +26,8 @@ from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, otlp
 from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import find_trace_files
-from coreloop.observe.importers.recognition import (
-    MAY_LACK_TIMES,
-    Watching,
-    all_suffixes,
-    read_all,
-    recognise,
-)
+from coreloop.observe.importers.files import find_trace_files, first_reason
+from coreloop.observe.importers.recognition import MAY_LACK_TIMES, Watching, all_suffixes, read_all, recognise
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
@@ -113,9 +107,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
         readers[name] = partial(readers[name], undated=newest)
     recognised = recognise(files, readers)
     if not recognised.by_importer:
-        first, *more = recognised.unread
-        others = f" (and {number_of(len(more), 'other file')})" if more else ""
-        raise UsageError(f"{first.file.path}: {first.reason}{others}")
+        raise UsageError(first_reason(recognised.unread))
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         parts = read_all(recognised, readers, watching)

@@ -18,22 +18,14 @@ import orjson
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.openai_chat import request_of
-from coreloop.observe.importers.trace_values import (
-    body_text,
-    decoded,
-    first,
-    listed,
-    read_time,
-    text,
-)
+from coreloop.observe.importers.trace_values import body_text, decoded, first, listed, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
 
 Objects: TypeAlias = Iterable[dict[str, Any]]
+Part: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
 Parts: TypeAlias = Iterator[tuple[Hashable, dict[str, Any], list[dict[str, Any]]]]
 # Longest pause in a run that is under way, as in a session of Claude Code.
 _QUIET_S: Final = 60.0
-_UNFINISHED: Final = SkippedTrace("turn that is not finished")
-_UNANSWERED: Final = SkippedTrace("question without an answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +48,7 @@ class AgentFormat:
     SUFFIXES: tuple[str, ...] = (".jsonl", ".json")
     documents: Callable[[Any], Iterator[Any]] = read_documents
 
-    def read(
-        self, files: Iterable[TraceFile], *, undated: datetime | None = None
-    ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+    def read(self, files: Iterable[TraceFile], *, undated: datetime | None = None) -> Iterator[Part]:
         """Read the requests of files; without a time, they end at ``undated`` or are skipped."""
         yield from read_each(files, partial(self._read_file, undated=undated))
 
@@ -66,7 +56,7 @@ class AgentFormat:
         """Whether a JSON object is of the format."""
         return any(has(document, mark) for mark in self.marks)
 
-    def _read_file(self, file: TraceFile, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
+    def _read_file(self, file: TraceFile, undated: datetime | None) -> Iterator[Part]:
         skipped: list[SkippedTrace] = []
         chats: dict[Hashable, dict[str, Any]] = {}
         with file.open() as opened:
@@ -79,14 +69,12 @@ class AgentFormat:
             yield self._completed(request, chat, file) if isinstance(request, TracedRequest) else request
         yield from skipped
 
-    def _completed(
-        self, request: TracedRequest, chat: dict[str, Any], file: TraceFile
-    ) -> TracedRequest | SkippedTrace:
+    def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> Part:
         if not request.rounds:
-            return _UNANSWERED
+            return SkippedTrace("question without an answer")
         is_new = chat["began"] is not None and 0 <= file.now_s - request.ended.timestamp() < _QUIET_S
         if is_new and request.answer_chars is None:
-            return _UNFINISHED
+            return SkippedTrace("turn that is not finished")
         return replace(
             request,
             error=text(chat.get("error")) or request.error,
@@ -173,6 +161,8 @@ def _codex(lines: Objects) -> Parts:
             about["model"] = item.get("model")
         elif kind == "event_msg":
             errors[id] = _codex_error(item)
+            if turn and item.get("type") in ("turn_aborted", "error"):
+                yield turn, {"error": text(item.get("message")) or "interrupted by the user"}, []
             if turn and item.get("type") == "mcp_tool_call_end" and id not in asked:  # called by a script
                 made, given = _dict(item.get("invocation")), _dict(_dict(item.get("result")).get("Ok"))
                 name = f"mcp__{made.get('server')}__{made.get('tool')}"
@@ -209,11 +199,14 @@ def _codex_result(output: Any) -> tuple[Any, str | None]:
     if ran is not None:
         code = _EXIT.search(ran[0])
         value = {"output": output[ran.end() :], "metadata": {"exit_code": int(code[1]) if code else None}}
-    if not isinstance(value, dict) or value.keys().isdisjoint(("metadata", "success", "isError")):
+    if not any(
+        has(value, mark) for mark in ("output metadata.exit_code", "content success", "content isError")
+    ):
         return value if isinstance(value, list) else output, None
-    content = decoded(first(value, "output", "content"))
-    flags = {**value, **_dict(value.get("metadata")), "stderr": body_text(content)}
-    return content if isinstance(content, list) else first(value, "output", "content"), _codex_error(flags)
+    content = first(value, "output", "content")
+    parts = decoded(content)
+    error = _codex_error({**value, **_dict(value.get("metadata")), "stderr": body_text(parts) or content})
+    return parts if isinstance(parts, list) else content, error
 
 
 def _codex_error(event: dict[str, Any]) -> str | None:
@@ -222,8 +215,8 @@ def _codex_error(event: dict[str, Any]) -> str | None:
     flags = (event.get("isError"), ok.get("isError"), ok.get("is_error"), event.get("success") is False)
     if not any(flag is True for flag in flags) and code in (None, 0) and "Err" not in result:
         return None
-    texts = (body_text(ok.get("content")), result.get("Err"), event.get("stderr"), f"exit code {code}")
-    return next(words for words in texts if text(words))
+    texts = (body_text(ok.get("content")), result.get("Err"), event.get("stderr"))
+    return next(filter(text, texts), f"exit code {code}" if code else "failed")
 
 
 def _claude(lines: Objects) -> Parts:
@@ -392,18 +385,13 @@ def _mcp(lines: Objects) -> Parts:
 
 
 _ROLLOUT: Final = ("type=session_meta payload", "type=response_item payload", "type=event_msg payload")
+_STREAM: Final = ("type=user session_id message", "type=assistant session_id message")
+_TRAJECTORY: Final = ("info history", "info trajectory_format", "history.agent")
 AGENT_FORMATS: Final = (
     AgentFormat("codex", (*_ROLLOUT, "id timestamp instructions", "record_type=state"), _codex),
-    AgentFormat(
-        "claude-stream-json", ("type=user session_id message", "type=assistant session_id message"), _claude
-    ),
+    AgentFormat("claude-stream-json", _STREAM, _claude),
     AgentFormat("atif", ("schema_version steps.step_id", "schema_version steps.source"), _atif),
-    AgentFormat(
-        "swe-agent",
-        ("info history", "info trajectory_format", "history.agent"),
-        _swe_agent,
-        (".json", ".jsonl", ".traj"),
-    ),
+    AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (".json", ".jsonl", ".traj")),
     AgentFormat("smolagents", ("task task_images", "step_number tool_calls observations"), _smolagents),
     AgentFormat("google-adk", ("events.invocationId", "events.invocation_id"), _adk),
     AgentFormat("mcp-log", ("jsonrpc method=tools/call",), _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
