@@ -139,6 +139,7 @@ _RAN: Final = re.compile(
     r"(?:Output|Final output):\n?"
 )
 _EXIT: Final = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
+_FLAGGED: Final = ("output metadata.exit_code", "content success", "content isError")
 _LONG_ID: Final = 20  # characters of a call's id that an API made up; a shorter one may repeat
 
 
@@ -199,9 +200,7 @@ def _codex_result(output: Any) -> tuple[Any, str | None]:
     if ran is not None:
         code = _EXIT.search(ran[0])
         value = {"output": output[ran.end() :], "metadata": {"exit_code": int(code[1]) if code else None}}
-    if not any(
-        has(value, mark) for mark in ("output metadata.exit_code", "content success", "content isError")
-    ):
+    if not any(has(value, mark) for mark in _FLAGGED):
         return value if isinstance(value, list) else output, None
     content = first(value, "output", "content")
     parts = decoded(content)
@@ -304,7 +303,8 @@ def _smolagents(steps: Objects) -> Parts:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
         if len(calls) == 1 or not error:  # else it is not known whose error it is
             failed = (text(error.get("message")) or "error") if error else None
-            messages += [_gives(call.get("id"), step.get("observations"), failed) for call in calls]
+            given = step.get("observations") if len(calls) == 1 else None  # of several, they are one text
+            messages += [_gives(call.get("id"), given, failed) for call in calls]
         if step.get("is_final_answer"):
             messages.append({"role": "assistant", "content": str(step.get("action_output"))})
         yield n_tasks, {"ts": _dict(step.get("timing")).get("end_time")}, messages
