@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
+from itertools import chain
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
@@ -261,7 +262,7 @@ def _atif_messages(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for n, result in enumerate(results):
         own_id = calls[n].get("tool_call_id") if len(results) == len(calls) else None
         flags, content = {**_dict(step.get("extra")), **_dict(result.get("extra"))}, result.get("content")
-        is_error = flags.get("tool_result_is_error") is True
+        is_error = True in (flags.get("tool_result_is_error"), flags.get("is_error"))
         error = body_text(content) or "failed" if is_error else None
         yield _gives(result.get("source_call_id") or own_id, content, error)
 
@@ -295,7 +296,8 @@ def _swe_agent(documents: Objects) -> Parts:
 def _smolagents(steps: Objects) -> Parts:
     """One request per task."""
     n_tasks = 0
-    for step in steps:
+    results = (_dicts(step.get("steps")) or [step] for step in steps)  # a RunResult holds its steps
+    for step in chain.from_iterable(results):
         n_tasks += "task" in step
         calls, error = _dicts(step.get("tool_calls")), _dict(step.get("error"))
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
@@ -386,13 +388,14 @@ def _mcp(lines: Objects) -> Parts:
 
 _ROLLOUT: Final = ("type=session_meta payload", "type=response_item payload", "type=event_msg payload")
 _STREAM: Final = ("type=user session_id message", "type=assistant session_id message")
+_STEPS: Final = ("task task_images", "step_number tool_calls observations", "steps.task state")
 _TRAJECTORY: Final = ("info history", "info trajectory_format", "history.agent")
 AGENT_FORMATS: Final = (
     AgentFormat("codex", (*_ROLLOUT, "id timestamp instructions", "record_type=state"), _codex),
     AgentFormat("claude-stream-json", _STREAM, _claude),
     AgentFormat("atif", ("schema_version steps.step_id", "schema_version steps.source"), _atif),
     AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (".json", ".jsonl", ".traj")),
-    AgentFormat("smolagents", ("task task_images", "step_number tool_calls observations"), _smolagents),
+    AgentFormat("smolagents", _STEPS, _smolagents),
     AgentFormat("google-adk", ("events.invocationId", "events.invocation_id"), _adk),
     AgentFormat("mcp-log", ("jsonrpc method=tools/call",), _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
 )
