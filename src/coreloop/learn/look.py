@@ -125,7 +125,8 @@ def _mine(
     formats: dict[str, int],
 ) -> Looked:
     if report.first_day is None or report.last_day is None:
-        raise UsageError("the traces hold no request with a time")
+        skipped = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
+        raise UsageError(f"the traces hold no request: {skipped}")
     days = Days(date.fromisoformat(report.first_day), date.fromisoformat(report.last_day))
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)
