@@ -151,7 +151,8 @@ def read(
             for chat in _read_file(file):
                 saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
     yield from read_each(
-        known, lambda file: (part for chat in _read_file(file) for part in _parts(chat, undated, saved))
+        known,
+        lambda file: (part for chat in _read_file(file) for part in parts_of(chat, undated, saved=saved)),
     )
 
 
@@ -246,10 +247,22 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
     return next(filter(None, held), [])
 
 
-def _parts(
-    chat: Any, undated: datetime | None, saved: Container[int]
+def parts_of(
+    chat: Any, undated: datetime | None, *, source: str | None = None, saved: Container[int] = ()
 ) -> Iterator[TracedRequest | SkippedTrace]:
-    """The request of a chat, and what could not be read of it."""
+    """Yield the request of a chat, and what could not be read of it.
+
+    Parameters
+    ----------
+    chat : object
+        What is known of a request, and its ``messages``.
+    undated : datetime or None
+        Its end if it has no time; without either, it is skipped.
+    source : str, optional
+        The format's name. Default: that of the messages' form.
+    saved : container of int
+        Hashes of the beginnings of other chats: such a beginning is skipped.
+    """
     if isinstance(chat, SkippedTrace):
         yield chat
         return
@@ -281,7 +294,7 @@ def _parts(
     id = values.text(values.first(chat, "request_id", "id"))
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     yield TracedRequest(
-        source=next((form for form in known if form != NAME), NAME),
+        source=source or next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
