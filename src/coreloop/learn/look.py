@@ -2,17 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
-from functools import partial
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from coreloop.base.date_range import Days
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
@@ -21,12 +19,20 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.schema import KEY
 from coreloop.learn.mine.folder import MiningOptions, open_mining
-from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
+from coreloop.learn.mine.window import (
+    EVERY_DAY,
+    IS_COUNTED,
+    IS_FAILED,
+    IS_FAILURE,
+    Window,
+    count_sources,
+    merge,
+)
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
-from coreloop.observe.importers import importers, openai_chat, otlp
+from coreloop.observe.importers import Read, importers, otlp
 from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
-from coreloop.observe.importers.files import UnusableFile, find_trace_files
+from coreloop.observe.importers.files import TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -34,6 +40,7 @@ MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
+_MAX_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +59,39 @@ class Looked:
 
     Attributes
     ----------
-    formats : dict of str to int
-        Files by format.
+    formats : dict of str to dict
+        By format: ``files``, ``requests`` and ``calls`` that were read, each once.
     n_unknown : int
         Files of no known format.
     report : ImportReport
         What was read; its calls count each request once, unlike the traces.
     n_requests, n_failed : int
         Requests, and those of them that failed.
+    n_failed_calls : int
+        Calls that failed; `ImportReport.n_guessed` of them only read like a failure.
     unseen : Unseen
         What the traces do not say, or their records do not hold.
     missing : tuple of str
         What the traces lack, and how to get it.
     few_failures : tuple of str
         Tools that fail in too few requests for a cause.
+    next : str
+        What to do next.
     """
 
-    formats: dict[str, int]
+    formats: dict[str, dict[str, int]]
     n_unknown: int = 0
     report: ImportReport
     n_requests: int
     n_failed: int
+    n_failed_calls: int
     unseen: Unseen
     errors: tuple[ErrorRow, ...]
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
     few_failures: tuple[str, ...]
+    next: str
 
 
 def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullcontext) -> Looked:
@@ -102,25 +115,50 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     """
     suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.SUFFIXES}))
     files = find_trace_files(paths, suffixes, now_s=now.timestamp())
-    newest = datetime.fromtimestamp(now.timestamp() - min(file.quiet_s for file in files), UTC)
     readers = {name: importer.read for name, importer in importers().items()}
-    readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
     by_format, others = recognise(files, readers)
     if not by_format:
         n_files = number_of(len(files), "file")
         raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}")
+    n_files_of = Counter[str]()
 
     def read() -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
         for name, known in by_format.items():
             with watching(known) as watched:
-                yield from readers[name](watched)
+                yield from _counting_files(readers[name], watched, n_files_of)
 
-    formats = {name: len(known) for name, known in by_format.items()}
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
-        looked = _mine(workspace, report, now, undated=newest, formats=formats)
+        formats = {
+            source: {"files": n_files_of[source], "requests": n, "calls": report.calls[source]}
+            for source, n in report.requests.most_common()
+        }
+        looked = _mine(workspace, report, now, formats=formats, readers=[*by_format])
     return replace(looked, n_unknown=len(others))
+
+
+def _counting_files(
+    read: Read, files: Iterable[TraceFile], n_files: Counter[str]
+) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+    """Read files, and count them by the formats of their requests.
+
+    A reader that needs all files before its first request has one format, and then all files are of it.
+    """
+    n_read, seen = 0, dict[str, set[int]]()
+
+    def counted() -> Iterator[TraceFile]:
+        nonlocal n_read
+        for file in files:
+            n_read += 1
+            yield file
+
+    for part in read(counted()):
+        if isinstance(part, TracedRequest):
+            seen.setdefault(part.source, set()).add(n_read)
+        yield part
+    for source, numbers in seen.items():
+        n_files[source] += len(numbers) if len(seen) > 1 else n_read
 
 
 def _mine(
@@ -128,17 +166,16 @@ def _mine(
     report: ImportReport,
     now: datetime,
     *,
-    undated: datetime,
-    formats: dict[str, int],
+    formats: dict[str, dict[str, int]],
+    readers: Sequence[str],
 ) -> Looked:
-    if report.first_day is None or report.last_day is None:
+    if not report.added:
         raise UsageError("the traces hold no request with a time")
-    days = Days(date.fromisoformat(report.first_day), date.fromisoformat(report.last_day))
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)
     with open_mining(replace(workspace, settings=settings), MiningOptions(no_cache=True)) as mined:
-        found = refine(mined, days, now=now, min_failures=settings.gates.min_failures).document
-        window = merge(mined.files, days)
+        found = refine(mined, EVERY_DAY, now=now, min_failures=settings.gates.min_failures).document
+        window = merge(mined.files, EVERY_DAY)
         requests = window.all_requests().collect()
         calls = window.all_calls().collect()
         arguments, unseen, unknown = argument_rows(window), window.unseen(), window.unknown_calls
@@ -151,16 +188,18 @@ def _mine(
         report=replace(report, tools=tools),
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
+        n_failed_calls=calls.filter(IS_FAILED).height,
         unseen=unseen,
         errors=tuple(replace(row, task="") for row in found.errors),  # no code is at hand
         statements=found.statements,
         arguments=arguments,
         missing=(
-            *_missing_of_calls(calls, unseen, arguments),
-            *_missing_of_requests(requests, formats, undated, is_one_day=days.since == days.until),
+            *_missing_of_calls(calls, unseen, arguments, report),
+            *_missing_of_requests(requests, is_one_day=report.first_day == report.last_day),
             *_missing_of_tools(few),
         ),
         few_failures=few,
+        next=_next_step(requests, report, readers),
     )
 
 
@@ -182,33 +221,24 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
 
 
 def _missing_of_calls(
-    calls: pl.DataFrame, unseen: Unseen, arguments: Sequence[ArgumentOrigin]
+    calls: pl.DataFrame, unseen: Unseen, arguments: Sequence[ArgumentOrigin], report: ImportReport
 ) -> Iterator[str]:
     if calls.is_empty() and not unseen.calls:
         yield "calls of tools: these traces have none"
-    elif not calls["result_bytes"].count():
+    elif not report.n_results:
         yield "results of tools: without them it is not known where arguments come from"
     elif not arguments:
         yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
-    if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
-        yield 'failed calls: none begins with Error: or ValueError:, or is {"error": "…"}'
+    if not calls.is_empty() and calls.filter(IS_FAILED).is_empty():
+        yield f"failed calls: none of {len(calls):,}; a failure is flagged by the trace, or its text says so"
 
 
-def _missing_of_requests(
-    requests: pl.DataFrame, formats: Collection[str], undated: datetime, *, is_one_day: bool
-) -> Iterator[str]:
-    n_unknown = requests.filter(pl.col("outcome") == int(RequestOutcome.UNKNOWN)).height
-    n_undated = requests.filter(pl.col("ts_us") == round(undated.timestamp() * 1e6)).height
-    if 2 * n_unknown > len(requests):  # OpenTelemetry leaves texts out unless asked
-        captures = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true lets OpenTelemetry capture them"
-        switch = f"; {captures}" if otlp.NAME in formats else ""
-        yield f"answers: without them, nobody knows which requests failed{switch}"
+def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterator[str]:
+    if _are_most_unknown(requests):
+        yield "answers: without them, nobody knows which requests failed"
     if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
-    if n_undated:
-        without = f"times: {number_of(n_undated, 'request')} without one count on the newest file's day"
-        yield f'{without}; "ts": "2026-04-25T09:30:00Z" beside the messages gives one'
-    if is_one_day:
+    if is_one_day and not requests["undated"].any():
         yield "a second day: with one, nobody knows whether a cause lasts"
     if not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
@@ -216,14 +246,26 @@ def _missing_of_requests(
         yield "names of models: a change of model looks like a change of the tools"
 
 
-def _missing_of_tools(few: Collection[str]) -> Iterator[str]:
+def _missing_of_tools(few: Sequence[str]) -> Iterator[str]:
     if few:
-        noun = number_of(len(few), "tool")
-        yield f"more failures of {noun}: a cause needs {_MIN_CASES} failing requests and as many others"
-    yield (
-        "the tools' source: in the agent's project, `dartlab-coreloop init` and `import` also show in which "
-        "state objects were, and draft texts for docstrings"
-    )
+        named = ", ".join(few[:_MAX_NAMED])
+        more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
+        needed = f"{_MIN_CASES} failing requests and as many others"
+        yield f"more failures of {named}{more}: a cause needs {needed}"
+
+
+def _are_most_unknown(requests: pl.DataFrame) -> bool:
+    n_unknown = requests.filter(pl.col("outcome") == int(RequestOutcome.UNKNOWN)).height
+    return 2 * n_unknown > len(requests)
+
+
+def _next_step(requests: pl.DataFrame, report: ImportReport, readers: Sequence[str]) -> str:
+    if _are_most_unknown(requests) and otlp.NAME in readers:  # which leaves texts out unless asked
+        return "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the agent runs"
+    if not report.calls.total():
+        return "`dartlab-coreloop init` in the agent's project, which records calls from then on"
+    source = readers[0] if len(readers) == 1 else "FORMAT"
+    return f"`dartlab-coreloop init` in the agent's project, then `import --from {source}` of these files"
 
 
 def _tools_with_few_failures(calls: pl.DataFrame) -> tuple[str, ...]:

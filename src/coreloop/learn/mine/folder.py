@@ -38,7 +38,7 @@ from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.judgments import HumanVerdicts, read_verdicts
 from coreloop.observe.reading.decode import raw_lines
 
-VERSION: Final = f"24, polars {pl.__version__}"
+VERSION: Final = f"25, polars {pl.__version__}"
 """Increase the number when the facts of a line or the tables change; polars hashes alike within a version."""
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory

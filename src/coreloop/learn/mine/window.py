@@ -128,9 +128,9 @@ class Window:
 
     def unseen(self) -> Unseen:
         """What the records of the days do not say."""
-        omitted = int(self.all_requests().select(pl.col("omitted").sum()).collect().item())
+        omitted, undated = self.all_requests().select(pl.col("omitted", "undated").sum()).collect().row(0)
         calls = self.unknown_calls.group_by("unknown").agg(pl.col("n").sum()).sort("unknown")
-        return Unseen.of(omitted, self._n_of(RequestOutcome.UNKNOWN), dict(calls.iter_rows()))
+        return Unseen.of(omitted, self._n_of(RequestOutcome.UNKNOWN), dict(calls.iter_rows()), undated)
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
         """Texts of one kind by their hash, of templates also those of causes; unknown hashes are left out."""

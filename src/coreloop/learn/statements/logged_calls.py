@@ -77,6 +77,7 @@ class LoggedRequest:
     calls: tuple[LoggedCall, ...]
     case: int = 0
     owner: int = 0
+    undated: bool | None = None
 
     @property
     def day(self) -> int:
@@ -117,8 +118,8 @@ class CaseLog:
 
     @property
     def days(self) -> list[int]:
-        """Days with records, ascending."""
-        return sorted({request.day for request in self.requests})
+        """Days with records, ascending; what has no date of its own is of none."""
+        return sorted({request.day for request in self.requests if not request.undated})
 
     @property
     def tools(self) -> frozenset[str]:
@@ -143,7 +144,7 @@ def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     requests = window.all_requests()
     drawn = requests.select(*KEY, number=draw_number()).sort("number", *KEY).head(MAX_REQUESTS)
     places = drawn.select(KEY).collect().lazy()
-    columns = (*KEY, "ts_us", "model", "outcome", "question", "template", "session", "case")
+    columns = (*KEY, "ts_us", "model", "outcome", "question", "template", "session", "case", "undated")
     rows = requests.join(places, on=KEY, how="semi").select(columns).sort("ts_us", *KEY).collect()
     calls = _calls(window, places, names)
     read = [

@@ -41,6 +41,7 @@ _MARKS: Final = {
     "otlp": (b'"traceId"', b'"trace_id"', b'"resourceSpans"', b'"resource_spans"'),
     "openai-chat": (b'"messages"', b'"role"'),
 }
+_GUESSED: Final = "reads like a failure"
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
 
@@ -58,8 +59,14 @@ class ImportReport:
         Calls in the traces, by tool.
     dropped : Counter of str
         Values that cannot be stored, by reason; the records were added without them.
+    n_results, n_guessed : int
+        Results of calls in the added records, and calls of which only a text says that they failed.
+    requests, calls : Counter of str
+        In the added records, by format.
     first_day, last_day : str or None
-        UTC days of the records.
+        UTC days of the records that have a date.
+    since : str or None
+        The earliest day under which records are filed, which is that of their file if they have no date.
     unusable : list of UnusableFile
         Named files without traces of the format.
     unseen : Unseen
@@ -73,6 +80,11 @@ class ImportReport:
     skipped: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
+    n_results: int = 0
+    n_guessed: int = 0
+    requests: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    since: str | None = None
     first_day: str | None = None
     last_day: str | None = None
     unusable: list[UnusableFile] = field(default_factory=list)
@@ -198,6 +210,7 @@ def land(
                 log.journal.append(line, record["ts"][:10], int(time.monotonic()))
                 if log.contexts is not None:
                     keep_conversation(log.contexts.append, record, _conversation(part))
+            _count_added(report, part)
             _count_unseen(report, line)
             known.add(part.id)
             report.added += 1
@@ -234,8 +247,10 @@ def _count_unseen(report: ImportReport, line: bytes) -> None:
     if not isinstance(read, RecordLine):
         return
     report.unseen.omitted += read.fields.tool_calls_omitted or 0
+    report.unseen.undated += bool(read.fields.undated)
     if decide(read.fields, read.calls) is RequestOutcome.UNKNOWN:
         report.unseen.requests[NO_ANSWER] += 1
+    report.n_guessed += sum(call.ok is False and call.unknown == _GUESSED for call in read.calls)
     report.unseen.calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
 
 
@@ -249,8 +264,16 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
     report.records += 1
     report.tools.update(call.name for call in request.calls)
     day = request.ended.date().isoformat()
-    report.first_day = min(day, report.first_day or day)
-    report.last_day = max(day, report.last_day or day)
+    report.since = min(day, report.since or day)
+    if not request.undated:
+        report.first_day = min(day, report.first_day or day)
+        report.last_day = max(day, report.last_day or day)
+
+
+def _count_added(report: ImportReport, request: TracedRequest) -> None:
+    report.requests[request.source] += 1
+    report.calls[request.source] += len(request.calls)
+    report.n_results += sum(call.result is not ... for call in request.calls)
 
 
 def _imported_ids(folder: Path) -> set[str]:

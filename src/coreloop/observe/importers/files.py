@@ -9,14 +9,21 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, cast
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.observe.importers.trace_values import decode_trace
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace
+from coreloop.observe.importers.traced_request import (
+    FOREIGN,
+    TORN,
+    UNDATED,
+    SkippedTrace,
+    TracedRequest,
+)
 
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.
@@ -43,6 +50,13 @@ class TraceFile:
     size_bytes: int
     quiet_s: float
     now_s: float = 0.0
+
+    def dated(self, part: _Part) -> _Part:
+        """A request without a time gets that of the file; its id does not depend on it."""
+        if not isinstance(part, TracedRequest) or part.ended != UNDATED:
+            return part
+        written = datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+        return replace(part, ended=written, undated=True)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -75,7 +89,7 @@ def read_each(
         try:
             for part in read(file):
                 n_known += part is not TORN and part is not FOREIGN
-                yield part
+                yield file.dated(part)
         except UNREADABLE as error:
             yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue

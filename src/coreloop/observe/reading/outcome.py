@@ -105,6 +105,9 @@ def why_unknown(call: CallFields) -> str:
     return call.unknown if call.unknown in _WHY_CALLS else "for another reason"
 
 
+_A_TIME: Final = '"ts": "2026-04-25T09:30:00Z" beside the messages gives one a time'
+
+
 @dataclass(slots=True)
 class Unseen:
     """What a log does not say.
@@ -115,19 +118,23 @@ class Unseen:
         Calls that did not fit on the lines of their requests.
     requests, calls : Counter of str
         How many of which it is unknown whether they worked, by reason. They count in no rate.
+    undated : int
+        Requests whose traces have no time, so that it is that of their file.
     """
 
     omitted: int = 0
     requests: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
+    undated: int = 0
 
     @classmethod
-    def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int]) -> "Unseen":
+    def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int], undated: int = 0) -> "Unseen":
         """Of counts; for requests, there is one reason."""
-        return cls(omitted, Counter({NO_ANSWER: n_requests} if n_requests else ()), Counter(calls))
+        requests = Counter({NO_ANSWER: n_requests} if n_requests else ())
+        return cls(omitted, requests, Counter(calls), undated)
 
     def lines(self) -> Iterator[str]:
-        """A line for each of the two, if there is anything to say."""
+        """A line for each of them, if there is anything to say."""
         if self.omitted:
             are = "is" if self.omitted == 1 else "are"
             yield f"{number_of(self.omitted, 'call')} of long requests {are} left out"
@@ -135,6 +142,8 @@ class Unseen:
         unknown += [f"{number_of(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
         if unknown:
             yield f"unknown, and in no rate: {', '.join(unknown)}"
+        if self.undated:
+            yield f"dates unknown: {number_of(self.undated, 'request')}; {_A_TIME}"
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:
