@@ -13,11 +13,11 @@ import polars as pl
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import number_of
+from coreloop.base.messages import LONE, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.learn.facts.schema import KEY
+from coreloop.learn.facts.schema import KEY, NO_QUESTION
 from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import (
     EVERY_DAY,
@@ -41,6 +41,7 @@ MIN_COMPARED: Final = 3
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _MAX_NAMED: Final = 3
+_IS_LONE: Final = (pl.col("question") == NO_QUESTION) & (pl.col("session") == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +241,9 @@ def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterato
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if is_one_day and not requests["undated"].any():
         yield "a second day: with one, nobody knows whether a cause lasts"
-    if not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
+    if requests.filter(_IS_LONE).height * 2 > len(requests):
+        yield f"sessions: {LONE}"
+    elif not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
     if requests["model"].n_unique() == 1 and not requests["model"][0]:
         yield "names of models: a change of model looks like a change of the tools"
