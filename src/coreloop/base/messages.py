@@ -6,10 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-LONE: Final = (
-    "without one, no line is found from earlier results and states, "
-    "nor, unless calls share identifiers, from retries and the order of calls"
-)
+LONE: Final = "without one, no line is found from earlier results and states, nor safely from retries"
 """Of calls that are recorded one by one, as servers of tools see them."""
 
 

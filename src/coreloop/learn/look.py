@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,9 +30,9 @@ from coreloop.learn.mine.window import (
 )
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
-from coreloop.observe.importers import Read, importers, otlp
+from coreloop.observe.importers import importers, otlp
 from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
-from coreloop.observe.importers.files import TraceFile, UnusableFile, find_trace_files
+from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -121,45 +121,20 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     if not by_format:
         n_files = number_of(len(files), "file")
         raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}")
-    n_files_of = Counter[str]()
 
     def read() -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
         for name, known in by_format.items():
             with watching(known) as watched:
-                yield from _counting_files(readers[name], watched, n_files_of)
+                yield from readers[name](watched)
 
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
         formats = {
-            source: {"files": n_files_of[source], "requests": n, "calls": report.calls[source]}
-            for source, n in report.requests.most_common()
+            name: {"files": len(by_format.get(name, ())), **counts} for name, counts in report.formats.items()
         }
         looked = _mine(workspace, report, now, formats=formats, readers=[*by_format])
     return replace(looked, n_unknown=len(others))
-
-
-def _counting_files(
-    read: Read, files: Iterable[TraceFile], n_files: Counter[str]
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read files, and count them by the formats of their requests.
-
-    A reader that needs all files before its first request has one format, and then all files are of it.
-    """
-    n_read, seen = 0, dict[str, set[int]]()
-
-    def counted() -> Iterator[TraceFile]:
-        nonlocal n_read
-        for file in files:
-            n_read += 1
-            yield file
-
-    for part in read(counted()):
-        if isinstance(part, TracedRequest):
-            seen.setdefault(part.source, set()).add(n_read)
-        yield part
-    for source, numbers in seen.items():
-        n_files[source] += len(numbers) if len(seen) > 1 else n_read
 
 
 def _mine(
@@ -195,7 +170,7 @@ def _mine(
         statements=found.statements,
         arguments=arguments,
         missing=(
-            *_missing_of_calls(calls, unseen, arguments, report),
+            *_missing_of_calls(calls, unseen, arguments),
             *_missing_of_requests(requests, is_one_day=report.first_day == report.last_day),
             *_missing_of_tools(few),
         ),
@@ -222,11 +197,11 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
 
 
 def _missing_of_calls(
-    calls: pl.DataFrame, unseen: Unseen, arguments: Sequence[ArgumentOrigin], report: ImportReport
+    calls: pl.DataFrame, unseen: Unseen, arguments: Sequence[ArgumentOrigin]
 ) -> Iterator[str]:
     if calls.is_empty() and not unseen.calls:
         yield "calls of tools: these traces have none"
-    elif not report.n_results:
+    elif not (arguments or calls["result_bytes"].count()):
         yield "results of tools: without them it is not known where arguments come from"
     elif not arguments:
         yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
@@ -265,7 +240,7 @@ def _are_most_unknown(requests: pl.DataFrame) -> bool:
 def _next_step(requests: pl.DataFrame, report: ImportReport, readers: Sequence[str]) -> str:
     if _are_most_unknown(requests) and otlp.NAME in readers:  # which leaves texts out unless asked
         return "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the agent runs"
-    if not report.calls.total():
+    if not report.tools:
         return "`dartlab-coreloop init` in the agent's project, which records calls from then on"
     source = readers[0] if len(readers) == 1 else "FORMAT"
     return f"`dartlab-coreloop init` in the agent's project, then `import --from {source}` of these files"

@@ -57,12 +57,12 @@ class ImportReport:
         Requests in the traces, whether added or already present.
     tools : Counter of str
         Calls in the traces, by tool.
+    formats : dict of str to Counter of str
+        ``requests`` and ``calls`` that were added, by format.
     dropped : Counter of str
         Values that cannot be stored, by reason; the records were added without them.
-    n_results, n_guessed : int
-        Results of calls in the added records, and calls of which only a text says that they failed.
-    requests, calls : Counter of str
-        In the added records, by format.
+    n_guessed : int
+        Calls in added records of which only a text says that they failed.
     first_day, last_day : str or None
         UTC days of the records that have a date.
     since : str or None
@@ -79,11 +79,9 @@ class ImportReport:
     already_there: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
+    formats: dict[str, Counter[str]] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
-    n_results: int = 0
     n_guessed: int = 0
-    requests: Counter[str] = field(default_factory=Counter)
-    calls: Counter[str] = field(default_factory=Counter)
     since: str | None = None
     first_day: str | None = None
     last_day: str | None = None
@@ -210,10 +208,11 @@ def land(
                 log.journal.append(line, record["ts"][:10], int(time.monotonic()))
                 if log.contexts is not None:
                     keep_conversation(log.contexts.append, record, _conversation(part))
-            _count_added(report, part)
             _count_unseen(report, line)
             known.add(part.id)
             report.added += 1
+            counted = report.formats.setdefault(part.source, Counter())
+            counted.update(requests=1, calls=len(part.calls))
     return report
 
 
@@ -268,12 +267,6 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
     if not request.undated:
         report.first_day = min(day, report.first_day or day)
         report.last_day = max(day, report.last_day or day)
-
-
-def _count_added(report: ImportReport, request: TracedRequest) -> None:
-    report.requests[request.source] += 1
-    report.calls[request.source] += len(request.calls)
-    report.n_results += sum(call.result is not ... for call in request.calls)
 
 
 def _imported_ids(folder: Path) -> set[str]:

@@ -17,13 +17,7 @@ from typing import Any, BinaryIO, Final, TypeVar, cast
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.observe.importers.trace_values import decode_trace
-from coreloop.observe.importers.traced_request import (
-    FOREIGN,
-    TORN,
-    UNDATED,
-    SkippedTrace,
-    TracedRequest,
-)
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.

@@ -130,8 +130,7 @@ class Unseen:
     @classmethod
     def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int], undated: int = 0) -> "Unseen":
         """Of counts; for requests, there is one reason."""
-        requests = Counter({NO_ANSWER: n_requests} if n_requests else ())
-        return cls(omitted, requests, Counter(calls), undated)
+        return cls(omitted, Counter({NO_ANSWER: n_requests} if n_requests else ()), Counter(calls), undated)
 
     def lines(self) -> Iterator[str]:
         """A line for each of them, if there is anything to say."""
