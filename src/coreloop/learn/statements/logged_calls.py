@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -216,10 +216,13 @@ def _values(
         for number, text in window.texts_of("sources", rows["sources"].drop_nulls().unique()).items()
     }
     values: defaultdict[tuple[int, int, int], dict[str, Value]] = defaultdict(dict)
+    alike: dict[tuple[Any, ...], Value] = {}  # most values of a log are like others, and each takes 200 bytes
     columns = ("kind", "value", "number", "shape", "letters", "length", "prefix", "sources", "saw")
     for file, offset, call, name, *rest, sources, fields in rows.select(*key, *columns).iter_rows():
+        facts = (*rest, paths.get(sources))
+        value = alike.get(facts) or alike.setdefault(facts, Value(*facts))
         seen = {one["field"]: one["literal"] for one in fields or ()}
-        values[file, offset, call][name] = Value(*(*rest, paths.get(sources), seen))
+        values[file, offset, call][name] = replace(value, saw=seen) if seen else value
     return values
 
 
