@@ -34,7 +34,7 @@ _MAX_ERRORS: Final = 8
 _MAX_ARGUMENTS: Final = 3
 # The class of an error that says no more than that it is one.
 _SAYS_NOTHING: Final = re.compile(
-    r"(?:[\w.]{0,80}\.)?(?:Error|Exception|ValueError|RuntimeError|AssertionError|Tool\w{0,40}Error): (?=\S)"
+    r"^(?:[\w.]{0,80}\.)?(?:Error|Exception|ValueError|RuntimeError|AssertionError|Tool\w{0,40}Error): (?=\S)"
 )
 
 
@@ -169,7 +169,7 @@ def _error_lines(errors: "Sequence[ErrorRow]", *, is_verbose: bool) -> Iterator[
 
 
 def _cells(row: "ErrorRow") -> tuple[str, ...]:
-    text = _SAYS_NOTHING.sub("", row.error) or row.error_class
+    text = _SAYS_NOTHING.sub("", row.error, count=1) or row.error_class
     counts = (row.n_calls, row.n_lost, row.n_recovered)
     return *(f"{n:,}" for n in counts), printable(f"{row.tool}: {text}")
 
@@ -194,9 +194,10 @@ def statement_lines(statement: "Statement") -> Iterator[str]:
 def _unseen_lines(looked: "Looked") -> Iterator[str]:
     """Yield what the traces do not say, what would let them say more, and what was not read."""
     skipped = {**looked.report.skipped, "file of no known format": looked.n_unknown}
-    yield from ("", "not seen:")
-    yield from (wrap(f"  {text}") for text in (*looked.unseen.lines(), *looked.missing))
-    yield from (wrap(f"  skipped: {n:,}, {reason}") for reason, n in sorted(skipped.items()) if n)
+    texts = [*looked.unseen.lines(), *looked.missing]
+    texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(skipped.items()) if n]
+    yield from ("", "not seen:") if texts else ()
+    yield from (wrap(f"  {text}") for text in texts)
 
 
 def _look_facts(looked: "Looked") -> dict[str, object]:

@@ -41,6 +41,7 @@ MIN_COMPARED: Final = 3
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _MAX_NAMED: Final = 3
+_IS_UNKNOWN: Final = pl.col("outcome") == int(RequestOutcome.UNKNOWN)
 _IS_LONE: Final = (pl.col("question") == NO_QUESTION) & (pl.col("session") == 0)
 
 
@@ -153,7 +154,7 @@ def _mine(
         found = refine(mined, EVERY_DAY, now=now, min_failures=settings.gates.min_failures).document
         window = merge(mined.files, EVERY_DAY)
         requests = window.all_requests().collect()
-        calls = window.all_calls().collect()
+        calls = window.all_calls().select(*KEY, "tool", "error_class", "result_bytes").collect()
         arguments, unseen, unknown = argument_rows(window), window.unseen(), window.unknown_calls
     tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():
@@ -216,7 +217,7 @@ def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterato
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if is_one_day and not requests["undated"].any():
         yield "a second day: with one, nobody knows whether a cause lasts"
-    if requests.filter(_IS_LONE).height * 2 > len(requests):
+    if requests.filter(_IS_LONE, ~_IS_UNKNOWN).height * 2 > len(requests):
         yield f"sessions: {LONE}"
     elif not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
@@ -233,8 +234,7 @@ def _missing_of_tools(few: Sequence[str]) -> Iterator[str]:
 
 
 def _are_most_unknown(requests: pl.DataFrame) -> bool:
-    n_unknown = requests.filter(pl.col("outcome") == int(RequestOutcome.UNKNOWN)).height
-    return 2 * n_unknown > len(requests)
+    return 2 * requests.filter(_IS_UNKNOWN).height > len(requests)
 
 
 def _next_step(requests: pl.DataFrame, report: ImportReport, readers: Sequence[str]) -> str:

@@ -170,9 +170,9 @@ def _argument(place: CallPlace, name: str, line: Advice) -> str:
     """An argument and its shape; a value only if the line has it."""
     value = place.call.values[name]
     shape = value.shape if value.kind == "text" else value.kind
-    texts = [_SHAPES.get(shape or "", f'"<{shape}>"')]
-    if any(text.endswith(" case") for text in line.items("shape")) and name in line.arguments:
-        texts += [f"(in {value.letters} case)"] if value.letters else []
+    is_about_case = name in line.arguments and "case" in " ".join(line.items("shape"))
+    case = f" in {value.letters} case" if is_about_case and value.letters else ""
+    texts = [_SHAPES.get(shape or "", f'"<{shape}>"').replace(">", f"{case}>")]
     for text in line.items("value", "values"):
         texts = [text] if value.value == hash_of(text.strip('"')) else texts
     for clause in line.clauses():
