@@ -123,7 +123,7 @@ def import_facts(report: "ImportReport") -> dict[str, object]:
     return {
         **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped", "unseen"),
         **untrusted({"tools": dict(report.tools.most_common())}),
-        **fields_of(report, "n_guessed", "since", "first_day", "last_day"),
+        **fields_of(report, "since", "first_day", "last_day"),
     }
 
 
@@ -151,7 +151,7 @@ def _head_lines(looked: "Looked") -> Iterator[str]:
         counts = (number_of(n, noun.removesuffix("s")) for noun, n in count.items())
         yield wrap(f"{name}: {', '.join(counts)}")
     report, n_calls = looked.report, looked.report.tools.total()
-    guessed = f", {report.n_guessed:,} of them only read like a failure" if report.n_guessed else ""
+    guessed = f", {looked.unseen.guessed:,} only read like failures" if looked.unseen.guessed else ""
     yield wrap(
         f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
         f"{number_of(n_calls, 'call')} of {number_of(len(report.tools), 'tool')}, "

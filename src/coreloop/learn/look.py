@@ -70,7 +70,7 @@ class Looked:
     n_requests, n_failed : int
         Requests, and those of them that failed.
     n_failed_calls : int
-        Calls that failed; `ImportReport.n_guessed` of them only read like a failure.
+        Calls that failed; `Unseen.guessed` of them only read like failures.
     unseen : Unseen
         What the traces do not say, or their records do not hold.
     missing : tuple of str

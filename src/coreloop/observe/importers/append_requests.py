@@ -16,7 +16,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
-from coreloop.base.records import NO_ANSWER
+from coreloop.base.records import NO_ANSWER, READS_FAILED
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
@@ -25,7 +25,7 @@ from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
 
 # Takes the files to read and returns them, showing how many were.
@@ -41,7 +41,6 @@ _MARKS: Final = {
     "otlp": (b'"traceId"', b'"trace_id"', b'"resourceSpans"', b'"resource_spans"'),
     "openai-chat": (b'"messages"', b'"role"'),
 }
-_GUESSED: Final = "reads like a failure"
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
 
@@ -61,8 +60,6 @@ class ImportReport:
         ``requests`` and ``calls`` that were added, by format.
     dropped : Counter of str
         Values that cannot be stored, by reason; the records were added without them.
-    n_guessed : int
-        Calls in added records of which only a text says that they failed.
     first_day, last_day : str or None
         UTC days of the records that have a date.
     since : str or None
@@ -81,7 +78,6 @@ class ImportReport:
     tools: Counter[str] = field(default_factory=Counter)
     formats: dict[str, Counter[str]] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
-    n_guessed: int = 0
     since: str | None = None
     first_day: str | None = None
     last_day: str | None = None
@@ -249,8 +245,9 @@ def _count_unseen(report: ImportReport, line: bytes) -> None:
     report.unseen.undated += bool(read.fields.undated)
     if decide(read.fields, read.calls) is RequestOutcome.UNKNOWN:
         report.unseen.requests[NO_ANSWER] += 1
-    report.n_guessed += sum(call.ok is False and call.unknown == _GUESSED for call in read.calls)
-    report.unseen.calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
+    unknown = Counter(why for call in read.calls if (why := why_unknown(call)) is not None)
+    report.unseen.guessed += unknown.pop(READS_FAILED, 0)
+    report.unseen.calls.update(unknown)
 
 
 def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,6 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 ``tool_result`` blocks) and items of OpenAI's Responses API are turned into such messages first.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +19,6 @@ from coreloop.observe.importers.trace_values import (
     block_error,
     blocks,
     body_text,
-    decoded,
     first,
     listed,
     read_time,
@@ -35,12 +33,6 @@ SUFFIXES: Final = (".jsonl", ".json")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
-_MAX_ERROR_FIELDS: Final = 3
-# The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback.
-_FAILED: Final = re.compile(
-    r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
-    r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
-)
 # Items of the Responses API without a role.
 _ITEMS: Final = ("function_call", "function_call_output", "reasoning")
 _TIMES: Final = ("ts", "timestamp", "created_at", "created")
@@ -175,7 +167,7 @@ def read_messages(messages: list[Any]) -> Chat:
                 chat.calls.ask(id, name, arguments(first(function, "arguments", "args")))
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
             id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
-            error = block_error(message) or error_in(message.get("error"), "type", "message") or _error(body)
+            error = block_error(message) or error_in(message.get("error"), "type", "message")
             chat.calls.answer(id, **received(message.get("content")), error=error)
     return chat
 
@@ -211,18 +203,3 @@ def _tool_calls(message: dict[str, Any]) -> list[dict[str, Any]]:
     calls = [call for call in listed(message.get("tool_calls")) if isinstance(call, dict)]
     function = message.get("function_call")
     return [*calls, {"function": function}] if isinstance(function, dict) else calls
-
-
-def _error(body: str) -> str | None:
-    """The text of a result that begins like an error (`_FAILED`), or is a small object with ``error``."""
-    failed = _FAILED.match(body)
-    if failed:
-        last = body.rstrip().rpartition("\n")[2].strip()
-        return last if failed["traceback"] and last else body
-    value = decoded(body) if body.lstrip().startswith("{") else None
-    if not isinstance(value, dict) or len(value) > _MAX_ERROR_FIELDS:
-        return None
-    error = value.get("error")
-    if isinstance(error, dict):
-        return text(error.get("message")) or (body if error else None)
-    return text(error) or None

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coreloop.base.error_classes import BITS, TRANSIENT, error_class
 from coreloop.base.messages import number_of
-from coreloop.base.records import NO_ANSWER, NO_RESULT, REFUSED, has_uncleared_flag
+from coreloop.base.records import NO_ANSWER, READS_FAILED, WHY_UNKNOWN, has_uncleared_flag
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
 
 # With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone.
@@ -97,12 +97,14 @@ def worked(call: Any) -> bool | None:
     return None if call.unknown and not call.error else not call.error
 
 
-_WHY_CALLS: Final = frozenset({NO_RESULT, REFUSED})
+def why_unknown(call: CallFields) -> str | None:
+    """Why it is unknown whether a call worked, or that a failed one only reads so; None if it is known.
 
-
-def why_unknown(call: CallFields) -> str:
-    """Why it is unknown whether a call worked: of a text that coreloop did not write, only that it is."""
-    return call.unknown if call.unknown in _WHY_CALLS else "for another reason"
+    Of a text that coreloop did not write, only that it is unknown.
+    """
+    if worked(call) is None:
+        return call.unknown if call.unknown in WHY_UNKNOWN else "for another reason"
+    return READS_FAILED if call.unknown == READS_FAILED and not worked(call) else None
 
 
 _A_TIME: Final = '"ts": "2026-04-25T09:30:00Z" beside the messages gives one a time'
@@ -116,6 +118,8 @@ class Unseen:
     ----------
     omitted : int
         Calls that did not fit on the lines of their requests.
+    guessed : int
+        Failed calls that nothing flags: their results only read like failures.
     requests, calls : Counter of str
         How many of which it is unknown whether they worked, by reason. They count in no rate.
     undated : int
@@ -123,20 +127,26 @@ class Unseen:
     """
 
     omitted: int = 0
+    guessed: int = 0
     requests: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     undated: int = 0
 
     @classmethod
     def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int], undated: int = 0) -> "Unseen":
-        """Of counts; for requests, there is one reason."""
-        return cls(omitted, Counter({NO_ANSWER: n_requests} if n_requests else ()), Counter(calls), undated)
+        """Of counts; for requests, there is one reason. ``calls`` are by `why_unknown`."""
+        unknown = Counter(calls)
+        guessed = unknown.pop(READS_FAILED, 0)
+        requests = Counter({NO_ANSWER: n_requests} if n_requests else ())
+        return cls(omitted, guessed, requests, unknown, undated)
 
     def lines(self) -> Iterator[str]:
         """A line for each of them, if there is anything to say."""
         if self.omitted:
             are = "is" if self.omitted == 1 else "are"
             yield f"{number_of(self.omitted, 'call')} of long requests {are} left out"
+        if self.guessed:
+            yield f"{number_of(self.guessed, 'failed call')} only read like failures: no flag says so"
         unknown = [f"{number_of(n, 'request')} ({why})" for why, n in self.requests.items()]
         unknown += [f"{number_of(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
         if unknown:
