@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
-_FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect", "openai-chat")
+_FORMATS: Final = (
+    *("claude-code", "inspect", "langfuse", "otlp", "openai-chat", "codex", "claude-stream-json", "atif"),
+    *("swe-agent", "smolagents", "google-adk", "mcp-log"),
+)
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 _MAX_ERRORS: Final = 8
@@ -39,17 +42,15 @@ _SAYS_NOTHING: Final = re.compile(
 
 
 @click.command(cls=Command)
-@click.option(
-    "--from", "source", type=click.Choice(_FORMATS), required=True, help="The tool that wrote the traces."
-)
+@click.option("--from", "source", type=click.Choice(_FORMATS), help="Read files as this format only.")
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
-def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
+def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
 
-    Example: import --from claude-code ~/.claude/projects
+    Example: import ~/.claude/projects
     """
     from coreloop.observe.importers.append_requests import run_import
 
@@ -62,7 +63,8 @@ def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
     show(output)
     first, *more = report.unusable
     others = f" (and {number_of(len(more), 'other file')})" if more else ""
-    raise UsageError(f"{first.file.path}: {first.reason}{others}; --from {source} cannot use it")
+    insisted = f"; --from {source} cannot use it" if source else ""
+    raise UsageError(f"{first.file.path}: {first.reason}{others}{insisted}")
 
 
 @click.command(cls=Command)
@@ -71,8 +73,8 @@ def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
 def look(paths: tuple[Path, ...], verbose: bool) -> Output:
     """Show what traces that exist already say; nothing is kept or sent.
 
-    PATH is a file or a folder with sessions of Claude Code, exports of OTLP, Langfuse and Inspect, or lists
-    of chat messages.
+    PATH is a file or a folder with sessions of agents, exports of OTLP, Langfuse and Inspect, or lists of
+    chat messages.
 
     Example: look ~/.claude/projects
     """
@@ -121,7 +123,8 @@ def _days(report: "ImportReport") -> str:
 def import_facts(report: "ImportReport") -> dict[str, object]:
     """Return what was read as JSON has it."""
     return {
-        **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped", "unseen"),
+        **fields_of(report, "n_files", "records", "added", "already_there", "formats"),
+        **fields_of(report, "skipped", "dropped", "unseen"),
         **untrusted({"tools": dict(report.tools.most_common())}),
         **fields_of(report, "since", "first_day", "last_day"),
     }
@@ -193,9 +196,10 @@ def statement_lines(statement: "Statement") -> Iterator[str]:
 
 def _unseen_lines(looked: "Looked") -> Iterator[str]:
     """Yield what the traces do not say, what would let them say more, and what was not read."""
-    skipped = {**looked.report.skipped, "file of no known format": looked.n_unknown}
+    report = looked.report
     texts = [*looked.unseen.lines(), *looked.missing]
-    texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(skipped.items()) if n]
+    texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(report.skipped.items())]
+    texts += [f"{file.file.path}: {file.reason}" for file in report.unusable]
     yield from ("", "not seen:") if texts else ()
     yield from (wrap(f"  {text}") for text in texts)
 

@@ -31,9 +31,9 @@ from coreloop.learn.mine.window import (
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, otlp
-from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
-from coreloop.observe.importers.files import UnusableFile, find_trace_files
-from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
+from coreloop.observe.importers.append_requests import ImportReport, land
+from coreloop.observe.importers.files import find_trace_files
+from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
@@ -64,7 +64,7 @@ class Looked:
     formats : dict of str to dict
         By format: ``files``, ``requests`` and ``calls`` that were read, each once.
     n_unknown : int
-        Files of no known format.
+        Files of no format that is read.
     report : ImportReport
         What was read; its calls count each request once, unlike the traces.
     n_requests, n_failed : int
@@ -115,27 +115,22 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     UsageError
         No file has a request of a known format.
     """
-    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.SUFFIXES}))
-    files = find_trace_files(paths, suffixes, now_s=now.timestamp())
+    files = find_trace_files(paths, all_suffixes(), now_s=now.timestamp())
     readers = {name: importer.read for name, importer in importers().items()}
-    by_format, others = recognise(files, readers)
-    if not by_format:
-        n_files = number_of(len(files), "file")
-        raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}")
-
-    def read() -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-        for name, known in by_format.items():
-            with watching(known) as watched:
-                yield from readers[name](watched)
-
+    recognised = recognise(files, readers)
+    if not recognised.by_importer:
+        first, *more = recognised.unread
+        others = f" (and {number_of(len(more), 'other file')})" if more else ""
+        raise UsageError(f"{first.file.path}: {first.reason}{others}")
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
-        report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
+        parts = read_all(recognised, readers, watching)
+        report = replace(land(parts, workspace.records_dir, workspace.settings, root), n_files=len(files))
         formats = {
-            name: {"files": len(by_format.get(name, ())), **counts} for name, counts in report.formats.items()
+            name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()
         }
-        looked = _mine(workspace, report, now, formats=formats, readers=[*by_format])
-    return replace(looked, n_unknown=len(others))
+        looked = _mine(workspace, report, now, formats=formats, is_spans=otlp.NAME in recognised.by_importer)
+    return replace(looked, n_unknown=len(recognised.unread))
 
 
 def _mine(
@@ -144,7 +139,7 @@ def _mine(
     now: datetime,
     *,
     formats: dict[str, dict[str, int]],
-    readers: Sequence[str],
+    is_spans: bool,
 ) -> Looked:
     if not report.added:
         raise UsageError("the traces hold no request with a time")
@@ -176,7 +171,7 @@ def _mine(
             *_missing_of_tools(few),
         ),
         few_failures=few,
-        next=_next_step(requests, report, readers),
+        next=_next_step(requests, report, is_spans=is_spans),
     )
 
 
@@ -237,13 +232,11 @@ def _are_most_unknown(requests: pl.DataFrame) -> bool:
     return 2 * requests.filter(_IS_UNKNOWN).height > len(requests)
 
 
-def _next_step(requests: pl.DataFrame, report: ImportReport, readers: Sequence[str]) -> str:
-    if _are_most_unknown(requests) and otlp.NAME in readers:  # which leaves texts out unless asked
+def _next_step(requests: pl.DataFrame, report: ImportReport, *, is_spans: bool) -> str:
+    if _are_most_unknown(requests) and is_spans:  # OpenTelemetry leaves texts out unless asked
         return "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the agent runs"
-    if not report.tools:
-        return "`dartlab-coreloop init` in the agent's project, which records calls from then on"
-    source = readers[0] if len(readers) == 1 else "FORMAT"
-    return f"`dartlab-coreloop init` in the agent's project, then `import --from {source}` of these files"
+    then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
+    return f"in the agent's project, `dartlab-coreloop init`, then {then}"
 
 
 def _tools_with_few_failures(calls: pl.DataFrame) -> tuple[str, ...]:

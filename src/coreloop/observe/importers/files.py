@@ -37,6 +37,8 @@ class TraceFile:
         Seconds since the last write.
     now_s : float
         The time of the import, in seconds since 1970; 0 if only ``quiet_s`` counts.
+    head : bytes, optional
+        What is read instead of the file: its beginning.
     """
 
     path: Path
@@ -44,6 +46,7 @@ class TraceFile:
     size_bytes: int
     quiet_s: float
     now_s: float = 0.0
+    head: bytes | None = None
 
     def dated(self, part: _Part) -> _Part:
         """A request without a time gets that of the file; its id does not depend on it."""
@@ -55,6 +58,9 @@ class TraceFile:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Open the file for reading, decompressed (``.gz``, ``.xz``); UTF-16 with a mark becomes UTF-8."""
+        if self.head is not None:
+            yield io.BytesIO(self.head)
+            return
         with ExitStack() as opened:
             file: Any = opened.enter_context(self.path.open("rb", buffering=1 << 20))
             if self.path.suffix == ".gz":

@@ -8,7 +8,6 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
@@ -55,19 +54,9 @@ class Chat:
         return len(self.answer) if self.answer or self.is_answered else None
 
 
-def read(
-    files: Iterable[TraceFile], *, undated: datetime = UNDATED
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read the message lists of files.
-
-    Parameters
-    ----------
-    files : iterable of TraceFile
-        JSON lines, or documents with one message list or several.
-    undated : datetime, optional
-        End of all requests without a time: by default that of their file, see `read_each`.
-    """
-    yield from read_parts(files, lambda document: (_request(chat, undated) for chat in _chats(document)))
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+    """Read the message lists of files: JSON lines, or documents with one message list or several."""
+    yield from read_parts(files, lambda document: map(request_of, _chats(document)))
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -105,7 +94,8 @@ def _holds_messages(value: Any) -> bool:
     return _is_messages(value) or _is_messages(first) or _is_chat(first)
 
 
-def _request(chat: Any, undated: datetime) -> TracedRequest | SkippedTrace:
+def request_of(chat: Any, source: str = NAME) -> TracedRequest | SkippedTrace:
+    """Read a chat as a request of a format; without a time, its end is `UNDATED`."""
     if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
         return FOREIGN
     messages = [message for message in chat["messages"] if isinstance(message, dict)]
@@ -114,11 +104,11 @@ def _request(chat: Any, undated: datetime) -> TracedRequest | SkippedTrace:
         return _NO_MESSAGES
     id = text(first(chat, "request_id", "id"))
     own_times = (time for key in _TIMES if (time := read_time(chat.get(key))) is not None)
-    ended = next(own_times, undated)
+    ended = next(own_times, UNDATED)
     content = read_messages(messages)
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     return TracedRequest(
-        source=NAME,
+        source=source,
         ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,

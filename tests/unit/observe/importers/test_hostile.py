@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_traces import WRITERS
 from coreloop.base.project.settings import Settings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe.importers import importers
@@ -23,6 +24,7 @@ _TOOL = {"gen_ai.tool.name": "show", "gen_ai.tool.call.arguments": {"axis": "배
 _STATUS = {"status": {"code": 2, "message": "no"}, "parentSpanId": "m"}
 _TIMES = {"startTime": "2026-04-25T09:00:01Z", "endTime": "2026-04-25T09:00:02Z"}
 SOUND: dict[str, Any] = {
+    **{name: writer() for name, writer in WRITERS.items()},
     "claude-code": Session().user("왜?").calls("Read", {"a": 1}).result("x", is_error=True).says("so").lines,
     "otlp": [otlp(span("m", _CHAT), span("a", _TOOL, at=1, **_STATUS))],
     "langfuse": [
