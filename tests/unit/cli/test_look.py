@@ -200,7 +200,7 @@ def test_a_folder_says_what_was_read_of_each_format(run: Run, tmp_path: Path) ->
     write_lines(tmp_path / "traces" / "web.har.json", [{"log": {"entries": [{"request": {}}]}}])
     shown = run(tmp_path / "traces").output
     assert "codex: 1 file, 4 requests, 4 calls" in shown
-    assert "openai-chat (1 file, 12 requests, 24 calls)" in shown
+    assert "openai-chat: 1 file, 12 requests, 24 calls" in shown
     assert "skipped: 1, file that is a HAR archive" in shown
 
 

@@ -128,8 +128,8 @@ _SHAPES: Final[Mapping[str, str]] = {
     "empty": "<empty>",
     "boolean": "<true or false>",
     "number": "<n>",
-    "list": "[…]",
-    "object": "{…}",
+    "list": "<list>",
+    "object": "<object>",
     "date": '"<YYYY-MM-DD>"',
     "time": '"<YYYY-MM-DD hh:mm>"',
     "whole": '"<n>"',
@@ -169,18 +169,24 @@ def _call(place: CallPlace, line: Advice) -> str:
 def _argument(place: CallPlace, name: str, line: Advice) -> str:
     """An argument and its shape; a value only if the line has it."""
     value = place.call.values[name]
-    shape = value.shape if value.kind == "text" else value.kind
-    is_about_case = name in line.arguments and "case" in " ".join(line.items("shape"))
-    case = f" in {value.letters} case" if is_about_case and value.letters else ""
-    texts = [_SHAPES.get(shape or "", f'"<{shape}>"').replace(">", f"{case}>")]
     for text in line.items("value", "values"):
-        texts = [text] if value.value == hash_of(text.strip('"')) else texts
+        if value.value == hash_of(text.strip('"')):
+            return f"{name}={text}"
+    kind = value.shape if value.kind == "text" else value.kind
+    shape = _SHAPES.get(kind or "", f'"<{kind}>"')
+    return f"{name}={shape.replace('>', ''.join((*_details(place, name, line), '>')))}"
+
+
+def _details(place: CallPlace, name: str, line: Advice) -> Iterator[str]:
+    """What a line sees of an argument besides its shape."""
+    letters = place.call.values[name].letters
+    if letters and name in line.arguments and "case" in " ".join(line.items("shape")):
+        yield f" in {letters} case"
     for clause in line.clauses():
         against = is_against(clause, place)
         if clause.form in _SIDES and name in clause.items("argument") and against is not None:
             said = {slot: " or ".join(items) for slot, items in clause.slots}
-            texts.append(f"({_SIDES[clause.form][not against].format(**said)})")
-    return f"{name}={' '.join(texts)}"
+            yield f" {_SIDES[clause.form][not against].format(**said)}"
 
 
 # --- The table of errors.
