@@ -34,7 +34,7 @@ from coreloop.observe.importers import importers, otlp
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen
+from coreloop.observe.reading.outcome import CAPTURES, RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
@@ -206,8 +206,6 @@ def _missing_of_calls(
 
 
 def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterator[str]:
-    if _are_most_unknown(requests):
-        yield "answers: without them, nobody knows which requests failed"
     if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if is_one_day and not requests["undated"].any():
@@ -228,13 +226,9 @@ def _missing_of_tools(few: Sequence[str]) -> Iterator[str]:
         yield f"more failures of {named}{more}: a cause needs {needed}"
 
 
-def _are_most_unknown(requests: pl.DataFrame) -> bool:
-    return 2 * requests.filter(_IS_UNKNOWN).height > len(requests)
-
-
 def _next_step(requests: pl.DataFrame, report: ImportReport, *, is_spans: bool) -> str:
-    if _are_most_unknown(requests) and is_spans:  # OpenTelemetry leaves texts out unless asked
-        return "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the agent runs"
+    if is_spans and 2 * requests.filter(_IS_UNKNOWN).height > len(requests):
+        return f"set {CAPTURES}=true where the agent runs"
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return f"in the agent's project, `dartlab-coreloop init`, then {then}"
 

@@ -124,7 +124,9 @@ def test_status_says_what_is_unknown_in_its_window(run: Run, tmp_path: Path) -> 
     run("import", "--from", "openai-chat", write_lines(tmp_path / "chats.jsonl", chats))
     assert "unknown, and in no rate: 3 requests (no answer in the trace)" in run("status").stdout
     log = json.loads(run("status", "--json").stdout)["log"]
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true" in run("status").stdout
     assert log["unseen"] == {
+        "n_requests": 3,
         "omitted": 0,
         "guessed": 0,
         "requests": {"no answer in the trace": 3},

@@ -196,6 +196,7 @@ def _count_unseen(report: ImportReport, line: bytes) -> None:
     read = decode_line(line)
     if not isinstance(read, RecordLine):
         return
+    report.unseen.n_requests += 1
     report.unseen.omitted += read.fields.tool_calls_omitted or 0
     report.unseen.undated += bool(read.fields.undated)
     if decide(read.fields, read.calls) is RequestOutcome.UNKNOWN:

@@ -107,6 +107,7 @@ def why_unknown(call: CallFields) -> str | None:
     return READS_FAILED if call.unknown == READS_FAILED and not worked(call) else None
 
 
+CAPTURES: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _A_TIME: Final = '"ts": "2026-04-25T09:30:00Z" beside the messages gives one a time'
 
 
@@ -116,6 +117,8 @@ class Unseen:
 
     Attributes
     ----------
+    n_requests : int
+        All requests.
     omitted : int
         Calls that did not fit on the lines of their requests.
     guessed : int
@@ -126,6 +129,7 @@ class Unseen:
         Requests whose traces have no time, so that it is that of their file.
     """
 
+    n_requests: int = 0
     omitted: int = 0
     guessed: int = 0
     requests: Counter[str] = field(default_factory=Counter)
@@ -133,15 +137,17 @@ class Unseen:
     undated: int = 0
 
     @classmethod
-    def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int], undated: int = 0) -> "Unseen":
+    def of(
+        cls, n_requests: int, omitted: int, n_unknown: int, calls: Mapping[str, int], undated: int = 0
+    ) -> "Unseen":
         """Of counts; for requests, there is one reason. ``calls`` are by `why_unknown`."""
         unknown = Counter(calls)
         guessed = unknown.pop(READS_FAILED, 0)
-        requests = Counter({NO_ANSWER: n_requests} if n_requests else ())
-        return cls(omitted, guessed, requests, unknown, undated)
+        requests = Counter({NO_ANSWER: n_unknown} if n_unknown else ())
+        return cls(n_requests, omitted, guessed, requests, unknown, undated)
 
     def lines(self) -> Iterator[str]:
-        """A line for each of them, if there is anything to say."""
+        """What there is to say, a line each."""
         if self.omitted:
             are = "is" if self.omitted == 1 else "are"
             yield f"{number_of(self.omitted, 'call')} of long requests {are} left out"
@@ -151,6 +157,8 @@ class Unseen:
         unknown += [f"{number_of(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
         if unknown:
             yield f"unknown, and in no rate: {', '.join(unknown)}"
+        if 2 * self.requests.total() > self.n_requests:  # OpenTelemetry leaves texts out unless asked
+            yield f"most answers are unknown; with OpenTelemetry, {CAPTURES}=true captures them"
         if self.undated:
             yield f"dates unknown: {number_of(self.undated, 'request')}; {_A_TIME}"
 
