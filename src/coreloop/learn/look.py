@@ -142,7 +142,8 @@ def _mine(
     is_spans: bool,
 ) -> Looked:
     if not report.added:
-        raise UsageError("the traces hold no request with a time")
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
+        raise UsageError(f"no request can be read; skipped: {reasons}")
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)
     with open_mining(replace(workspace, settings=settings), MiningOptions(no_cache=True)) as mined:
