@@ -99,6 +99,7 @@ class Sources:
         self._used_s = now_s
         self._places: dict[int, tuple[str, ...]] = {}
         self._texts: list[str] = []
+        self._text_leaves = 0
         self._shown = ShownObjects()
         self._names: dict[tuple[str, str], str] = {}
         self.has_results = False
@@ -106,7 +107,7 @@ class Sources:
 
     def __len__(self) -> int:
         """Number of remembered values; a question counts as one value per 64 characters."""
-        return len(self._places) + len(self._shown) + sum(len(text) // 64 + 1 for text in self._texts)
+        return len(self._places) + len(self._shown) + self._text_leaves
 
     def add_question(self, text: str) -> None:
         """Remember a question as a source of values."""
@@ -117,6 +118,7 @@ class Sources:
         if question not in texts:
             del texts[: len(texts) - _MAX_TEXTS + 1]
             texts.append(question)
+            self._text_leaves = sum(len(text) // 64 + 1 for text in texts)
 
     def look_up(
         self, args: dict[str, Any], compared: Compared | None = None, *, names_objects: bool = True
@@ -208,6 +210,7 @@ class Sources:
     def _forget(self) -> None:
         self._is_complete &= not (self._places or self._texts)
         self._places, self._texts, self._shown = {}, [], ShownObjects()
+        self._text_leaves = 0
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""

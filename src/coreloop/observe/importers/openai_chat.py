@@ -17,7 +17,7 @@ from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.saved_lists import beginnings_of
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
 
@@ -133,27 +133,19 @@ class Chat:
         self.calls.answer(id, **values.received(result["content"]), **how)
 
 
-def read(
-    files: Iterable[TraceFile], *, undated: datetime | None = None
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read the message lists of files.
-
-    Parameters
-    ----------
-    files : iterable of TraceFile
-        JSON lines, or documents with one message list or several.
-    undated : datetime, optional
-        End of all requests without a time, which are skipped by default.
-    """
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+    """Read the message lists of files: JSON lines, or documents with one message list or several."""
     known, saved = list(files), set[int]()
     for file in known:
         with suppress(*UNREADABLE):  # reported below
             for chat in _read_file(file):
                 saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
-    yield from read_each(
-        known,
-        lambda file: (part for chat in _read_file(file) for part in parts_of(chat, undated, saved=saved)),
-    )
+
+    def read(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
+        for chat in _read_file(file):
+            yield from parts_of(chat, saved=saved)
+
+    yield from read_each(known, read)
 
 
 def _messages_of(chat: Any) -> list[Any] | None:
@@ -248,16 +240,14 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
 
 
 def parts_of(
-    chat: Any, undated: datetime | None, *, source: str | None = None, saved: Container[int] = ()
+    chat: Any, *, source: str | None = None, saved: Container[int] = ()
 ) -> Iterator[TracedRequest | SkippedTrace]:
-    """Yield the request of a chat, and what could not be read of it.
+    """Yield the request of a chat, `UNDATED` if it has no time, and what could not be read of it.
 
     Parameters
     ----------
     chat : object
         What is known of a request, and its ``messages``.
-    undated : datetime or None
-        Its end if it has no time; without either, it is skipped.
     source : str, optional
         The format's name. Default: that of the messages' form.
     saved : container of int
@@ -281,10 +271,7 @@ def parts_of(
         yield _NO_MESSAGES
         return
     times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
-    ended = next(times, undated)
-    if ended is None:
-        yield NO_TIME
-        return
+    ended = next(times, UNDATED)
     yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:

@@ -191,14 +191,14 @@ def anthropic_tokens(usage: Any) -> tuple[int, int]:
     """Return the input and output tokens of Anthropic's ``usage``; what a cache held is input, too."""
     if not isinstance(usage, Mapping):
         return 0, 0
-    read = [_tokens(usage.get(name)) for name in _ANTHROPIC_INPUT]
-    return sum(read), _tokens(usage.get("output_tokens"))
+    n_input = 0
+    for name in _ANTHROPIC_INPUT:
+        n_input += _tokens(usage.get(name))
+    return n_input, _tokens(usage.get("output_tokens"))
 
 
 _ANTHROPIC_INPUT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def _tokens(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**40:
-        return value
-    return 0
+    return value if type(value) is int and 0 < value < 2**40 else 0

@@ -1,8 +1,6 @@
 """The same four requests in every format of agents' files; and files that are named, but not read."""
 
 import json
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,14 +9,12 @@ from agent_traces import ARGS, REQUESTS, WRITERS, codex
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.agent_files import AGENT_FORMATS
 from coreloop.observe.importers.files import find_trace_files
-from coreloop.observe.importers.recognition import MAY_LACK_TIMES, Recognised, recognise
+from coreloop.observe.importers.recognition import Recognised, recognise
 from foreign_traces import recorded, requests, skips, write_lines
 
 
 def sorted_by_format(*paths: Path) -> Recognised:
     readers = {name: importer.read for name, importer in importers().items()}
-    for name in MAY_LACK_TIMES:
-        readers[name] = partial(readers[name], undated=datetime(2026, 4, 25, tzinfo=UTC))
     return recognise(find_trace_files(paths, (), now_s=0), readers)
 
 
