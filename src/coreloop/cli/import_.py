@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
-_FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect", "openai-chat")
+_FORMATS: Final = ("claude-code", "otlp", "langsmith", "langfuse", "inspect", "openai-chat")
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 

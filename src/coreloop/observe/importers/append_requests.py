@@ -37,8 +37,9 @@ _MAX_PARTS: Final = 20_000
 _MARKS: Final = {
     "claude-code": (b'"sessionId"', b'"leafUuid"'),
     "inspect": (b'"eval"', b"PK\x03\x04"),
+    "langsmith": (b'"run_type"',),
     "langfuse": (b'"observations"', b'"projectId"', b'"traceId"', b'"startTime"', b'"start_time"'),
-    "otlp": (b'"traceId"', b'"trace_id"', b'"resourceSpans"', b'"resource_spans"'),
+    "otlp": (b'"traceId"', b'"traceID"', b'trace_id"', b'"resourceSpans"', b'"resource_spans"'),
     "openai-chat": (b'"messages"', b'"role"'),
 }
 _MARK: Final = f'"{ID_PREFIX}'.encode()

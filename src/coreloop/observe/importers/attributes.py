@@ -1,30 +1,46 @@
 """Reads span attributes under the names that the tracing libraries use."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
-from coreloop.observe.importers.trace_values import answer_in, decoded, first, question_in, text
+from coreloop.observe.importers.trace_values import (
+    answer_in,
+    body_text,
+    decoded,
+    first,
+    listed,
+    message_objects,
+    question_in,
+    text,
+)
 
-# In order: OpenTelemetry GenAI, pydantic-ai, Vercel AI SDK, Google ADK, Traceloop, MLflow, Langfuse,
-# OpenInference, and unprefixed names.
-ARGUMENTS: Final = (
-    "gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args",
+# What goes into a span and what comes out, as Traceloop, MLflow, Langfuse, OpenInference, and others name it.
+_IN: Final = (
     "traceloop.entity.input", "mlflow.spanInputs", "langfuse.observation.input", "input.value", "input",
 )  # fmt: skip
-RESULT: Final = (
-    "gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response",
+_OUT: Final = (
     "traceloop.entity.output", "mlflow.spanOutputs", "langfuse.observation.output", "output.value", "output",
 )  # fmt: skip
-_QUESTION: Final = (
-    "gen_ai.input.messages", "ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request",
-    "gen_ai.prompt", "pydantic_ai.all_messages", "traceloop.entity.input", "mlflow.spanInputs",
-    "langfuse.trace.input", "langfuse.observation.input", "input.value", "input",
+# Before these: OpenTelemetry GenAI, pydantic-ai, Vercel AI SDK, Google ADK.
+ARGUMENTS: Final = (
+    "gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args",
+    *_IN, "tool.parameters",
 )  # fmt: skip
+RESULT: Final = (
+    "gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response", *_OUT,
+)  # fmt: skip
+_SENT: Final = (
+    "gen_ai.input.messages", "llm.input_messages", "ai.prompt.messages", "ai.prompt",
+    "gcp.vertex.agent.llm_request", "gen_ai.prompt", "pydantic_ai.all_messages", "request_data",
+)  # fmt: skip
+_REPLIED: Final = (
+    "gen_ai.output.messages", "llm.output_messages", "gcp.vertex.agent.llm_response", "gen_ai.completion",
+    "response_data",
+)  # fmt: skip
+_QUESTION: Final = (*_SENT, "langfuse.trace.input", *_IN)
 _ANSWER: Final = (
-    "gen_ai.output.messages", "ai.response.text", "gcp.vertex.agent.llm_response", "gen_ai.completion",
-    "pydantic_ai.all_messages", "final_result", "traceloop.entity.output", "mlflow.spanOutputs",
-    "langfuse.trace.output", "langfuse.observation.output", "output.value", "output",
+    "ai.response.text", *_REPLIED, "pydantic_ai.all_messages", "final_result", "langfuse.trace.output", *_OUT,
 )  # fmt: skip
 PROVIDER: Final = (
     "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider",
@@ -45,8 +61,10 @@ _KINDS: Final = (
     "traceloop.span.kind",
     "mlflow.spanType",
     "langfuse.observation.type",
+    "llm.request.type",
+    "span.kind",
 )
-_MODEL_KINDS: Final = frozenset({"llm", "chat_model", "generation"})
+_MODEL_KINDS: Final = frozenset({"llm", "chat_model", "generation", "chat", "completion"})
 _MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})
 _KNOWN: Final = (
     "gen_ai.",
@@ -58,9 +76,12 @@ _KNOWN: Final = (
     "llm.",
     "gcp.vertex.agent.",
 )
-_FLAT_MESSAGE: Final = re.compile(
-    r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d+)\.(?:message\.)?(role|content)"
-)
+# A message that is written as one attribute per field, for example ``gen_ai.prompt.0.role``.
+_NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.(\d+)\.(.+)")
+_MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
+_DETAILS: Final = "gen_ai.client.inference.operation.details"
+_ROLES: Final = {"human": "user", "ai": "assistant", "model": "assistant"}
+_DEEPEST: Final = 6
 
 Attributes = Mapping[str, Any]
 
@@ -81,6 +102,8 @@ def kind_of(attributes: Attributes) -> Literal["tool", "model", "other"] | None:
         return "model"
     if isinstance(vercel, str) and vercel.endswith((".doGenerate", ".doStream")):
         return "model"
+    if not kind and operation is None and vercel is None and "gen_ai.request.model" in attributes:
+        return "model"
     return "other" if any(key.startswith(_KNOWN) for key in attributes) else None
 
 
@@ -92,16 +115,13 @@ def tool_name(attributes: Attributes, span_name: str) -> str:
 
 def question_of(attributes: Attributes) -> str | None:
     """Return the user's question if this span has it."""
-    flat = flat_messages(attributes, "input_messages", "prompt")
-    return question_in(flat) or _first_text(attributes, _QUESTION, question_in)
+    return _first_text(attributes, _QUESTION, question_in)
 
 
 def answer_of(attributes: Attributes) -> str | None:
-    """Return the answer if this span has it: empty if what was captured has no text."""
-    flat = flat_messages(attributes, "output_messages", "completion")
-    answer = answer_in(flat) or _first_text(attributes, _ANSWER, answer_in)
-    is_captured = bool(flat) or first(attributes, *_ANSWER) is not None
-    return answer or ("" if is_captured else None)
+    """Return the answer if this span has it; empty if it is known to be."""
+    answer = _first_text(attributes, _ANSWER, answer_in)
+    return answer or ("" if first(attributes, *_ANSWER) == "" else None)
 
 
 def exception_in(attributes: Attributes) -> str | None:
@@ -114,11 +134,119 @@ def _first_text(attributes: Attributes, keys: tuple[str, ...], text_in: Any) -> 
     return next((body for key in keys if key in attributes and (body := text_in(attributes[key]))), None)
 
 
-def flat_messages(attributes: Attributes, *suffixes: str) -> list[dict[str, Any]]:
-    """Read messages that are written as one attribute per message and field."""
-    messages: dict[int, dict[str, Any]] = {}
+def in_one_form(attributes: Attributes) -> dict[str, Any]:
+    """Return attributes under flat names, with messages as lists, whichever way they were written."""
+    flat = dict(_flat(attributes, "", _DEEPEST))
+    lists: dict[str, Any] = {key: flat[key] for key in _SENT + _REPLIED if isinstance(flat.get(key), list)}
     for key, value in attributes.items():
-        match = _FLAT_MESSAGE.fullmatch(key)
-        if match is not None and match[1].endswith(suffixes):
-            messages.setdefault(int(match[2][:9]), {})[match[3]] = value
-    return [messages[index] for index in sorted(messages)]
+        match = _NUMBERED.fullmatch(key)
+        if match is not None:
+            rows = lists.setdefault(match[1], {})
+            if isinstance(rows, dict):
+                rows.setdefault(match[2], {})[match[3]] = value
+    return {**flat, **{key: [_nested(row) for row in _rows(rows)] for key, rows in lists.items()}}
+
+
+def _flat(values: Attributes, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if depth and isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.", depth - 1)
+        yield prefix + key, value
+
+
+def _nested(row: Any) -> Any:
+    """A message as objects, of names such as ``message.tool_calls.0.tool_call.function.name``."""
+    if not isinstance(row, dict):
+        return row
+    tree: dict[str, Any] = {}
+    for key, value in row.items():
+        *above, last = key.split(".", _DEEPEST)
+        inside: Any = tree
+        for name in above:
+            inside = inside.setdefault(name, {}) if isinstance(inside, dict) else None
+        if isinstance(inside, dict):
+            inside.setdefault(last, value)
+    return tree
+
+
+def _rows(rows: Any) -> list[Any]:
+    """A list, or the values of an object with numbers as names, in order."""
+    rows = decoded(rows)
+    if isinstance(rows, dict):
+        return [rows[key] for key in sorted(rows, key=lambda key: (len(key), key))]
+    return listed(rows)
+
+
+def conversation_of(
+    attributes: Attributes, events: Iterable[tuple[Any, dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return the messages that a model was sent and its reply, in the form of `openai_chat`."""
+    told = [message for name, about in events for message in _of_event(name, about)]
+    told += [
+        message
+        for event in listed(decoded(first(attributes, "events", "all_messages_events")))
+        if isinstance(event, dict)
+        for message in _of_event(event.get("event.name"), event)
+    ]
+    if told:
+        return told
+    calls = [_unwrapped(call, "tool_call") for call in _rows(attributes.get("ai.response.toolCalls"))]
+    asked = [{"id": call.get("toolCallId"), "name": call.get("toolName"), **call} for call in calls]
+    asked = [{**call, "arguments": first(call, "arguments", "args", "input")} for call in asked]
+    sent = _messages(attributes, _SENT, _IN)
+    if asked or text(attributes.get("ai.response.text")):
+        reply = {"role": "assistant", "content": attributes.get("ai.response.text"), "tool_calls": asked}
+        return [*sent, reply]
+    return [*sent, *_messages(attributes, _REPLIED, _OUT)]
+
+
+def _of_event(name: Any, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The message of an event, or those of one that has all."""
+    if name == _DETAILS:
+        yield from conversation_of(in_one_form(about), ())
+    match = _MESSAGE_EVENT.fullmatch(name) if isinstance(name, str) else None
+    if match is not None:
+        inside = decoded(first(about, "gen_ai.event.content", "message", "body"))
+        content = decoded(about.get("content"))
+        plain = {**about, "content": content if isinstance(content, list) else about.get("content")}
+        message = {**plain, **(inside if isinstance(inside, dict) else {"content": inside} if inside else {})}
+        held = message.get("message")
+        message = {**message, **(held if isinstance(held, dict) else {})}
+        call_id = first(message, "tool_call_id", "id")
+        yield from _messages_of({**message, "role": match[1] or "assistant", "tool_call_id": call_id})
+
+
+def _messages(attributes: Attributes, *keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    for key in (key for names in keys for key in names):
+        messages = list(message_objects(decoded(attributes.get(key))))
+        if messages:
+            return [plain for message in messages for plain in _messages_of(message)]
+    return []
+
+
+def _messages_of(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message without the wrappers of OpenInference; the parts of GenAI as calls and results."""
+    role = first(message, "role", "type")
+    parts = [part for part in listed(message.get("parts")) if isinstance(part, dict)]
+    for part in parts:
+        if part.get("type") == "tool_call_response":
+            result = first(part, "response", "result")
+            yield {"role": "tool", "tool_call_id": part.get("id"), "content": result}
+    calls = [_unwrapped(call, "tool_call") for call in _rows(message.get("tool_calls"))]
+    calls += [part for part in parts if part.get("type") == "tool_call"]
+    plain = {**message, "role": _ROLES.get(role, role) if isinstance(role, str) else None}
+    if calls:
+        plain["tool_calls"] = calls
+    contents = [_unwrapped(part, "message_content") for part in _rows(message.get("contents"))]
+    typed = [part for part in parts if "type" in part]  # not Gemini's
+    body = body_text(typed) or body_text(contents)
+    if body:
+        plain["content"] = body
+    if body or calls or not typed:
+        yield plain
+
+
+def _unwrapped(value: Any, wrapper: str) -> dict[str, Any]:
+    value = _nested(value)
+    inside = value.get(wrapper) if isinstance(value, dict) else None
+    return inside if isinstance(inside, dict) else value if isinstance(value, dict) else {}

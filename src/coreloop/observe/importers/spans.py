@@ -1,16 +1,18 @@
 """Groups the spans of tracing tools by trace and converts each trace into a request."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from coreloop.base.project.score_rule import Score
-from coreloop.base.record_lines import MAX_CHARS
+from coreloop.base.record_lines import MAX_CHARS, canonical_json
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import UnusableFile
-from coreloop.observe.importers.trace_values import size_bytes
+from coreloop.observe.importers.openai_chat import read_messages
+from coreloop.observe.importers.trace_values import blocks, body_text, question_in, size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
@@ -24,7 +26,8 @@ class TraceSpan:
     Attributes
     ----------
     kind : str
-        ``trace`` is the trace itself, in formats that have an object for it.
+        ``trace`` is the trace itself, in formats that have an object for it; ``message`` is one of the span
+        ``parent_id``.
     args : dict
         Of a tool call.
     answer : str or None
@@ -37,7 +40,7 @@ class TraceSpan:
 
     trace_id: str
     id: str
-    kind: Literal["trace", "tool", "model", "other"]
+    kind: Literal["trace", "tool", "model", "other", "message"]
     name: str
     parent_id: str | None = None
     started: datetime | None = None
@@ -52,6 +55,7 @@ class TraceSpan:
     model: str | None = None
     session_id: str | None = None
     scores: tuple[Score, ...] = ()
+    messages: list[dict[str, Any]] = field(default_factory=list)
 
 
 def requests(
@@ -99,11 +103,16 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     tools = [span for span in spans if span.kind == "tool"]
     outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
     yield from [SkippedTrace("span nested in a span of the same tool")] * (len(tools) - len(outermost))
-    rest = [span for span in spans if span.kind != "tool"]
+    rest = [span for span in spans if span.kind not in ("tool", "message")]
     rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
-    question = next((span.question for span in rest if span.question), None)
     models = [span for span in spans if span.kind == "model"]
-    if not tools and not (question and models):
+    logged = _logged(spans)
+    told = _told(models, logged) or _told(rest, logged) or _told(list(logged.values()), logged)
+    question = next((span.question for span in [*rest, *logged.values()] if span.question), None)
+    calls = list(map(_call, outermost))
+    _complete(calls, told)
+    calls = calls or told
+    if not calls and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
     times = [time for span in spans for time in (span.started, span.ended) if time is not None]
@@ -111,15 +120,15 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         yield NO_TIME
         return
     named = [*reversed(models), *spans]
-    answer = _answer(rest, by_id)
+    answer = _answer([*rest, *logged.values()], by_id)
     yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
         question=question or "",
         ended=max(times),
-        calls=tuple(map(_call, outermost)),
+        calls=tuple(calls),
         answer_chars=None if answer is None else len(answer),
-        error=next((span.error for span in rest if span.kind != "trace"), None),
+        error=next((span.error for span in rest if _ended_it(span, models, by_id)), None),
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
         session_id=next((span.session_id for span in spans if span.session_id), None),
@@ -127,6 +136,85 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         duration_ms=milliseconds(min(times), max(times)),
         scores=tuple(score for span in spans for score in span.scores),
     )
+
+
+def _ended_it(span: TraceSpan, models: Sequence[TraceSpan], by_id: dict[str, TraceSpan]) -> bool:
+    """Whether an error of a span is its trace's: that of a model before another reply is not."""
+    if span.kind == "model":
+        return span is models[-1]
+    return bool(span.error) and span.kind == "other" and span.parent_id not in by_id
+
+
+def _logged(spans: Sequence[TraceSpan]) -> dict[str | None, TraceSpan]:
+    """The messages that were logged beside a span, by its id, as one span."""
+    logged: dict[str | None, TraceSpan] = {}
+    for span in spans:
+        if span.kind == "message":
+            earlier = logged.get(span.parent_id)
+            messages = [*(earlier.messages if earlier else ()), *span.messages]
+            question, last = question_in(messages), messages[-1]
+            answer = body_text(last.get("content")) if last.get("role") == "assistant" else None
+            logged[span.parent_id] = replace(
+                span, messages=messages, question=question, answer=answer or None
+            )
+    return logged
+
+
+def _told(spans: Sequence[TraceSpan], logged: Mapping[str | None, TraceSpan]) -> list[TracedCall]:
+    """The calls in the messages of models, each once: what a model is sent repeats what came before.
+
+    Calls before the last question of a conversation's first span are those of earlier requests.
+    """
+    calls: dict[Hashable, TracedCall] = {}
+    conversations: dict[str | None, int] = {}
+    messages: list[dict[str, Any]] = []
+    for span in spans:
+        sent = span.messages or (logged[span.id].messages if span.id in logged else [])
+        chat = read_messages(sent)
+        messages = sent if chat.question is not None else [*messages, *sent]  # only what is new was sent
+        chat = read_messages(messages)
+        n_earlier = conversations.setdefault(chat.question, len(_before_question(messages)))
+        same: Counter[Hashable] = Counter()
+        for index, call in enumerate(chat.calls.all):
+            key = (chat.question, call.name, _key(call.args))
+            same[key] += 1
+            known = calls.get((key, same[key]))
+            if index >= n_earlier and (known is None or known.unknown):
+                calls[key, same[key]] = call
+    return list(calls.values())
+
+
+def _before_question(messages: list[dict[str, Any]]) -> list[TracedCall]:
+    """The calls before the last message of the user that is no result."""
+    asked = [
+        index
+        for index, message in enumerate(messages)
+        if message.get("role") == "user" and not blocks(message.get("content"), "tool_result")
+    ]
+    return read_messages(messages[: asked[-1]]).calls.all if asked else []
+
+
+def _key(args: Mapping[str, Any]) -> bytes:
+    try:
+        return canonical_json(args)
+    except (TypeError, RecursionError):
+        return b""
+
+
+def _complete(calls: Sequence[TracedCall], told: Sequence[TracedCall]) -> None:
+    """Add what the messages of models say of calls, whose own spans may have no content."""
+    by_name: dict[str, list[TracedCall]] = {}
+    for call in told:
+        by_name.setdefault(call.name, []).append(call)
+    for name, said in by_name.items():
+        own = [call for call in calls if call.name == name]
+        for call, other in zip(own, said, strict=False) if len(own) == len(said) else ():
+            if call.args and other.args and call.args != other.args:
+                continue
+            call.args = call.args or other.args
+            if call.result is ... and not call.error and other.unknown != NO_RESULT:
+                call.result, call.result_size_bytes = other.result, other.result_size_bytes
+                call.error, call.unknown = other.error, other.unknown
 
 
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
