@@ -57,25 +57,15 @@ _NAMES: Final = (
     "gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName",
 )  # fmt: skip
 _KINDS: Final = (
-    "openinference.span.kind",
-    "traceloop.span.kind",
-    "mlflow.spanType",
-    "langfuse.observation.type",
-    "llm.request.type",
-    "span.kind",
-)
+    "openinference.span.kind", "traceloop.span.kind", "mlflow.spanType", "langfuse.observation.type",
+    "llm.request.type", "span.kind",
+)  # fmt: skip
 _MODEL_KINDS: Final = frozenset({"llm", "chat_model", "generation", "chat", "completion"})
 _MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})
 _KNOWN: Final = (
-    "gen_ai.",
-    "openinference.",
-    "traceloop.",
-    "mlflow.span",
-    "ai.operationId",
-    "langfuse.",
-    "llm.",
+    "gen_ai.", "openinference.", "traceloop.", "mlflow.span", "ai.operationId", "langfuse.", "llm.",
     "gcp.vertex.agent.",
-)
+)  # fmt: skip
 # A message that is written as one attribute per field, for example ``gen_ai.prompt.0.role``.
 _NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.(\d+)\.(.+)")
 _MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
@@ -138,12 +128,11 @@ def in_one_form(attributes: Attributes) -> dict[str, Any]:
     """Return attributes under flat names, with messages as lists, whichever way they were written."""
     flat = dict(_flat(attributes, "", _DEEPEST))
     lists: dict[str, Any] = {key: flat[key] for key in _SENT + _REPLIED if isinstance(flat.get(key), list)}
-    for key, value in attributes.items():
-        match = _NUMBERED.fullmatch(key)
-        if match is not None:
-            rows = lists.setdefault(match[1], {})
-            if isinstance(rows, dict):
-                rows.setdefault(match[2], {})[match[3]] = value
+    numbered = [(match, value) for key, value in flat.items() if (match := _NUMBERED.fullmatch(key))]
+    for match, value in numbered:
+        rows = lists.setdefault(match[1], {})
+        if isinstance(rows, dict):
+            rows.setdefault(match[2], {})[match[3]] = value
     return {**flat, **{key: [_nested(row) for row in _rows(rows)] for key, rows in lists.items()}}
 
 
@@ -181,43 +170,37 @@ def conversation_of(
     attributes: Attributes, events: Iterable[tuple[Any, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Return the messages that a model was sent and its reply, in the form of `openai_chat`."""
+    written = listed(decoded(first(attributes, "events", "all_messages_events")))
+    events = [*events, *((event.get("event.name"), event) for event in written if isinstance(event, dict))]
     told = [message for name, about in events for message in _of_event(name, about)]
-    told += [
-        message
-        for event in listed(decoded(first(attributes, "events", "all_messages_events")))
-        if isinstance(event, dict)
-        for message in _of_event(event.get("event.name"), event)
-    ]
     if told:
         return told
-    calls = [_unwrapped(call, "tool_call") for call in _rows(attributes.get("ai.response.toolCalls"))]
-    asked = [{"id": call.get("toolCallId"), "name": call.get("toolName"), **call} for call in calls]
-    asked = [{**call, "arguments": first(call, "arguments", "args", "input")} for call in asked]
-    sent = _messages(attributes, _SENT, _IN)
-    if asked or text(attributes.get("ai.response.text")):
-        reply = {"role": "assistant", "content": attributes.get("ai.response.text"), "tool_calls": asked}
-        return [*sent, reply]
-    return [*sent, *_messages(attributes, _REPLIED, _OUT)]
+    replied = _messages(attributes, *_REPLIED)
+    calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
+    if not replied and (calls or answer):
+        replied = list(_messages_of({"role": "assistant", "content": answer, "tool_calls": calls}))
+    return [*_messages(attributes, *_SENT, *_IN), *(replied or _messages(attributes, *_OUT))]
 
 
-def _of_event(name: Any, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The message of an event, or those of one that has all."""
     if name == _DETAILS:
-        yield from conversation_of(in_one_form(about), ())
+        yield from conversation_of(about, ())
     match = _MESSAGE_EVENT.fullmatch(name) if isinstance(name, str) else None
     if match is not None:
-        inside = decoded(first(about, "gen_ai.event.content", "message", "body"))
-        content = decoded(about.get("content"))
-        plain = {**about, "content": content if isinstance(content, list) else about.get("content")}
-        message = {**plain, **(inside if isinstance(inside, dict) else {"content": inside} if inside else {})}
-        held = message.get("message")
-        message = {**message, **(held if isinstance(held, dict) else {})}
+        message = dict(about)
+        for key in ("gen_ai.event.content", "message", "content"):
+            inside = decoded(message.get(key))
+            if isinstance(inside, dict):
+                message.update(inside)
+            elif isinstance(inside, list) or key == "message":
+                message["content"] = first({"inside": inside, **message}, "inside", "content")
         call_id = first(message, "tool_call_id", "id")
         yield from _messages_of({**message, "role": match[1] or "assistant", "tool_call_id": call_id})
 
 
-def _messages(attributes: Attributes, *keys: tuple[str, ...]) -> list[dict[str, Any]]:
-    for key in (key for names in keys for key in names):
+def _messages(attributes: Attributes, *keys: str) -> list[dict[str, Any]]:
+    for key in keys:
         messages = list(message_objects(decoded(attributes.get(key))))
         if messages:
             return [plain for message in messages for plain in _messages_of(message)]
@@ -232,21 +215,24 @@ def _messages_of(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if part.get("type") == "tool_call_response":
             result = first(part, "response", "result")
             yield {"role": "tool", "tool_call_id": part.get("id"), "content": result}
-    calls = [_unwrapped(call, "tool_call") for call in _rows(message.get("tool_calls"))]
+    calls = [_call(_unwrapped(call, "tool_call")) for call in _rows(message.get("tool_calls"))]
     calls += [part for part in parts if part.get("type") == "tool_call"]
-    plain = {**message, "role": _ROLES.get(role, role) if isinstance(role, str) else None}
-    if calls:
-        plain["tool_calls"] = calls
     contents = [_unwrapped(part, "message_content") for part in _rows(message.get("contents"))]
     typed = [part for part in parts if "type" in part]  # not Gemini's
     body = body_text(typed) or body_text(contents)
-    if body:
-        plain["content"] = body
+    plain = {**message, "role": _ROLES.get(role, role) if isinstance(role, str) else None}
+    plain |= {key: value for key, value in (("tool_calls", calls), ("content", body)) if value}
     if body or calls or not typed:
         yield plain
 
 
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    """A call with names of OpenAI's also if Vercel's SDK wrote it."""
+    named = {"id": call.get("toolCallId"), "name": call.get("toolName"), "arguments": call.get("input")}
+    return {**named, **call}
+
+
 def _unwrapped(value: Any, wrapper: str) -> dict[str, Any]:
     value = _nested(value)
-    inside = value.get(wrapper) if isinstance(value, dict) else None
-    return inside if isinstance(inside, dict) else value if isinstance(value, dict) else {}
+    inside = value.get(wrapper, value) if isinstance(value, dict) else None
+    return inside if isinstance(inside, dict) else {}

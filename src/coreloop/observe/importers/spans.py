@@ -12,7 +12,7 @@ from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.trace_values import blocks, body_text, question_in, size_bytes
+from coreloop.observe.importers.trace_values import blocks, size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
@@ -26,8 +26,7 @@ class TraceSpan:
     Attributes
     ----------
     kind : str
-        ``trace`` is the trace itself, in formats that have an object for it; ``message`` is one of the span
-        ``parent_id``.
+        ``trace`` is the trace itself, in formats that have an object for it.
     args : dict
         Of a tool call.
     answer : str or None
@@ -40,7 +39,7 @@ class TraceSpan:
 
     trace_id: str
     id: str
-    kind: Literal["trace", "tool", "model", "other", "message"]
+    kind: Literal["trace", "tool", "model", "other"]
     name: str
     parent_id: str | None = None
     started: datetime | None = None
@@ -103,15 +102,12 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     tools = [span for span in spans if span.kind == "tool"]
     outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
     yield from [SkippedTrace("span nested in a span of the same tool")] * (len(tools) - len(outermost))
-    rest = [span for span in spans if span.kind not in ("tool", "message")]
+    rest = [span for span in spans if span.kind != "tool"]
     rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
     models = [span for span in spans if span.kind == "model"]
-    logged = _logged(spans)
-    told = _told(models, logged) or _told(rest, logged) or _told(list(logged.values()), logged)
-    question = next((span.question for span in [*rest, *logged.values()] if span.question), None)
-    calls = list(map(_call, outermost))
-    _complete(calls, told)
-    calls = calls or told
+    question = next((span.question for span in rest if span.question), None)
+    told = _told(models) or _told(rest)
+    calls = _completed(list(map(_call, outermost)), told) if outermost else told
     if not calls and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
@@ -120,7 +116,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         yield NO_TIME
         return
     named = [*reversed(models), *spans]
-    answer = _answer([*rest, *logged.values()], by_id)
+    answer = _answer(rest, by_id)
     yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
@@ -145,53 +141,33 @@ def _ended_it(span: TraceSpan, models: Sequence[TraceSpan], by_id: dict[str, Tra
     return bool(span.error) and span.kind == "other" and span.parent_id not in by_id
 
 
-def _logged(spans: Sequence[TraceSpan]) -> dict[str | None, TraceSpan]:
-    """The messages that were logged beside a span, by its id, as one span."""
-    logged: dict[str | None, TraceSpan] = {}
-    for span in spans:
-        if span.kind == "message":
-            earlier = logged.get(span.parent_id)
-            messages = [*(earlier.messages if earlier else ()), *span.messages]
-            question, last = question_in(messages), messages[-1]
-            answer = body_text(last.get("content")) if last.get("role") == "assistant" else None
-            logged[span.parent_id] = replace(
-                span, messages=messages, question=question, answer=answer or None
-            )
-    return logged
-
-
-def _told(spans: Sequence[TraceSpan], logged: Mapping[str | None, TraceSpan]) -> list[TracedCall]:
+def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
     """The calls in the messages of models, each once: what a model is sent repeats what came before.
 
     Calls before the last question of a conversation's first span are those of earlier requests.
     """
     calls: dict[Hashable, TracedCall] = {}
-    conversations: dict[str | None, int] = {}
+    earlier: dict[str | None, int] = {}
     messages: list[dict[str, Any]] = []
     for span in spans:
-        sent = span.messages or (logged[span.id].messages if span.id in logged else [])
-        chat = read_messages(sent)
-        messages = sent if chat.question is not None else [*messages, *sent]  # only what is new was sent
-        chat = read_messages(messages)
-        n_earlier = conversations.setdefault(chat.question, len(_before_question(messages)))
-        same: Counter[Hashable] = Counter()
-        for index, call in enumerate(chat.calls.all):
+        is_new = any(message.get("role") == "user" for message in span.messages)
+        messages = span.messages if is_new else [*messages, *span.messages]  # only what is new was sent
+        chat, same = read_messages(messages), Counter[Hashable]()
+        n_earlier = earlier.setdefault(chat.question, _n_before_question(messages))
+        for call in chat.calls.all[n_earlier:]:
             key = (chat.question, call.name, _key(call.args))
             same[key] += 1
             known = calls.get((key, same[key]))
-            if index >= n_earlier and (known is None or known.unknown):
+            if known is None or known.unknown:
                 calls[key, same[key]] = call
     return list(calls.values())
 
 
-def _before_question(messages: list[dict[str, Any]]) -> list[TracedCall]:
-    """The calls before the last message of the user that is no result."""
-    asked = [
-        index
-        for index, message in enumerate(messages)
-        if message.get("role") == "user" and not blocks(message.get("content"), "tool_result")
-    ]
-    return read_messages(messages[: asked[-1]]).calls.all if asked else []
+def _n_before_question(messages: list[dict[str, Any]]) -> int:
+    """The number of calls before the last message of the user that is no result."""
+    users = [index for index, message in enumerate(messages) if message.get("role") == "user"]
+    asked = [index for index in users if not blocks(messages[index].get("content"), "tool_result")]
+    return len(read_messages(messages[: asked[-1]]).calls.all) if asked else 0
 
 
 def _key(args: Mapping[str, Any]) -> bytes:
@@ -201,20 +177,17 @@ def _key(args: Mapping[str, Any]) -> bytes:
         return b""
 
 
-def _complete(calls: Sequence[TracedCall], told: Sequence[TracedCall]) -> None:
-    """Add what the messages of models say of calls, whose own spans may have no content."""
-    by_name: dict[str, list[TracedCall]] = {}
-    for call in told:
-        by_name.setdefault(call.name, []).append(call)
-    for name, said in by_name.items():
-        own = [call for call in calls if call.name == name]
-        for call, other in zip(own, said, strict=False) if len(own) == len(said) else ():
-            if call.args and other.args and call.args != other.args:
-                continue
+def _completed(calls: list[TracedCall], told: Sequence[TracedCall]) -> list[TracedCall]:
+    """Calls of spans without content, with that of the models' messages if these have as many of a tool."""
+    for name in {call.name for call in calls}:
+        own, others = ([call for call in side if call.name == name] for side in (calls, told))
+        for call, other in zip(own, others, strict=False) if len(own) == len(others) else ():
+            is_same = not call.args or call.args == other.args
             call.args = call.args or other.args
-            if call.result is ... and not call.error and other.unknown != NO_RESULT:
+            if is_same and call.result is ... and not call.error and other.unknown != NO_RESULT:
                 call.result, call.result_size_bytes = other.result, other.result_size_bytes
                 call.error, call.unknown = other.error, other.unknown
+    return calls
 
 
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
