@@ -58,7 +58,7 @@ _NAMES: Final = (
 )  # fmt: skip
 _KINDS: Final = (
     "openinference.span.kind", "traceloop.span.kind", "mlflow.spanType", "langfuse.observation.type",
-    "llm.request.type", "span.kind",
+    "gen_ai.span.kind", "llm.request.type", "span.kind",
 )  # fmt: skip
 _MODEL_KINDS: Final = frozenset({"llm", "chat_model", "generation", "chat", "completion"})
 _MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})

@@ -28,7 +28,7 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
 
 def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan | SkippedTrace]:
     if is_run(value):
-        trace_id = text(value.get("trace_id")) or trace_id or str(value["id"])
+        trace_id = text(value.get("trace_id")) or trace_id or str(first(value, "parent_run_id", "id"))
         yield _run(value, trace_id)
         value = listed(value.get("child_runs"))
     elif isinstance(value, dict):
@@ -42,7 +42,7 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan |
 
 def is_run(value: Any) -> bool:
     """Whether a value is a run of LangSmith."""
-    return isinstance(value, dict) and {"id", "run_type", "inputs"} <= value.keys()
+    return isinstance(value, dict) and {"id", "run_type"} <= value.keys()
 
 
 def _run(run: dict[str, Any], trace_id: str) -> TraceSpan | SkippedTrace:

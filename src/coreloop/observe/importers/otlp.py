@@ -190,7 +190,7 @@ def _tool(
 def _unwrapped(result: Any) -> tuple[Any, str | None]:
     """The content of a message of LangChain, and its text if the message says that the tool failed."""
     held = decoded(result)
-    for key in ("output", "kwargs"):
+    for key in ("output", "kwargs", "data"):
         held = held[key] if isinstance(held, dict) and isinstance(held.get(key), dict) else held
     if not isinstance(held, dict) or held.get("type") != "tool" or "content" not in held:
         return result, None
