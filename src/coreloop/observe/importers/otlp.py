@@ -44,6 +44,7 @@ _MESSAGES: Final = ("otel.status_description", "error.message", "exception.messa
 _FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "true")
 _SCALARS: Final = ("stringvalue", "boolvalue", "intvalue", "doublevalue", "bytesvalue")
 _BASE64_CHARS: Final = (12, 24)  # of 8 and 16 bytes
+_OF_CALLS: Final = ("tool_calls", "tool_call_id")
 _NO_SPANS: Final = ("info", "assessments")  # of MLflow, which have ids of spans, too
 _DEEPEST: Final = 12
 
@@ -68,7 +69,7 @@ def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan | S
     elif isinstance(value, dict):
         if (rows := _rows(value)) is not None:
             yield from _spans_in(rows, depth - 1)
-        elif _ids(value) is not None or known.kind_of(value) is not None:
+        elif _ids(_plain(value)) is not None or known.kind_of(value) is not None:
             yield value
         else:
             held = [decoded(item) for key, item in value.items() if key not in _NO_SPANS]
@@ -91,7 +92,7 @@ def _rows(table: dict[str, Any]) -> list[Any] | None:
 
 def _assessed(info: Any, spans: Iterable[Any]) -> Iterator[TraceSpan]:
     """The assessments of a trace of MLflow, whose own id of it is not the one of its spans."""
-    ids = next((ids for span in spans if isinstance(span, dict) and (ids := _ids(span))), None)
+    ids = next((ids for span in spans if isinstance(span, dict) and (ids := _ids(_plain(span)))), None)
     scores = scores_in(info) if isinstance(info, dict) else ()
     if scores and ids is not None:
         yield TraceSpan(trace_id=ids[0], id="info", kind="trace", name="assessments", scores=scores)
@@ -104,8 +105,7 @@ def _plain(span: Mapping[str, Any]) -> dict[str, Any]:
     return {key.removeprefix("context.").replace("_", "").lower(): value for key, value in parts.items()}
 
 
-def _ids(span: Mapping[str, Any]) -> tuple[str, str] | None:
-    named = _plain(span)
+def _ids(named: Mapping[str, Any]) -> tuple[str, str] | None:
     own_id = first(named, "spanid", "id" if {"duration", "timestamp"} <= named.keys() else "spanid")
     trace_id, span_id = _hexadecimal(named.get("traceid")), _hexadecimal(own_id)
     return (trace_id, span_id) if trace_id is not None and span_id is not None else None
@@ -133,7 +133,8 @@ def _times(named: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
 
 def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     """Read a span of OTLP, or a flat one."""
-    ids, named = _ids(span), _plain(span)
+    named = _plain(span)
+    ids = _ids(named)
     if ids is None:
         return SkippedTrace("attributes of a span without its ids and times")
     of_events = [_event(event) for event in listed(first(named, "events", "logs")) if isinstance(event, dict)]
@@ -166,10 +167,12 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     if kind == "tool":
         return _tool(common, attributes, dict(of_events))
     messages = known.conversation_of(attributes, of_events)
-    question = known.question_of(attributes) or question_in(messages)
+    question = question_in(messages) or known.question_of(attributes)
     answer, last = known.answer_of(attributes), messages[-1] if messages else {}
     if answer is None and last.get("role") == "assistant" and not last.get("tool_calls"):
         answer = body_text(last.get("content"))
+    if all(isinstance(part.get("content"), str) and part.keys().isdisjoint(_OF_CALLS) for part in messages):
+        messages = []
     return replace(common, question=question, answer=answer, messages=messages)
 
 

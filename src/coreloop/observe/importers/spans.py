@@ -106,8 +106,9 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
     models = [span for span in spans if span.kind == "model"]
     question = next((span.question for span in rest if span.question), None)
-    told = _told(models) or _told(rest)
-    calls = _completed(list(map(_call, outermost)), told) if outermost else told
+    calls = list(map(_call, outermost))
+    if not all(call.error or call.result is not ... for call in calls) or not calls:
+        calls = _completed(calls, _told(models) or _told(rest))
     if not calls and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
@@ -177,8 +178,10 @@ def _key(args: Mapping[str, Any]) -> bytes:
         return b""
 
 
-def _completed(calls: list[TracedCall], told: Sequence[TracedCall]) -> list[TracedCall]:
+def _completed(calls: list[TracedCall], told: list[TracedCall]) -> list[TracedCall]:
     """Calls of spans without content, with that of the models' messages if these have as many of a tool."""
+    if not calls:
+        return told
     for name in {call.name for call in calls}:
         own, others = ([call for call in side if call.name == name] for side in (calls, told))
         for call, other in zip(own, others, strict=False) if len(own) == len(others) else ():
