@@ -91,8 +91,8 @@ def drive(
 
 
 def _uv(*words: str) -> str:
-    """What uv complains about when it fails, else nothing."""
-    done = subprocess.run(["uv", *words], capture_output=True, text=True, check=False)
+    """What uv complains about when it fails, else nothing; the constraints of this project are not its."""
+    done = subprocess.run(["uv", *words], cwd=_CACHE, capture_output=True, text=True, check=False)
     return " ".join(done.stderr.split()) or "uv failed" if done.returncode else ""
 
 

@@ -40,7 +40,7 @@ _MARKS: Final = {
     "langsmith": (b'"run_type"',),
     "langfuse": (b'"observations"', b'"projectId"', b'"traceId"', b'"startTime"', b'"start_time"'),
     "otlp": (b'"traceId"', b'"traceID"', b'trace_id"', b'"resourceSpans"', b'"resource_spans"'),
-    "openai-chat": (b'"messages"', b'"role"'),
+    "openai-chat": (b'"messages"', b'"role"', b'"type"', b'"kind"', b'"parts"', b'"from"'),
 }
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 

@@ -1,9 +1,8 @@
-"""Message lists in the format of OpenAI's chat API, from any provider: one request per list.
+"""Message lists of OpenAI's chat API, or of any of the `message_forms`: one request per list.
 
 ``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required. A
-list of messages may stand alone, and a list or an object may hold many. A message of role ``tool`` has the
-result and id of a call; the older ``function_call`` has no id. Messages of Anthropic's API (``tool_use`` and
-``tool_result`` blocks) and items of OpenAI's Responses API are turned into such messages first.
+list of messages may stand alone, and a list or an object may hold many; a request to a model and its response
+are a list, too. A result belongs to the call of its id, else of its name and place where that is unambiguous.
 """
 
 import re
@@ -14,25 +13,19 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.observe.calls import AskedCalls
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
-from coreloop.observe.importers.trace_values import (
-    arguments,
-    block_error,
-    blocks,
-    body_text,
-    decoded,
-    first,
-    listed,
-    read_time,
-    received,
-    text,
-)
+from coreloop.observe.importers import message_forms as forms
+from coreloop.observe.importers import trace_values as values
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
 
-NAME: Final = "openai-chat"
+NAME: Final = forms.CHAT
 SUFFIXES: Final = (".jsonl", ".json")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
+_UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
+_UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
+_MAX_SEARCHED: Final = 50  # messages, until one of a known form
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _MAX_ERROR_FIELDS: Final = 3
@@ -41,26 +34,112 @@ _FAILED: Final = re.compile(
     r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
     r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
 )
-# Items of the Responses API without a role.
-_ITEMS: Final = ("function_call", "function_call_output", "reasoning")
-_TIMES: Final = ("ts", "timestamp", "created_at", "created")
-_SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
+# Calls whose arguments are the answer of an agent.
+_FINAL: Final = re.compile(r"final_(?:answer|result)\w*|[Ff]inish|submit")
+# Keys in snake case, of a chat, its metadata or a message; ``createdAt`` is ``created_at``.
+_TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time")
+_SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
+_MODELS: Final = ("model", "model_name", "model_id", "model_version")
+# Keys of what a model was sent and of its reply, and those in which replies of APIs hold messages.
+_EXCHANGES: Final = (("messages", "response"), ("request", "response"), ("input", "output"))
+_HOLDERS: Final = ("messages", "input", "contents", "output", "choices", "candidates", "message", "content")
+# Keys of a step in the trace of a run: its input and output are no conversation.
+_OF_A_RUN: Final = frozenset({"traceId", "span_id", "spanId", "run_type", "parent_run_id", "observations"})
+_OF_A_STEP: Final = ("input", "inputs", "output", "outputs", "request", "response", "prompt", "attributes")
 
 
 @dataclass(slots=True)
 class Chat:
-    """The content of the messages read so far."""
+    """The content of the messages read so far.
+
+    Attributes
+    ----------
+    unknown_kinds : list of str
+        Of blocks and messages that no form has.
+    n_unpaired : int
+        Results that belong to no call, or may belong to several.
+    """
 
     question: str | None = None
     calls: AskedCalls = field(default_factory=AskedCalls)
     answer: str = ""
     is_answered: bool = False
     rounds: int = 0
+    unknown_kinds: list[str] = field(default_factory=list)
+    n_unpaired: int = 0
+    _waiting: list[tuple[str, TracedCall]] = field(default_factory=list)  # calls since the last results
+    results: list[dict[str, Any]] = field(default_factory=list)  # since the last other message
+    _ids: set[str | None] = field(default_factory=set)
 
     @property
     def answer_chars(self) -> int | None:
         """Length of the answer; None if the messages end before one."""
         return len(self.answer) if self.answer or self.is_answered else None
+
+    def add(self, role: str, steps: list[forms.Step]) -> None:
+        """Add a message."""
+        if role != "tool":
+            self.pair()
+        body = "\n".join(value for what, value in steps if what == forms.TEXT and value)
+        kinds = [what for what, _ in steps]
+        if role == "user" and (body or forms.RESULT not in kinds):
+            if self.question is None:
+                self.question = body
+            else:
+                self.calls.hear(body)
+        elif role == "assistant":
+            self.rounds += 1
+            self.answer = body or self.answer
+            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT
+        for what, value in steps:
+            if what == forms.CALL:
+                self._ask(value)
+            elif what == forms.RESULT:
+                self.results.append(value)
+            else:
+                self.pair()
+                self.unknown_kinds += [value] if what == forms.UNKNOWN else []
+
+    def _ask(self, call: dict[str, Any]) -> None:
+        if _FINAL.fullmatch(call["name"]):  # its arguments are the answer
+            self.answer, self.is_answered = self.answer or str(call["arguments"]), True
+        id = call["id"] or f"call {len(self.calls.all)}"
+        self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
+        self._waiting.append((id, self.calls.all[-1]))
+        self._ids.add(call["id"])
+
+    def pair(self) -> None:
+        """Give the results to their calls; a result that may belong to several calls stays with none."""
+        by_place: list[dict[str, Any]] = []
+        early: list[dict[str, Any]] = []
+        for result in self.results:
+            id = result["id"]
+            if id in self.calls.open:
+                self._answer(id, result)
+            elif id is None:
+                by_place.append(result)
+            elif id not in self._ids:
+                early.append(result)
+        for name in (*dict.fromkeys(result["name"] for result in by_place if result["name"]), None):
+            given = [result for result in by_place if name in (None, result["name"])]
+            waiting = [
+                (id, call)
+                for id, call in self._waiting
+                if call.answered is None and name in (None, call.name)
+            ]
+            if len(given) == len(waiting):
+                for (id, _), result in zip(waiting, given, strict=True):
+                    self._answer(id, result)
+                by_place = [result for result in by_place if name not in (None, result["name"])]
+        self._waiting = [] if self.results else self._waiting
+        self.n_unpaired += len(by_place)
+        self.results = early
+
+    def _answer(self, id: str, result: dict[str, Any]) -> None:
+        error = result["error"] or (
+            None if result["unknown"] else _error(values.body_text(result["content"]))
+        )
+        self.calls.answer(id, **values.received(result["content"]), error=error, unknown=result["unknown"])
 
 
 def read(
@@ -75,60 +154,127 @@ def read(
     undated : datetime, optional
         End of all requests without a time, which are skipped by default.
     """
-    yield from read_parts(files, lambda document: (_request(chat, undated) for chat in _chats(document)))
+    yield from read_each(files, lambda file: _read_file(file, undated))
+
+
+def _read_file(file: TraceFile, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
+    """Read the chats of a file; those of its lines that are messages are a chat for each session."""
+    lines: dict[str | None, list[dict[str, Any]]] = {}
+    with file.open() as opened:
+        for document in read_documents(opened):
+            if isinstance(document, SkippedTrace):
+                yield document
+            elif isinstance(document, dict) and forms.form_of(document):
+                lines.setdefault(_named([document], _SESSIONS), []).append(document)
+            else:
+                for chat in _chats(document):
+                    yield from _parts(chat, undated)
+    for messages in lines.values():
+        yield from _parts({"messages": messages}, undated)
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     """Yield the chats of a document, each with its ``messages``; what holds none is yielded as it is."""
+    document = values.decoded(document)
     if _is_messages(document):
         yield {"messages": document}
         return
-    about, held = {}, document
-    if isinstance(document, dict) and not _is_chat(document):
-        values = [value for value in document.values() if value and _holds_messages(value)]
-        if len(values) == 1:  # else it is a log of a model's input and output, not a conversation
-            [held] = values
-            about = document if isinstance(held, dict) or _is_messages(held) else {}
-    if not depth or (held is document and not isinstance(document, list)):
+    if isinstance(document, list) and depth:
+        for part in document:
+            yield from _chats(part, depth - 1)
+        return
+    if not isinstance(document, dict) or not depth or _OF_A_RUN & document.keys():
         yield document
         return
-    for part in held if isinstance(held, list) and not about else [held]:
-        for chat in _chats(part, depth - 1):
-            yield {**about, **chat} if about and isinstance(chat, dict) else chat
+    exchanged = _exchanged(document)
+    if exchanged or _is_chat(document):
+        yield {**document, "messages": exchanged} if exchanged else document
+        return
+    names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP]
+    inner = ((value, list(_chats(value, depth - 1))) for value in map(document.get, names) if value)
+    held = [(value, chats) for value, chats in inner if any(map(_is_chat, chats))]
+    if len(held) != 1:  # with several, it is a log of a model's input and output, not a conversation
+        yield document
+        return
+    [(value, chats)] = held
+    about = document if not isinstance(value, list) or _is_messages(value) else {}
+    for chat in chats:
+        yield {**about, **chat} if isinstance(chat, dict) else chat
 
 
 def _is_messages(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and ("role" in item or item.get("type") in _ITEMS) for item in value
-    )
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return False
+    return any(forms.form_of(item) for item in value[:_MAX_SEARCHED])
 
 
 def _is_chat(value: Any) -> bool:
-    messages = value.get("messages") if isinstance(value, dict) else None
+    messages = values.decoded(value.get("messages")) if isinstance(value, dict) else None
     return isinstance(messages, list) and not (messages and all(isinstance(item, list) for item in messages))
 
 
-def _holds_messages(value: Any) -> bool:
-    first = value[0] if isinstance(value, list) and value else value
-    return _is_messages(value) or _is_messages(first) or _is_chat(first)
+def _exchanged(value: dict[str, Any]) -> list[Any]:
+    """The messages of a request to a model and of its response; empty if it is none."""
+    for asked, given in _EXCHANGES:
+        question, answer = values.text(value.get(asked)), values.text(value.get(given))
+        said, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
+        if replies and question and not said:
+            said = [{"role": "user", "content": question}]
+        if said and answer and not replies:
+            replies = [{"role": "assistant", "content": answer}]
+        if replies and (said or value.get("object") == "response") and said[-len(replies) :] != replies:
+            return [*said, *replies]
+    return []
 
 
-def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrace:
-    if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
-        return FOREIGN
-    messages = [message for message in chat["messages"] if isinstance(message, dict)]
+def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
+    """The messages of a request or a reply of any API."""
+    value = values.decoded(value)
+    if value and _is_messages(value):
+        return list(value)
+    if isinstance(value, list):
+        value = value[0] if value else None  # the first choice
+    if not isinstance(value, dict) or not depth:
+        return []
+    if forms.form_of(value):
+        return [value]
+    held = (_messages_in(value.get(key), depth - 1) for key in _HOLDERS)
+    return next(filter(None, held), [])
+
+
+def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
+    """The request of a chat, and what could not be read of it."""
+    messages = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
+    if not isinstance(messages, list):
+        yield FOREIGN
+        return
+    messages = [message for message in messages if isinstance(message, dict)]
+    known = [form for message in messages if (form := forms.form_of(message))]
+    if messages and not known:
+        yield FOREIGN
+        return
     error, violation = _outcome(chat, is_empty=not messages)
     if not messages and violation is None:
-        return _NO_MESSAGES
-    id = text(first(chat, "request_id", "id"))
-    own_times = (time for key in _TIMES if (time := read_time(chat.get(key))) is not None)
-    ended = next(own_times, undated)
+        yield _NO_MESSAGES
+        return
+    times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
+    ended = next(times, undated)
     if ended is None:
-        return NO_TIME
+        yield NO_TIME
+        return
     content = read_messages(messages)
+    if messages and content.question is None and not content.rounds and violation is None:
+        yield _NO_MESSAGES
+        return
+    yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
+    is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
+    if is_unseen and not content.calls.all:
+        yield _UNSEEN_CALLS
+        return
+    id = values.text(values.first(chat, "request_id", "id"))
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
-    return TracedRequest(
-        source=NAME,
+    yield TracedRequest(
+        source=next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
@@ -136,11 +282,30 @@ def _request(chat: Any, undated: datetime | None) -> TracedRequest | SkippedTrac
         answer_chars=content.answer_chars,
         error=error,
         violation=violation,
-        model=text(chat.get("model")),
-        session_id=text(first(chat, *_SESSIONS)),
+        model=_named([chat, *messages], _MODELS),
+        session_id=_named([chat, *messages], _SESSIONS),
         rounds=content.rounds,
         scores=scores_in(chat),
     )
+
+
+def _time_of(holder: dict[str, Any]) -> datetime | None:
+    """The time of a chat or a message, or of its metadata or last part."""
+    found = (held.get(key) for held in _holders(holder) for key in _TIMES)
+    return next((time for value in found if (time := values.read_time(value)) is not None), None)
+
+
+def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
+    """The first text under a key, of a chat, its metadata, or its messages."""
+    found = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
+    return next(filter(None, found), None)
+
+
+def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    keys = ("metadata", "response_metadata", "request", "response")
+    for held in (holder, *map(holder.get, keys), *values.listed(holder.get("parts"))[-1:]):
+        if isinstance(held, dict):
+            yield {forms.snake(key): value for key, value in held.items()}
 
 
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
@@ -157,62 +322,13 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 
 
 def read_messages(messages: list[Any]) -> Chat:
-    """Read the messages of a chat; anything else among them is passed over."""
+    """Read the messages of a chat, of any form; anything else among them is passed over."""
     chat = Chat()
-    for message in _in_one_form([message for message in messages if isinstance(message, dict)]):
-        role, body = message.get("role"), body_text(message.get("content"))
-        if role == "user" and chat.question is None:
-            chat.question = body
-        elif role == "user":
-            chat.calls.hear(body)
-        elif role == "assistant":
-            chat.rounds += 1
-            chat.answer = body or chat.answer
-            calls = _tool_calls(message)
-            chat.is_answered = not calls
-            for call in calls:
-                function = call["function"] if isinstance(call.get("function"), dict) else call
-                name = text(function.get("name")) or text(call.get("function")) or "?"
-                id = text(call.get("id")) or f"function {name}"
-                chat.calls.ask(id, name, arguments(first(function, "arguments", "args")))
-        elif role in ("tool", "function"):  # a tuple: a role may be of any kind
-            id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
-            error = block_error(message) or error_in(message.get("error"), "type", "message") or _error(body)
-            chat.calls.answer(id, **received(message.get("content")), error=error)
+    for role, steps in forms.steps_in(messages):
+        chat.add(role, steps)
+    chat.pair()
+    chat.n_unpaired += len(chat.results)
     return chat
-
-
-def error_in(error: Any, *keys: str) -> str | None:
-    """Return an error that is a text, or an object with ``keys``."""
-    if not isinstance(error, dict):
-        return text(error)
-    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
-
-
-def _in_one_form(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield messages with ``tool_calls`` and of role ``tool``, also for blocks and items."""
-    for message in messages:
-        content, id = message.get("content"), message.get("call_id")
-        if message.get("type") == "function_call":
-            yield {"role": "assistant", "tool_calls": [{"id": id, "function": message}]}
-        elif message.get("type") == "function_call_output":
-            yield {"role": "tool", "tool_call_id": id, "content": message.get("output")}
-        elif message.get("role") == "user" and (results := blocks(content, "tool_result")):
-            for result in results:
-                yield {**result, "role": "tool", "tool_call_id": result.get("tool_use_id")}
-            if body_text(content):
-                yield message
-        elif message.get("role") == "assistant" and (used := blocks(content, "tool_use")):
-            calls = [{**call, "arguments": call.get("input")} for call in used]
-            yield {**message, "tool_calls": calls}
-        else:
-            yield message
-
-
-def _tool_calls(message: dict[str, Any]) -> list[dict[str, Any]]:
-    calls = [call for call in listed(message.get("tool_calls")) if isinstance(call, dict)]
-    function = message.get("function_call")
-    return [*calls, {"function": function}] if isinstance(function, dict) else calls
 
 
 def _error(body: str) -> str | None:
@@ -221,10 +337,10 @@ def _error(body: str) -> str | None:
     if failed:
         last = body.rstrip().rpartition("\n")[2].strip()
         return last if failed["traceback"] and last else body
-    value = decoded(body) if body.lstrip().startswith("{") else None
+    value = values.decoded(body) if body.lstrip().startswith("{") else None
     if not isinstance(value, dict) or len(value) > _MAX_ERROR_FIELDS:
         return None
     error = value.get("error")
     if isinstance(error, dict):
-        return text(error.get("message")) or (body if error else None)
-    return text(error) or None
+        return values.text(error.get("message")) or (body if error else None)
+    return values.text(error) or None

@@ -174,8 +174,8 @@ def body_text(body: object) -> str:
 
 def received(content: object) -> dict[str, Any]:
     """Return the result that a model received for `AskedCalls.answer`, and its size as text."""
-    size_bytes = len(body_text(content).encode("utf-8", "replace"))
-    return {"result": ... if content is None else content, "size_bytes": size_bytes}
+    size = size_bytes(content if isinstance(content, dict) else body_text(content))
+    return {"result": ... if content is None else content, "size_bytes": size}
 
 
 def blocks(body: object, kind: str) -> list[dict[str, Any]]:
@@ -188,6 +188,13 @@ def block_error(result: Mapping[str, Any]) -> str | None:
     if not result.get("is_error"):
         return None
     return _ERROR_TAG.sub("", body_text(result.get("content"))).strip() or "failed"
+
+
+def error_in(error: Any, *keys: str) -> str | None:
+    """Return an error that is a text, or an object with ``keys``."""
+    if not isinstance(error, dict):
+        return text(error)
+    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
 
 
 def _is_text(part: object) -> bool:

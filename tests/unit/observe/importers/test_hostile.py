@@ -96,7 +96,20 @@ SOUND: dict[str, Any] = {
                 {"type": "function_call_output", "call_id": "c", "output": "fine"},
                 {"role": "assistant", "content": "so"},
             ],
-        }
+        },
+        {
+            "id": "f",
+            "metadata": {"createdAt": "2026-04-25T09:30:00Z"},
+            "messages": [
+                {"type": "ai", "data": {"tool_calls": [{"id": "a"}], "invalid_tool_calls": [{"id": "e"}]}},
+                {"type": "tool", "content": "no", "tool_call_id": "a", "status": "error"},
+                {"role": "model", "parts": [{"functionCall": {"name": "show", "args": {"a": 1}}}]},
+                {"role": "user", "parts": [{"functionResponse": {"response": {"error": "no"}}}]},
+                {"role": "assistant", "parts": [{"type": "tool-show", "state": "output-error"}]},
+                {"role": "tool", "content": [{"toolCallId": "b", "output": {"type": "json", "value": 1}}]},
+                {"kind": "request", "parts": [{"part_kind": "tool-return", "content": [{"msg": "no"}]}]},
+            ],
+        },
     ],
     "inspect": [
         {

@@ -16,7 +16,7 @@ from coreloop.observe.importers import openai_chat
 from coreloop.observe.importers.append_requests import run_import
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
-from foreign_traces import LONG_AGO, recorded, requests, skips, write_document, write_lines
+from foreign_traces import LONG_AGO, recorded, requests, skips, write_lines
 from retail_shop import dated
 
 Episodes = list[tuple[dict[str, Any], dict[str, Any]]]
@@ -103,7 +103,7 @@ def test_the_older_form_has_no_ids(tmp_path: Path) -> None:
     assert [(made.name, made.result) for made in request.calls] == [("show", "fine")]
 
 
-# messages of Anthropic's API, and items of OpenAI's Responses API
+# messages of Anthropic's API
 
 
 def uses(*calls: tuple[str, str, Any]) -> dict[str, Any]:
@@ -163,28 +163,6 @@ def test_blocks_of_anthropic_are_calls_and_results(tmp_path: Path) -> None:
 def test_errors_of_blocks(tmp_path: Path, content: Any, flag: dict[str, Any], error: str | None) -> None:
     [made] = only(tmp_path, says("?"), uses(("t1", "get", {})), returns(("t1", content), **flag)).calls
     assert made.error == error
-
-
-def test_items_of_the_responses_api_are_calls_and_results(tmp_path: Path) -> None:
-    def asked(id: str, args: str) -> dict[str, Any]:
-        return {"type": "function_call", "id": f"fc_{id}", "call_id": id, "name": "get", "arguments": args}
-
-    items: list[dict[str, Any]] = [
-        says("Where does u77 sit?"),
-        {"type": "reasoning", "summary": []},
-        asked("c1", '{"id": "u77"}'),
-        asked("c2", "{}"),
-        {"type": "function_call_output", "call_id": "c2", "output": "Error: no id"},
-        {"type": "function_call_output", "call_id": "c1", "output": "room 4"},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Room 4."}]},
-    ]
-    path = write_document(tmp_path / "a.json", {"id": "r", "created_at": TS, "input": items})
-    [request] = requests("openai-chat", path)
-    assert (request.question, request.answer_chars) == ("Where does u77 sit?", 7)
-    assert [(made.args, made.error, made.result) for made in request.calls] == [
-        ({"id": "u77"}, None, "room 4"),
-        ({}, "Error: no id", "Error: no id"),
-    ]
 
 
 @pytest.mark.parametrize(
