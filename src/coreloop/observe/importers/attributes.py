@@ -6,7 +6,6 @@ from typing import Any, Final, Literal
 
 from coreloop.observe.importers.trace_values import (
     answer_in,
-    body_text,
     decoded,
     first,
     listed,
@@ -70,7 +69,6 @@ _KNOWN: Final = (
 _NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.(\d+)\.(.+)")
 _MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
-_ROLES: Final = {"human": "user", "ai": "assistant", "model": "assistant"}
 _DEEPEST: Final = 6
 
 Attributes = Mapping[str, Any]
@@ -178,7 +176,7 @@ def conversation_of(
     replied = _messages(attributes, *_REPLIED)
     calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
     if not replied and (calls or answer):
-        replied = list(_messages_of({"role": "assistant", "content": answer, "tool_calls": calls}))
+        replied = [_unwrapped_message({"role": "assistant", "content": answer, "tool_calls": calls})]
     return [*_messages(attributes, *_SENT, *_IN), *(replied or _messages(attributes, *_OUT))]
 
 
@@ -189,47 +187,29 @@ def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
     match = _MESSAGE_EVENT.fullmatch(name) if isinstance(name, str) else None
     if match is not None:
         message = dict(about)
-        for key in ("gen_ai.event.content", "message", "content"):
-            inside = decoded(message.get(key))
-            if isinstance(inside, dict):
-                message.update(inside)
-            elif isinstance(inside, list) or key == "message":
-                message["content"] = first({"inside": inside, **message}, "inside", "content")
+        for key in ("gen_ai.event.content", "message"):
+            inside = decoded(message.pop(key, None))
+            message |= inside if isinstance(inside, dict) else {"content": inside} if inside else {}
+        content = decoded(message.get("content"))
+        message["content"] = content if isinstance(content, list) else message.get("content")
         call_id = first(message, "tool_call_id", "id")
-        yield from _messages_of({**message, "role": match[1] or "assistant", "tool_call_id": call_id})
+        yield _unwrapped_message({**message, "role": match[1] or "assistant", "tool_call_id": call_id})
 
 
 def _messages(attributes: Attributes, *keys: str) -> list[dict[str, Any]]:
     for key in keys:
         messages = list(message_objects(decoded(attributes.get(key))))
         if messages:
-            return [plain for message in messages for plain in _messages_of(message)]
+            return [_unwrapped_message(message) for message in messages]
     return []
 
 
-def _messages_of(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A message without the wrappers of OpenInference; the parts of GenAI as calls and results."""
-    role = first(message, "role", "type")
-    parts = [part for part in listed(message.get("parts")) if isinstance(part, dict)]
-    for part in parts:
-        if part.get("type") == "tool_call_response":
-            result = first(part, "response", "result")
-            yield {"role": "tool", "tool_call_id": part.get("id"), "content": result}
-    calls = [_call(_unwrapped(call, "tool_call")) for call in _rows(message.get("tool_calls"))]
-    calls += [part for part in parts if part.get("type") == "tool_call"]
+def _unwrapped_message(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the wrappers that OpenInference has around calls and parts."""
+    calls = [_unwrapped(call, "tool_call") for call in _rows(message.get("tool_calls"))]
     contents = [_unwrapped(part, "message_content") for part in _rows(message.get("contents"))]
-    typed = [part for part in parts if "type" in part]  # not Gemini's
-    body = body_text(typed) or body_text(contents)
-    plain = {**message, "role": _ROLES.get(role, role) if isinstance(role, str) else None}
-    plain |= {key: value for key, value in (("tool_calls", calls), ("content", body)) if value}
-    if body or calls or not typed:
-        yield plain
-
-
-def _call(call: dict[str, Any]) -> dict[str, Any]:
-    """A call with names of OpenAI's also if Vercel's SDK wrote it."""
-    named = {"id": call.get("toolCallId"), "name": call.get("toolName"), "arguments": call.get("input")}
-    return {**named, **call}
+    wrapped = {"tool_calls": calls, "content": contents}
+    return {**message, **{key: value for key, value in wrapped.items() if value}}
 
 
 def _unwrapped(value: Any, wrapper: str) -> dict[str, Any]:

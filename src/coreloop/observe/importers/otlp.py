@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
+from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace_values import (
     arguments,
@@ -44,7 +45,7 @@ _MESSAGES: Final = ("otel.status_description", "error.message", "exception.messa
 _FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "true")
 _SCALARS: Final = ("stringvalue", "boolvalue", "intvalue", "doublevalue", "bytesvalue")
 _BASE64_CHARS: Final = (12, 24)  # of 8 and 16 bytes
-_OF_CALLS: Final = ("tool_calls", "tool_call_id")
+_NO_MESSAGE: Final = "error"
 _NO_SPANS: Final = ("info", "assessments")  # of MLflow, which have ids of spans, too
 _DEEPEST: Final = 12
 
@@ -168,12 +169,12 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
         return _tool(common, attributes, dict(of_events))
     messages = known.conversation_of(attributes, of_events)
     question = question_in(messages) or known.question_of(attributes)
-    answer, last = known.answer_of(attributes), messages[-1] if messages else {}
-    if answer is None and last.get("role") == "assistant" and not last.get("tool_calls"):
-        answer = body_text(last.get("content"))
-    if all(isinstance(part.get("content"), str) and part.keys().isdisjoint(_OF_CALLS) for part in messages):
-        messages = []
-    return replace(common, question=question, answer=answer, messages=messages)
+    answer, reply = known.answer_of(attributes), read_messages(messages[-1:])
+    if answer is None and reply.answer_chars is not None:
+        answer = reply.answer
+    chat = read_messages(messages)
+    has_calls = chat.calls.all or chat.n_unpaired
+    return replace(common, question=question, answer=answer, messages=messages if has_calls else [])
 
 
 def _tool(
@@ -187,6 +188,7 @@ def _tool(
     args = arguments(asked.get("content") if args is None else args)
     result, error = _unwrapped(replied.get("message") if result is None else result)
     error, size = span.error or error, size_bytes(result)
+    error = body_text(decoded(result)) or error if error == _NO_MESSAGE else error
     return replace(span, name=name, args=args, result_size_bytes=size, result=decoded(result), error=error)
 
 
@@ -221,7 +223,7 @@ def _error(
     messages = [known.exception_in(about) for name, about in events if name == "exception"]
     messages += [first(inside, "message", "description"), named.get("statusmessage")]
     messages += map(attributes.get, _MESSAGES)
-    return next(filter(None, map(text, messages)), None) or kind or "error"
+    return next(filter(None, map(text, messages)), None) or kind or _NO_MESSAGE
 
 
 def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,18 +1,18 @@
 """Groups the spans of tracing tools by trace and converts each trace into a request."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from coreloop.base.project.score_rule import Score
-from coreloop.base.record_lines import MAX_CHARS, canonical_json
+from coreloop.base.record_lines import MAX_CHARS
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.trace_values import blocks, size_bytes
+from coreloop.observe.importers.trace_values import size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
@@ -151,31 +151,19 @@ def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
     earlier: dict[str | None, int] = {}
     messages: list[dict[str, Any]] = []
     for span in spans:
-        is_new = any(message.get("role") == "user" for message in span.messages)
+        is_new = read_messages(span.messages).question is not None
         messages = span.messages if is_new else [*messages, *span.messages]  # only what is new was sent
         chat, same = read_messages(messages), Counter[Hashable]()
-        n_earlier = earlier.setdefault(chat.question, _n_before_question(messages))
-        for call in chat.calls.all[n_earlier:]:
-            key = (chat.question, call.name, _key(call.args))
+        chat.calls.ask(None, "", {})  # has what the user wrote after the last call
+        *asked, _ = chat.calls.all
+        turns = [index for index, call in enumerate(chat.calls.all) if call.user_texts]
+        for call in asked[earlier.setdefault(chat.question, turns[-1] if turns else 0) :]:
+            key = (chat.question, call.name, size_bytes(call.args))
             same[key] += 1
             known = calls.get((key, same[key]))
             if known is None or known.unknown:
                 calls[key, same[key]] = call
     return list(calls.values())
-
-
-def _n_before_question(messages: list[dict[str, Any]]) -> int:
-    """The number of calls before the last message of the user that is no result."""
-    users = [index for index, message in enumerate(messages) if message.get("role") == "user"]
-    asked = [index for index in users if not blocks(messages[index].get("content"), "tool_result")]
-    return len(read_messages(messages[: asked[-1]]).calls.all) if asked else 0
-
-
-def _key(args: Mapping[str, Any]) -> bytes:
-    try:
-        return canonical_json(args)
-    except (TypeError, RecursionError):
-        return b""
 
 
 def _completed(calls: list[TracedCall], told: list[TracedCall]) -> list[TracedCall]:
