@@ -121,7 +121,9 @@ SOUND: dict[str, Any] = {
                     "scores": {"exact": {"value": "C"}},
                     "output": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
                     "attachments": {"a": "x"},
+                    "events_data": {"messages": [{"role": "user", "content": "왜?"}]},
                     "events": [
+                        {"event": "model", "input_refs": [[0, 1]], "output": {"choices": []}},
                         {
                             "event": "tool",
                             "function": "show",
