@@ -24,7 +24,7 @@ _OUT: Final = (
 # Before these: OpenTelemetry GenAI, pydantic-ai, Vercel AI SDK, Google ADK.
 ARGUMENTS: Final = (
     "gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args",
-    *_IN, "tool.parameters",
+    *_IN,
 )  # fmt: skip
 RESULT: Final = (
     "gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response", *_OUT,
