@@ -16,6 +16,7 @@ from coreloop.observe.importers.trace_values import size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
+_BEGINNING: Final = SkippedTrace("beginning of a conversation that goes on in another trace")
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
@@ -81,8 +82,26 @@ def requests(
             part = replace(part, result=None)  # noqa: PLW2901 - no one looks into it
         spans = traces.setdefault(part.trace_id, {})
         spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
-    for spans in sorted(traces.values(), key=lambda spans: max(map(_end, spans.values()))):
-        yield from _request(source, sorted(spans.values(), key=_start_order))
+    by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
+    ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
+    yield from _whole([part for spans in ordered for part in _request(source, spans)])
+
+
+def _whole(parts: list[TracedRequest | SkippedTrace]) -> Iterator[TracedRequest | SkippedTrace]:
+    """Leave out a trace that ends with a call whose result is in a later one, which has all its calls."""
+    answered: set[int] = set()
+    beginnings: set[str] = set()
+    for part in reversed(parts):
+        if isinstance(part, TracedRequest):
+            so_far = hash(part.question)
+            for call in part.calls:
+                so_far = hash((so_far, call.name, size_bytes(call.args)))
+                answered.update([] if call.unknown else [so_far])
+            if part.calls and part.calls[-1].unknown and part.answer_chars is None and so_far in answered:
+                beginnings.add(part.id)
+    for part in parts:
+        is_beginning = isinstance(part, TracedRequest) and part.id in beginnings
+        yield _BEGINNING if is_beginning else part
 
 
 def _end(span: TraceSpan) -> datetime:

@@ -255,3 +255,10 @@ def test_calls_of_earlier_requests_in_a_conversation_are_theirs(tmp_path: Path) 
     [request] = _requests(tmp_path, otlp(asked))
     assert [(call.args, call.unknown) for call in request.calls] == [(OTHER, "no result in the trace")]
     assert (request.question, request.answer_chars) == ("and in Rome?", None)
+
+
+def test_a_conversation_with_a_trace_for_each_reply_is_one_request(tmp_path: Path) -> None:
+    told = [(at, MESSAGES["GenAI"](CONVERSATION[:at], CONVERSATION[at : at + 1])) for at in (1, 3, 5)]
+    traces = [span(f"m{at}", {KIND: "LLM", **about}, at=at, trace=f"t{at}") for at, about in told]
+    [request] = _requests(tmp_path, otlp(*traces))
+    assert (len(request.calls), request.answer_chars) == (2, 5)
