@@ -49,9 +49,16 @@ def _run(run: dict[str, Any], trace_id: str) -> TraceSpan | SkippedTrace:
     extra = decoded(run.get("extra"))
     metadata = decoded(extra.get("metadata")) if isinstance(extra, dict) else None
     metadata = metadata if isinstance(metadata, dict) else {}
-    outputs, stats = decoded(run.get("outputs")), run.get("feedback_stats")
+    inputs, outputs = decoded(run.get("inputs")), decoded(run.get("outputs"))
+    if (
+        isinstance(inputs, dict)
+        and inputs.keys() == {"input"}
+        and (text(inputs["input"]) or "").startswith("{")
+    ):
+        inputs = inputs["input"]  # LangChain: the arguments as Python's repr
     if isinstance(outputs, dict) and outputs.keys() == {"output"}:
         outputs = outputs["output"]
+    stats = run.get("feedback_stats")
     stats = stats.items() if isinstance(stats, dict) else ()
     error = text(run.get("error"))
     raised = _RAISED.match(error) if error else None
@@ -67,7 +74,7 @@ def _run(run: dict[str, Any], trace_id: str) -> TraceSpan | SkippedTrace:
         "scores": {name: stat.get("avg") for name, stat in stats if isinstance(stat, dict)},
         "attributes": {
             "langfuse.observation.type": run.get("run_type"),
-            "input.value": run.get("inputs"),
+            "input.value": inputs,
             "output.value": outputs,
             "gen_ai.response.model": metadata.get("ls_model_name"),
             "gen_ai.provider.name": metadata.get("ls_provider"),

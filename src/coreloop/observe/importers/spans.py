@@ -127,7 +127,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     question = next((span.question for span in rest if span.question), None)
     calls = list(map(_call, outermost))
     if not all(call.error or call.result is not ... for call in calls) or not calls:
-        calls = _completed(calls, _told(models) or _told(rest))
+        calls = _completed(calls, _completed(_told(models), _told(rest)))
     if not calls and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return

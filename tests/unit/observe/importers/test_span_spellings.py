@@ -100,7 +100,7 @@ def _langsmith(flat: dict[str, Any]) -> dict[str, Any]:
         "trace_id": flat["context"]["trace_id"],
         "run_type": {"AGENT": "chain"}.get(flat["span_kind"], "tool"),
         "name": "find_rooms",
-        "inputs": json.loads(attributes.get("input.value", "{}")),
+        "inputs": {"input": str(json.loads(attributes.get("input.value", "{}")))},
         "outputs": {"output": attributes.get("output.value")},
         "error": raised if flat["status_code"] == "ERROR" else None,
     }
