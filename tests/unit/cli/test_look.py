@@ -166,7 +166,14 @@ def test_folder_without_traces_is_refused_with_the_known_formats(run: Run, tmp_p
     done = run(tmp_path / "traces", code=1)
     said, _, known = str(done.exception).partition("; known formats: ")
     assert said == "no request in 1 file"
-    assert set(known.split(", ")) == {"claude-code", "otlp", "langfuse", "inspect", "openai-chat"}
+    assert set(known.split(", ")) == {
+        "claude-code",
+        "otlp",
+        "langsmith",
+        "langfuse",
+        "inspect",
+        "openai-chat",
+    }
 
 
 def test_unusual_files_are_counted_and_not_fatal(run: Run, tmp_path: Path) -> None:
