@@ -96,14 +96,15 @@ def test_02_an_argument_is_cut_at_500_characters(tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("003-2")
-def test_02_a_line_of_more_than_4_kb_is_a_summary(tmp_path: Path) -> None:
+def test_02_a_request_of_more_than_4_kb_stands_on_several_lines(tmp_path: Path) -> None:
     with AuditCollector(question=QUESTION * 20, data_dir=tmp_path / "data") as audit:
         for number in range(200):
             audit.observe_tool_call(f"tool_{number}", {"text": "x" * 400}, ok=True)
         audit.flush(chunk_len=5)
-    line = only(tmp_path, "data/audit/ai-ask/*.jsonl").read_bytes()
-    assert len(line) <= 4096
-    assert json.loads(line)["chunk_len"] == 5
+    lines = only(tmp_path, "data/audit/ai-ask/*.jsonl").read_bytes().splitlines(keepends=True)
+    assert max(map(len, lines)) <= 4096
+    assert json.loads(lines[0])["chunk_len"] == 5
+    assert sum(len(json.loads(line)["tool_calls"]) for line in lines) == 200
 
 
 @pytest.mark.promise("003-2")

@@ -18,6 +18,7 @@ from typing import Any, Final
 import pytest
 
 from coreloop.base.record_lines import MAX_LINE_BYTES
+from coreloop.observe.reading.decode import raw_lines
 
 HERE: Final = Path(__file__).parent
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
@@ -83,11 +84,12 @@ def drive(
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        days = Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
+        days = [*Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")]
         lines = [line for day in days for line in day.read_bytes().splitlines(keepends=True)]
+        records = [json.loads(raw) for day in days for _, raw in raw_lines(day)]
     assert max(map(len, lines)) <= MAX_LINE_BYTES
     printed = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return [json.loads(line) for line in lines], printed
+    return records, printed
 
 
 def _uv(*words: str) -> str:

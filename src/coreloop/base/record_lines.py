@@ -17,7 +17,6 @@ from coreloop.base.records import (
     Record,
     ToolCall,
     encodable,
-    has_uncleared_flag,
     selector_value,
 )
 
@@ -30,6 +29,8 @@ ELIDED: Final = "…"
 """Replaces an argument's value that does not fit on the line."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _BRIEF_CHARS = 32
+_MOST_BYTES: Final = MAX_LINE_BYTES - 80  # a newline, and room for the names of the lists and a number
+_OF_EACH_LINE: Final = ("schema_version", "ts", "request_id", "origin")
 # orjson kills the process if a field of a dataclass with slots is not set.
 _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 MaskError = Callable[[str, Mapping[str, Any]], str]
@@ -195,13 +196,14 @@ def encode_line(
     *,
     mask_error: MaskError | None = None,
 ) -> bytes:
-    r"""Write a record as one line of at most 4,096 bytes, newline included.
+    r"""Write a record as a line of at most 4,096 bytes, newline included, or a long one as several.
 
-    A record that does not fit is reduced in this order: long argument strings and null or empty fields of
-    calls, lists and argument values of more than 32 characters and result sizes, long texts and unknown
-    fields, ``saw`` and then ``args_from`` of the first calls, argument values other than selectors, the last
-    ``override_calls``, the last ``tool_calls`` (counted in ``tool_calls_omitted``). ``case`` always fits.
-    The hashes are those of the full record; ``omitted_failure`` and ``omitted_error`` preserve its outcome.
+    Each of several lines begins with its number, ``part``. The first, 0, has all fields, and in
+    ``tool_calls_omitted`` the number of calls on the following ones; those have them in ``tool_calls``, and
+    further ``override_calls``.
+    Fields are cut if they fill a line by themselves, and so is a call: its long argument strings and null or
+    empty fields, then argument values of more than 32 characters and its result's size, then ``saw`` and
+    values other than selectors, then all arguments. The hashes are those of the full record.
 
     Parameters
     ----------
@@ -215,38 +217,70 @@ def encode_line(
     Returns
     -------
     bytes
-        Valid JSON and ``\n``.
+        Valid JSON and ``\n``, for each line.
     """
     line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    return line if len(line) <= MAX_LINE_BYTES else _fit(record, selectors or {}, mask_error)
+    return line if len(line) <= MAX_LINE_BYTES else _in_parts(record, selectors or {}, mask_error)
 
 
-def _fit(record: Record, selectors: Mapping[str, Iterable[str]], mask_error: MaskError | None) -> bytes:
-    calls = [{**call, "args": _expanded(call["args"])} for call in record["tool_calls"]]
-    if mask_error is not None:
-        for call in calls:
-            if call["error"] and isinstance(call["args"], dict):
-                call["error"] = mask_error(call["error"], call["args"])
-    chosen = [selectors.get(call["name"], DEFAULT_SELECTORS) for call in calls]
-    shorter = [_without_empty({**call, "args": shorten(call["args"], limit=80)}) for call in calls]
-    brief = [_brief(call, names) for call, names in zip(calls, chosen, strict=True)]
-    for attempt in (shorter, brief):
-        line = _line(record, attempt)
-        if len(line) <= MAX_LINE_BYTES:
-            return line
-    bounded = _bounded_fields(record)
-    outlined = [_outline(call, names) for call, names in zip(calls, chosen, strict=True)]
-    for attempt in (brief, outlined):
-        cut = _omit_field("saw", attempt, len(_line(bounded, attempt)) - MAX_LINE_BYTES)
-        cut = _omit_field("args_from", cut, len(_line(bounded, cut)) - MAX_LINE_BYTES)
-        line = _line(bounded, cut)
-        if len(line) <= MAX_LINE_BYTES:
-            return line
-    return _omit_tail(bounded, cut)
+def _in_parts(record: Record, selectors: Mapping[str, Iterable[str]], mask_error: MaskError | None) -> bytes:
+    head: dict[str, Any] = {**record, "tool_calls": [], "override_calls": []}
+    if _size(head) > _MOST_BYTES:
+        head = _bounded_fields(head)
+    about: dict[str, Any] = {"part": 0}
+    about |= {key: head[key] for key in _OF_EACH_LINE if key in head}
+    most = _MOST_BYTES - _size(about)
+    items: list[tuple[str, Any]] = [
+        ("override_calls", _fitting_override(override, most)) for override in record["override_calls"]
+    ]
+    for call in record["tool_calls"]:
+        chosen = selectors.get(call["name"], DEFAULT_SELECTORS)
+        items.append(("tool_calls", _fitting_call(call, chosen, mask_error, most)))
+    lines, room = [head], _MOST_BYTES - _size(head)
+    for field, item in items:
+        size = _size(item) + 1
+        if size > room:
+            lines.append({**about, "part": len(lines)})
+            room = most
+        lines[-1].setdefault(field, []).append(item)
+        room -= size
+    if len(lines) > 1:
+        n_omitted = len(record["tool_calls"]) - len(head["tool_calls"])
+        lines[0] = {"part": 0, **head, "tool_calls_omitted": n_omitted}
+    return b"".join([orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines])
 
 
-def _line(record: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bytes:
-    return orjson.dumps({**record, "tool_calls": calls}, option=orjson.OPT_APPEND_NEWLINE)
+def _size(value: Any) -> int:
+    return len(orjson.dumps(value))
+
+
+def _fitting_call(
+    call: ToolCall, selectors: Iterable[str], mask_error: MaskError | None, most: int
+) -> Mapping[str, Any]:
+    """A call as it is, or of one that does not fit on a line as much as does."""
+    if _size(call) < most:
+        return call
+    full: dict[str, Any] = {**call, "args": _expanded(call["args"])}
+    if mask_error is not None and full["error"] and isinstance(full["args"], dict):
+        full["error"] = mask_error(full["error"], full["args"])
+    shorter = _without_empty({**full, "args": shorten(full["args"], limit=80)})
+    outlined = _outline(full, selectors)
+    for attempt in (shorter, _brief(full, selectors), outlined):
+        if _size(attempt) < most:
+            return attempt
+    outlined.pop("args_from", None)
+    return {**outlined, "name": _cut(call["name"], 1000), "args": {}}
+
+
+def _fitting_override(override: OverrideCall, most: int) -> Mapping[str, Any]:
+    if _size(override) < most:
+        return override
+    return {
+        "tool": _cut(override["tool"], 1000),
+        "override_keys": _outline_names(override["override_keys"]),
+        "trigger": _cut(override["trigger"], 80) if override["trigger"] else None,
+        "succeeded": override["succeeded"],
+    }
 
 
 def _brief(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
@@ -266,51 +300,7 @@ def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
 
 
-def _omit_field(field: str, calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
-    """Remove a field from the first calls until enough bytes are saved."""
-    smaller = list(calls)
-    for place in range(len(smaller)):
-        if excess_bytes <= 0:
-            break
-        call = dict(smaller[place])
-        value = call.pop(field, None)
-        if value is not None:
-            excess_bytes -= len(orjson.dumps({field: value})) - 1
-            smaller[place] = call
-    return smaller
-
-
-def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
-    """Keep as many overrides as fit into half a kilobyte, then as many calls as fit on the line."""
-    overrides = [_outline_override(override) for override in record["override_calls"]]
-    first_overrides = overrides[: _count_within(512, overrides)]
-    flagged = has_uncleared_flag(
-        ((call["name"], bool(call["extreme_flags"]), _clears(call)) for call in record["tool_calls"]),
-        {override["tool"] for override in record["override_calls"] if override["succeeded"]},
-    )
-    failed = any(not override["succeeded"] for override in overrides[len(first_overrides) :])
-    bare = {
-        **record,
-        "override_calls": first_overrides,
-        "tool_calls": [],
-        "tool_calls_omitted": len(calls),
-        "omitted_failure": flagged or failed,
-    }
-    if calls and calls[-1].get("ok") is False:
-        bare["omitted_error"] = calls[-1].get("error") or ""
-    n_calls = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
-    bare["tool_calls"] = calls[:n_calls]
-    bare["tool_calls_omitted"] = len(calls) - n_calls
-    if n_calls == len(calls):
-        bare.pop("omitted_error", None)
-    return orjson.dumps(bare, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _clears(call: ToolCall) -> bool:
-    return bool(call["overrides_used"] and call["ok"])
-
-
-def _bounded_fields(record: Record) -> dict[str, Any]:
+def _bounded_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """The known fields, with strings cut so that together they take less than a line."""
     fields = {
         key: _cut(value, _FIELD_BYTES.get(key, 100)) if isinstance(value, str) else value
@@ -327,7 +317,7 @@ def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
     outlined = {key[:64]: value if value in _EMPTY else ELIDED for key, value in list(args.items())[:30]}
     outlined |= {key: _outline_selector(args[key]) for key in selectors if key in args}
     return {
-        **call,
+        **_without_empty({**call, "result_size_bytes": None, "saw": None}),
         "args": outlined,
         "error": _cut(call["error"], 120) if call["error"] else call["error"],
         "overrides_used": _outline_names(call["overrides_used"]),
@@ -340,25 +330,8 @@ def _outline_selector(value: Any) -> Any:
     return value if value is None or selector_value(value) != OTHER else ["…"]
 
 
-def _outline_override(override: OverrideCall) -> dict[str, Any]:
-    return {
-        **override,
-        "override_keys": _outline_names(override["override_keys"]),
-        "trigger": _cut(override["trigger"], 80) if override["trigger"] else None,
-    }
-
-
 def _outline_names(names: Sequence[str] | None) -> list[str] | None:
     return None if names is None else [_cut(name, 40) for name in names[:5]]
-
-
-def _count_within(room: int, items: Sequence[object]) -> int:
-    """How many items, written as JSON and joined by commas, fit into ``room`` bytes."""
-    for count, item in enumerate(items):
-        room -= len(orjson.dumps(item)) + 1
-        if room < 0:
-            return count
-    return len(items)
 
 
 def _cut(text: str, limit: int) -> str:

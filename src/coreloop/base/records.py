@@ -16,8 +16,13 @@ SCHEMA_VERSION: Final = 2
 UNSPECIFIED: Final = "UNSPECIFIED"
 NO_RESULT: Final = "no result in the trace"
 REFUSED: Final = "refused by a person"
+FINAL: Final = "a final call"
 NO_ANSWER: Final = "no answer in the trace"
 """Why it is not known whether a call, or a request, worked: the values of ``unknown``."""
+READS_FAILED: Final = "reads like a failure"
+"""``unknown`` of a failed call that nothing flags as failed."""
+WHY_UNKNOWN: Final = frozenset({NO_RESULT, REFUSED, FINAL, READS_FAILED})
+"""The values of a call's ``unknown``."""
 DEFAULT_SELECTORS: Final = ("axis", "sub")
 OTHER: Final = "<other: a list, an object or a text of over 80 characters, which names no sub-function>"
 """Stored for a selector's value that is not a name; longer than any name, so that they cannot be confused."""
@@ -49,7 +54,7 @@ class ToolCall(TypedDict):
     """Argument -> fields of the object that it names, as an earlier result last showed them: only literals of
     the tool's own source. Empty: the object was shown, in a state that the source does not name."""
     unknown: NotRequired[str]
-    """Only without ``ok`` and ``error``: `NO_RESULT` or `REFUSED`."""
+    """Without ``ok`` and ``error``: `NO_RESULT`, `REFUSED` or `FINAL`. With them: `READS_FAILED`."""
 
 
 class OverrideCall(TypedDict):
@@ -71,7 +76,7 @@ class RecordedJudgment(TypedDict):
 
 
 class Record(TypedDict):
-    """One request, one line of ``data/audit/ai-ask/YYYY-MM-DD.jsonl``."""
+    """One request, one or several lines of ``data/audit/ai-ask/YYYY-MM-DD.jsonl``."""
 
     schema_version: int
     ts: str
@@ -96,11 +101,13 @@ class Record(TypedDict):
     case: NotRequired[list[str]]
     """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case_keys`."""
     tool_calls_omitted: NotRequired[int]
+    """Calls that are not on this line, but on the following ones."""
+    part: NotRequired[int]
+    """Of each line of a request that stands on several, the first of which is 0."""
     omitted_failure: NotRequired[bool]
-    """Only if calls or overrides were omitted for size: whether any call's flag was left uncleared, or an
-    omitted override failed."""
     omitted_error: NotRequired[str]
-    """Only if the last call was omitted and failed: its error, up to 120 bytes."""
+    """Of older logs, in which long requests lost their last calls: whether a flag or an override among them
+    failed, and the error of the last."""
     unknown: NotRequired[str]
     """Why it is not known whether the request worked: `NO_ANSWER`."""
     origin: NotRequired[str]

@@ -1,4 +1,4 @@
-"""Appends records to day files, one ``write`` per line, from any number of processes.
+"""Appends records to day files, one ``write`` per record, from any number of processes.
 
 Losses are counted in ``dropped.jsonl`` next to the folder, where other processes can see them.
 """
@@ -52,7 +52,7 @@ class Journal:
         _JOURNALS.add(self)
 
     def append(self, line: bytes, day: str, second: int) -> None:
-        r"""Append one line to the file of ``day``.
+        r"""Append one line, or several that stand together, to the file of ``day``.
 
         Parameters
         ----------

@@ -18,7 +18,7 @@ from coreloop.base.project.promotion_settings import ReplaySettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
-from coreloop.observe.reading.decode import RecordLine, call_step, decode_line
+from coreloop.observe.reading.decode import RecordLine, call_step, decode_line, raw_lines
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import worked
 from coreloop.promote.proposal_entry import Proposal, read_proposal
@@ -127,13 +127,12 @@ def _recorded(folder: Path, request_id: str, timeout_s: float) -> AnswerFields:
 
 
 def _records(path: Path, request_id: str) -> Iterator[AnswerFields]:
-    with path.open("rb") as file:
-        for line in file:
-            decoded = decode_line(line, replays=True) if request_id.encode() in line else None
-            if isinstance(decoded, RecordLine) and decoded.fields.request_id == request_id:
-                fields = decoded.fields
-                calls, omitted = fields.tool_calls or [], fields.tool_calls_omitted
-                yield AnswerFields(calls, fields.tool_sequence_hash, request_id, omitted)
+    for _, raw in raw_lines(path):
+        decoded = decode_line(raw, replays=True) if request_id.encode() in raw else None
+        if isinstance(decoded, RecordLine) and decoded.fields.request_id == request_id:
+            fields = decoded.fields
+            calls, omitted = fields.tool_calls or [], fields.tool_calls_omitted
+            yield AnswerFields(calls, fields.tool_sequence_hash, request_id, omitted)
 
 
 def verify(

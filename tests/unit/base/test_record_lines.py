@@ -22,16 +22,14 @@ def record(**changes):
     return logs.record(**{**hashes, **changes})
 
 
-def written(full, selectors=None):
-    """The record as a reader sees it; what holds for every line is checked here."""
-    line = encode_line(full, selectors)
-    assert len(line) <= MAX_LINE_BYTES == 4096
-    assert line.endswith(b"\n")
-    assert len(line.splitlines()) == line.count(b"\n") == 1
-    read = json.loads(line)
+def written(full):
+    """The lines of a record as a reader sees them; what holds for every line is checked here."""
+    lines = encode_line(full).splitlines(keepends=True)
+    assert max(map(len, lines)) <= MAX_LINE_BYTES == 4096
+    read = [json.loads(line) for line in lines if line.endswith(b"\n")]
     hashes = ("question_hash", "tool_sequence_hash", "category_hash", "ts", "schema_version", "request_id")
-    assert [read[key] for key in hashes] == [full[key] for key in hashes]
-    assert read.keys() >= full.keys() - {"unknown"}
+    assert [read[0][key] for key in hashes] == [full[key] for key in hashes]
+    assert read[0].keys() >= full.keys() - {"unknown"}
     return read
 
 
@@ -71,62 +69,32 @@ def test_a_value_without_a_json_form_becomes_its_type():
 # the line
 
 
-def test_dropped_calls_are_the_last_ones_and_are_counted():
-    calls = [call(name=f"tool_{number}") for number in range(200)]
-    read = written(record(tool_calls=calls))
-    names = [recorded["name"] for recorded in read["tool_calls"]]
-    assert len(names) > 5
-    assert names == [recorded["name"] for recorded in calls[: len(names)]]
-    assert read["tool_calls_omitted"] == 200 - len(names)
-    assert read["omitted_failure"] is False
+def test_a_long_request_stands_on_lines_that_hold_all_of_its_calls():
+    calls = [call(f"tool_{number}", {"text": "x" * 300}, ok=number % 6 > 0) for number in range(60)]
+    full = record(tool_calls=calls, override_calls=[override(), override(succeeded=False)])
+    first, *parts = written(full)
+    assert [line["part"] for line in parts] == list(range(1, len(parts) + 1))
+    assert [one for line in (first, *parts) for one in line["tool_calls"]] == calls
+    assert first["tool_calls_omitted"] == 60 - len(first["tool_calls"])
+    assert first["override_calls"] == full["override_calls"]
+    assert parts[0].keys() == {"part", "schema_version", "ts", "request_id", "tool_calls"}
 
 
 @each_row(
-    ("changes", "fails"),
+    ("args", "stored"),
     [
-        pytest.param(
-            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 198, call(overrides_used=["wacc"])]},
-            False,
-            id="cleared by an omitted call",
-        ),
-        pytest.param(
-            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199], "override_calls": [override()]},
-            False,
-            id="cleared by an override",
-        ),
-        pytest.param(
-            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199]},
-            True,
-            id="flag of a recorded call",
-        ),
-        pytest.param({"tool_calls": [*[call()] * 199, call(extreme_flags=["wacc"])]}, True, id="flag"),
-        pytest.param(
-            {"override_calls": [*[override()] * 99, override(succeeded=False)]}, True, id="override"
-        ),
-        pytest.param({"override_calls": [override()] * 100}, False, id="good overrides"),
-        pytest.param(
-            {"tool_calls": [call(ok=False, error="E")], "question": "x" * 9000}, None, id="nothing is omitted"
-        ),
+        pytest.param({"axis": "a", "text": ["y" * 400] * 20}, ["axis", "text"], id="long strings"),
+        pytest.param({"axis": "a", "b": [1] * 4000}, {"axis": "a", "b": "…"}, id="a long list"),
+        pytest.param({f"{'키' * 60}{n}": n for n in range(90)}, {}, id="too many arguments"),
     ],
 )
-def test_an_omitted_reason_of_failure_is_noted(changes, fails):
-    assert written(record(**changes)).get("omitted_failure") is fails
-
-
-@each_row(
-    ("last", "error"),
-    [
-        pytest.param([call(ok=False, error="연결 실패" * 100)], "연결 실패연결 실패", id="ends failed"),
-        pytest.param([call(ok=False)], "", id="ends failed without an error"),
-        pytest.param([call(ok=False, error="E"), call()], None, id="recovered"),
-    ],
-)
-def test_the_error_of_an_omitted_last_call_is_recorded(last, error):
-    read = written(record(tool_calls=[*[call()] * 199, *last]))
-    assert read["omitted_failure"] is False
-    assert (read.get("omitted_error") or "")[:10] == (error or "")
-    assert ("omitted_error" in read) == (error is not None)
-    assert len(read.get("omitted_error", "").encode()) <= 120
+def test_a_call_that_fills_a_line_alone_loses_arguments_but_not_its_failure(args, stored):
+    long = call("wide", args, ok=False, error="E" * 500)
+    lines = written(record(tool_calls=[call(), long, call()]))
+    _, read, after = [one for line in lines for one in line["tool_calls"]]
+    assert (read["name"], read["ok"], read["error"][:9]) == ("wide", False, "E" * 9)
+    assert (list(read["args"]) if isinstance(stored, list) else read["args"]) == stored
+    assert after == call()
 
 
 @pytest.mark.slow
@@ -142,12 +110,13 @@ def test_a_record_of_the_longest_everything_fits():
     ]
     overrides = [{**override(worst), "override_keys": [worst] * 99, "trigger": worst}] * 99
     judgment = dict.fromkeys(("verdict", "judged_at", "judged_by", "pr_url"), worst)
-    line = encode_line(
+    lines = encode_line(
         record(**texts, tool_calls=calls, override_calls=overrides, judgment=judgment, chunk_len=2**63 - 1)
-    )
-    assert len(line) <= MAX_LINE_BYTES
-    read = json.loads(line)
-    assert len(read["tool_calls"]) + read["tool_calls_omitted"] == 200
+    ).splitlines(keepends=True)
+    assert max(map(len, lines)) <= MAX_LINE_BYTES
+    read = [json.loads(line) for line in lines]
+    assert sum(len(line.get("tool_calls", ())) for line in read) == 200
+    assert sum(len(line.get("override_calls", ())) for line in read) == 99
 
 
 @dataclass(slots=True)

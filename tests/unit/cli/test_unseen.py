@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,21 @@ def long_turn(folder: Path) -> Path:
     session = Session().user("tidy up")
     for n in range(60):
         edit = {"file_path": f"/home/u/src/{n:03}.py", "old_string": "a" * 200, "new_string": "b" * 200}
-        session.calls("Edit", edit, id=f"t{n}").result("done", id=f"t{n}")
+        session.calls("Edit", edit, id=f"t{n}")
+        session.result(
+            "File has not been read yet" if n % 6 == 5 else "done", is_error=n % 6 == 5, id=f"t{n}"
+        )
     return write_lines(folder / "session.jsonl", session.says("tidy", stop_reason="end_turn").lines)
+
+
+def mixed(folder: Path) -> Path:
+    """A long turn, one in which a person refused, and one of another session that ends without a result."""
+    long_turn(folder)
+    refused = Session("s-2").user("pay").calls("pay", {"n": 1})
+    refused.result("The user doesn't want to proceed with this tool use.", is_error=True)
+    lines = refused.calls("pay", {"n": 2}, id="t2").user("and?").says("no", stop_reason="end_turn").lines
+    write_lines(folder / "other.jsonl", lines)
+    return folder
 
 
 def refusals(folder: Path) -> Path:
@@ -71,12 +84,30 @@ def refusals(folder: Path) -> Path:
     return write_lines(folder / "session.jsonl", session.lines)
 
 
+def answers_by_a_call(folder: Path) -> Path:
+    """The framework ends the run with a call, and the tool says how it went only in words."""
+    chats = []
+    for n in range(12):
+        asked = [{"id": "1", "function": {"name": "find", "arguments": "{}"}}]
+        final = [{"id": "2", "function": {"name": "Final-Answer", "arguments": '{"text": "42"}'}}]
+        told = "Unable to find a room" if n % 3 == 0 else "a room"
+        messages = [
+            {"role": "user", "content": f"find {n}"},
+            {"role": "assistant", "tool_calls": asked},
+            {"role": "tool", "tool_call_id": "1", "content": told},
+            {"role": "assistant", "content": "so", "tool_calls": final},
+        ]
+        chats.append({"ts": f"{TODAY}T00:00:{n:02}Z", "messages": messages})
+    return write_lines(folder / "chats.jsonl", chats)
+
+
 @pytest.mark.parametrize(
     ("write", "source", "line", "n_calls"),
     [
+        (answers_by_a_call, "openai-chat", "unknown, and in no rate: 12 calls (a final call)", 24),
+        (answers_by_a_call, "openai-chat", "4 failed calls only read like failures: no flag says so", 24),
         (without_content, "otlp", "unknown, and in no rate: 20 requests (no answer in the trace)", 20),
         (refusals, "claude-code", "unknown, and in no rate: 4 calls (refused by a person)", 12),
-        (long_turn, "claude-code", "calls of long requests are left out", 60),
     ],
 )
 def test_every_screen_says_what_is_unknown_or_left_out(
@@ -88,12 +119,44 @@ def test_every_screen_says_what_is_unknown_or_left_out(
     assert ", 0 failed" in looked
     facts = json.loads(run("look", path, "--json").stdout)
     assert facts["unseen"]["omitted"] + sum(facts["report"]["untrusted_tools"].values()) == n_calls
-    assert facts["errors"] == []
+    assert sum(row["n_calls"] for row in facts["errors"]) == facts["unseen"]["guessed"]
     imported = run("import", "--from", source, path).stdout
     assert line in imported
     assert f"calls: {n_calls}" in imported
     assert line in run("refine", "--since", "2020-01-01").output
     assert json.loads(run("refine", "--since", "2020-01-01", "--json").stdout)["unseen"] == facts["unseen"]
+
+
+@pytest.mark.parametrize(
+    ("write", "n_calls", "n_failed", "unknown"),
+    [
+        (long_turn, 60, 10, {}),
+        (mixed, 62, 10, {"no result in the trace": 1, "refused by a person": 1}),
+    ],
+)
+def test_look_import_refine_and_status_agree_to_the_call(
+    run: Run,
+    tmp_path: Path,
+    write: Callable[[Path], Path],
+    n_calls: int,
+    n_failed: int,
+    unknown: dict[str, int],
+) -> None:
+    path = write(tmp_path)
+    yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%d}"
+    for file in tmp_path.glob("*.jsonl"):
+        file.write_text(file.read_text("utf-8").replace("2026-04-25", yesterday), "utf-8")
+    looked = json.loads(run("look", path, "--json").stdout)
+    imported = json.loads(run("import", "--from", "claude-code", path, "--json").stdout)
+    refined = json.loads(run("refine", "--since", "2020-01-01", "--json").stdout)
+    log = json.loads(run("status", "--json").stdout)["log"]
+    for tools in (looked["report"]["untrusted_tools"], imported["untrusted_tools"]):
+        assert sum(tools.values()) == n_calls
+    for errors in (looked["errors"], refined["errors"]):
+        assert sum(row["n_calls"] for row in errors) == n_failed
+    for screen in (looked, imported, refined, log):
+        assert screen["unseen"]["calls"] == unknown
+        assert screen["unseen"]["omitted"] == 0
 
 
 def test_status_says_what_is_unknown_in_its_window(run: Run, tmp_path: Path) -> None:
@@ -104,7 +167,14 @@ def test_status_says_what_is_unknown_in_its_window(run: Run, tmp_path: Path) -> 
     run("import", "--from", "openai-chat", write_lines(tmp_path / "chats.jsonl", chats))
     assert "unknown, and in no rate: 3 requests (no answer in the trace)" in run("status").stdout
     log = json.loads(run("status", "--json").stdout)["log"]
-    assert log["unseen"] == {"omitted": 0, "requests": {"no answer in the trace": 3}, "calls": {}}
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true" in run("status").stdout
+    assert log["unseen"] == {
+        "n_requests": 3,
+        "omitted": 0,
+        "guessed": 0,
+        "requests": {"no answer in the trace": 3},
+        "calls": {},
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)

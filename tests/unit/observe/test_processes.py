@@ -7,15 +7,18 @@ import subprocess
 import sys
 from collections import defaultdict
 from contextlib import ExitStack
+from itertools import pairwise
 
 import pytest
 
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector
+from coreloop.observe.reading.decode import Skipped, read_lines
 from rows import slow_after
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
 
-# Sizes differ from record to record, up to the longest line; without a number of records it never ends.
+# Sizes differ from record to record, up to several lines; without a number of records it never ends.
 WRITER = """
 import sys
 from itertools import count
@@ -26,7 +29,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 for number in range(int(records)) if records else count():
     audit = AuditCollector(question=f"{writer} {number}", data_dir=data_dir, clock_ns=now)
-    for call in range(number % 13):
+    for call in range(number % 53):
         audit.observe_tool_call("analysis", {"axis": "수익성", "text": "x" * (number % 300)})
     audit.flush(chunk_len=number)
     if number % 50 == 0 and not records:
@@ -53,29 +56,43 @@ def go(writers):
 def written(data_dir, *, killed=None):
     """The numbers of each writer's records, in the order of the file.
 
-    Every line must be a record, except for the last line of the killed writer: the system may stop it between
-    two pages of the file, and another writer's line then follows on the same line.
+    Every line must be one of a record, except for the last line of the killed writer: the system may stop it
+    between two pages of the file, and another writer's line then follows on the same line. If that is a
+    further line of a request, the request stays, and says how many calls it lost.
     """
     numbers = defaultdict(list)
     (day,) = (data_dir / "audit" / "ai-ask").iterdir()
     content = day.read_bytes()
     assert content.endswith(b"\n")
-    torn = 0
     # a writer that opens the file within another's write begins a new line, which no reader counts
-    for line in filter(None, content.splitlines()):
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError:
-            assert killed is not None
-            assert f'"question":"{killed} '.encode() in line
-            torn += 1
+    assert max(map(len, content.splitlines(keepends=True))) <= MAX_LINE_BYTES
+    cut, torn = [], []
+    for line in read_lines(day):
+        if isinstance(line, Skipped):
+            torn.append(line.reason)
             continue
-        writer, number = record["question"].split()
-        assert record["chunk_len"] == int(number)
-        assert len(record["tool_calls"]) + record.get("tool_calls_omitted", 0) == int(number) % 13
+        writer, number = line.fields.question.split()
+        assert line.fields.chunk_len == int(number)
+        omitted = line.fields.tool_calls_omitted or 0
+        assert len(line.calls) + omitted == int(number) % 53
+        cut += [writer] if omitted else []
         numbers[writer].append(int(number))
-    assert torn <= 1
+    assert torn in ([], ["torn or not JSON"] if killed else [])
+    assert cut in ([], [killed])
     return numbers
+
+
+def test_parts_of_requests_that_two_processes_write_at_once_stand_together(tmp_path):
+    with ExitStack() as stack:
+        writers = [start(stack, tmp_path, f"w{number}", 300) for number in range(2)]
+        go(writers)
+        assert [writer.communicate(timeout=60)[0] for writer in writers] == ["{}\n"] * 2
+    (day,) = (tmp_path / "audit" / "ai-ask").iterdir()
+    rows = [json.loads(line) for line in day.read_bytes().splitlines()]
+    places = list(pairwise(rows))
+    assert sum("part" in row for row in rows) > 500
+    assert all(one["request_id"] == part["request_id"] for one, part in places if part.get("part"))
+    assert all(one["part"] + 1 == part["part"] for one, part in places if part.get("part"))
 
 
 @pytest.mark.slow
@@ -87,7 +104,7 @@ def test_eight_processes_lose_and_tear_nothing(tmp_path):
     assert written(tmp_path) == {f"w{number}": list(range(2000)) for number in range(8)}
 
 
-@pytest.mark.parametrize("seed", slow_after(1, [0, 1, 2]))
+@pytest.mark.parametrize("seed", slow_after(1, range(20)))
 def test_a_killed_process_does_not_damage_the_others_records(tmp_path, seed):
     enough = random.Random(seed).randint(1, 700)
     with ExitStack() as stack:

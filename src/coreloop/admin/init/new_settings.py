@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.admin.init.decorated import decorated_tools
-from coreloop.base.files import open_regular
 from coreloop.base.project.frameworks import find_framework
 from coreloop.base.project.tools import Tool, is_tool_name, resolve_tools
 from coreloop.base.text import fitted, printable
-from coreloop.observe.reading.decode import RecordLine, decode_line
+from coreloop.observe.reading.decode import RecordLine, read_lines
 
 _MOST_VALUES: Final = 12  # chosen: an argument with more values is rather an identifier than a choice
 _MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
@@ -78,8 +77,7 @@ def used_tools(folder: Path) -> list[str]:
 def _newest_records(folder: Path) -> Iterator[RecordLine]:
     for path in sorted(folder.glob("*.jsonl"), reverse=True) if folder.is_dir() else ():
         if path.is_file():
-            with open_regular(path) as file:
-                yield from (line for line in map(decode_line, file) if isinstance(line, RecordLine))
+            yield from (line for line in read_lines(path) if isinstance(line, RecordLine))
 
 
 def propose_tools(usage: Iterable[str], root: Path) -> tuple[ToolProposal, ...]:

@@ -37,8 +37,9 @@ from coreloop.learn.mine.executors import open_executor
 from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.judgments import HumanVerdicts, read_verdicts
 from coreloop.observe.reading.decode import raw_lines
+from coreloop.observe.reading.parts import part_of
 
-VERSION: Final = f"24, polars {pl.__version__}"
+VERSION: Final = f"25, polars {pl.__version__}"
 """Increase the number when the facts of a line or the tables change; polars hashes alike within a version."""
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory
@@ -186,14 +187,17 @@ def _opened(path: Path, settings: MineSettings, kept: Path) -> FileFacts:
 
 
 def _ranges(path: Path, size: int) -> Iterator[tuple[int, int]]:
-    """Ranges of about `_CHUNK_BYTES` that end at a line's end."""
+    """Ranges of about `_CHUNK_BYTES` that end behind a request."""
     with path.open("rb") as file:
         first = 0
         while first < size:
             file.seek(min(first + _CHUNK_BYTES, size))
             while (piece := file.readline(1 << 20)) and not piece.endswith(b"\n"):
                 pass  # a line of any length takes no memory
-            last = min(file.tell(), size)
+            last = file.tell()
+            while part_of(file.readline(1 << 20)):
+                last = file.tell()
+            last = min(last, size)
             yield first, last
             first = last
 
@@ -211,14 +215,20 @@ def remove_expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
         file.path
         for file in files
         if _DAY_FILE.fullmatch(file.path.name)
-        and file.days
-        and max(file.days) < limit
+        and _newest_day(file) < limit
         and not any(reason.startswith("schema version") for reason in file.oddities.skipped)
     ]
     for path in expired:
         with file_errors("cannot be removed ({strerror})", path):
             path.unlink(missing_ok=True)
     return expired
+
+
+def _newest_day(file: FileFacts) -> int:
+    """The day of a file's newest record, else, as for one of replays only, the day of its name."""
+    with suppress(ValueError):
+        return max(file.days) if file.days else (date.fromisoformat(file.path.stem) - EPOCH_DAY).days
+    return (date.max - EPOCH_DAY).days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

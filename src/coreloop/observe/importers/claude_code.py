@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.base.records import REFUSED
 from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
@@ -30,20 +29,16 @@ from coreloop.observe.importers.traced_request import (
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
 _MARKS: Final = frozenset({"sessionId", "uuid", "leafUuid", "messageId"})
-# Longest pause between two lines of an unfinished answer.
+# Longest pause between two lines of an unfinished answer; and, chosen, until somebody allows a call.
 _QUIET_S: Final = 60.0
+_ABANDONED_S: Final = 86_400.0
 
 _SYNTHETIC: Final = "<synthetic>"
 _INTERRUPTED: Final = "[Request interrupted by user"
 _NOT_TYPED: Final = re.compile(
     r"<(?:command-|local-command-|bash-|task-notification|user-memory-input)|Caveat: The messages below"
 )
-# The result of a call that a person did not allow.
-_REFUSAL: Final = re.compile(
-    r"The user doesn't want to (?:proceed with this tool use|take this action)"
-    r"|Claude requested permissions to .{1,2000}? but you haven't granted it yet",
-    re.DOTALL,
-)
+_MCP: Final = "mcp__"  # a server's tool: only Claude Code's own ones flag every failure
 _ADDED: Final = re.compile(r"<(?:system-reminder|ide_)")
 AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
@@ -72,14 +67,15 @@ class _Turn:
     is_open: bool = False
 
     def is_finished(self, file: TraceFile) -> bool:
-        """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`.
+        """Whether nothing more will come: with an answer, without a stop reason, after a pause of `_QUIET_S`.
 
         A file that was just copied is new, but the times of its messages are not.
         """
-        if self.answer_chars is None or self.stop_reason == "tool_use":
-            return False
         age_s = 0.0 if self.ended is None else file.now_s - self.ended.timestamp()
-        return bool(self.stop_reason or self.error) or max(file.quiet_s, age_s) >= _QUIET_S
+        quiet_s = max(file.quiet_s, age_s)
+        if self.answer_chars is None or self.stop_reason == "tool_use":
+            return quiet_s >= _ABANDONED_S
+        return bool(self.stop_reason or self.error) or quiet_s >= _QUIET_S
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
@@ -148,7 +144,8 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
                 if turn is None:
                     yield _COMMAND
     if turn is not None:
-        turn.is_open = line is TORN or not turn.is_finished(file)
+        turn.answer_chars = None if line is TORN else turn.answer_chars
+        turn.is_open = not turn.is_finished(file)
         yield turn
 
 
@@ -212,9 +209,10 @@ def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]
         turn.agents.append(told["agentId"])
     for part in results:
         error = values.block_error(part)
-        is_refused = error is not None and _REFUSAL.match(error) is not None
-        how = {"unknown": REFUSED} if is_refused else {"error": error}
-        turn.calls.answer(str(part.get("tool_use_id")), **values.received(part.get("content")), **how, at=at)
+        received = values.received(part.get("content"))
+        call = turn.calls.answer(str(part.get("tool_use_id")), **received, error=error, at=at)
+        if call is not None and error is None and not call.name.startswith(_MCP):
+            call.ok = True
 
 
 def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
@@ -230,7 +228,7 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         question=turn.question,
         ended=turn.ended,
         calls=tuple(turn.calls.all),
-        answer_chars=turn.answer_chars,
+        answer_chars=None if turn.stop_reason == "tool_use" else turn.answer_chars,
         error=turn.error,
         provider="anthropic",
         model=turn.model,

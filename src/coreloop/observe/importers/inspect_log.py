@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.trace_values import (
     decode_trace,
-    error_in,
     first,
     listed,
     message_objects,

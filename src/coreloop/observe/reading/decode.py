@@ -24,10 +24,12 @@ from coreloop.observe.reading.fields import (
     Timestamp,
     cut_name,
 )
+from coreloop.observe.reading.parts import Line, join_parts
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 NOT_UTF8: Final = "not UTF-8"
 NO_TIME: Final = "ts is no valid time"
+NO_FIRST_LINE: Final = "part of a request whose first line is missing"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
 _BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
@@ -62,8 +64,8 @@ NOT_PLAIN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode_record = msgspec.json.Decoder(RecordFields).decode
 
 
-def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """Read a day file line by line.
+def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[Line]:
+    """Read a day file request by request; see `join_parts`.
 
     Parameters
     ----------
@@ -77,6 +79,10 @@ def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator
     int, bytes
         The offset of each line that is not blank, and the line without the mark.
     """
+    return join_parts(_lines(path, start, end), path)
+
+
+def _lines(path: Path, start: int, end: int | None) -> Iterator[Line]:
     offset = start
     with path.open("rb", buffering=1 << 20) as file:
         file.seek(start)
@@ -120,7 +126,8 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     -------
     RecordLine or Skipped
         Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record`` (no object), ``ts is missing``,
-        ``ts is no valid time``, ``replay`` and ``schema version is newer than 2: upgrade coreloop``.
+        ``ts is no valid time``, ``replay``, ``schema version is newer than 2: upgrade coreloop`` and
+        ``part of a request whose first line is missing``.
         Any other malformed field is converted if its meaning is clear, else read as absent.
     """
     absent: Sequence[str] = ()
@@ -141,6 +148,8 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     ts_us = None if timestamp is None else microseconds(timestamp)
     if ts_us is None:
         return Skipped(NO_TIME, offset)
+    if fields.part:
+        return Skipped(NO_FIRST_LINE, offset)
     calls = [CallFields(call) if isinstance(call, str) else call for call in fields.tool_calls or ()]
     return RecordLine(fields, calls, offset, ts_us, absent)
 

@@ -71,6 +71,7 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
     duration_total_ms: float | None = None
     judgment: JudgmentFields | None = None
     session_hash: str | None = None
+    part: int | None = None
     tool_calls_omitted: int | None = None
     omitted_failure: bool | None = None
     omitted_error: str | None = None
@@ -116,6 +117,7 @@ class PlainRecord(CountedFields, gc=False, kw_only=True):
     error: str | None = None
     violation: None = None
     judgment: _NoVerdict | None = None
+    part: None = None
     tool_calls_omitted: None = None
     omitted_failure: None = None
     omitted_error: None = None

@@ -17,6 +17,7 @@ from coreloop.base.records import hash_sequence, hash_session
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
+from coreloop.observe.reading.outcome import Unseen
 from coreloop.observe.record_parts import TracedCall
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -62,19 +63,20 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
     ]
 
 
-def test_a_long_session_is_cut_but_its_sequence_covers_all_calls(tmp_path: Path) -> None:
+def test_a_long_session_keeps_all_calls_and_is_completed_if_it_was_torn(tmp_path: Path) -> None:
     calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
-    land(
-        [_request(calls=(*calls, TracedCall(name="last", args={}, error="Connection reset")))],
-        tmp_path,
-        Settings(),
-    )
-    [raw] = (tmp_path / "2026-04-25.jsonl").read_bytes().splitlines(keepends=True)
-    record = json.loads(raw)
-    assert len(raw) <= MAX_LINE_BYTES
-    assert len(record["tool_calls"]) + record["tool_calls_omitted"] == 201
-    assert record["tool_sequence_hash"] == hash_sequence(">".join(f"tool{index}()" for index in range(200)))
-    assert (record["omitted_failure"], record["omitted_error"]) == (False, "Connection reset")
+    request = _request(calls=(*calls, TracedCall(name="last", args={}, error="Connection reset")))
+    report = land([request], tmp_path, Settings())
+    path = tmp_path / "2026-04-25.jsonl"
+    [line] = read_lines(path)
+    assert isinstance(line, RecordLine)
+    assert max(map(len, path.read_bytes().splitlines(keepends=True))) <= MAX_LINE_BYTES
+    assert [call.name for call in line.calls] == [call.name for call in request.calls]
+    assert line.fields.tool_sequence_hash == hash_sequence(">".join(f"tool{index}()" for index in range(200)))
+    assert report.unseen == Unseen(n_requests=1)
+    path.write_bytes(path.read_bytes()[:9000])
+    assert land([request], tmp_path, Settings()).added == 1
+    assert [len(line.calls) for line in read_lines(path) if isinstance(line, RecordLine)] == [201]
 
 
 def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:

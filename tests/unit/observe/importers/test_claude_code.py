@@ -9,7 +9,7 @@ from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
-from foreign_traces import Session, read, requests, skips, write_lines
+from foreign_traces import Session, read, recorded, requests, skips, write_lines
 
 
 @pytest.fixture
@@ -103,12 +103,23 @@ def test_an_interruption_by_the_user_is_an_error(file: Path) -> None:
 def test_a_call_that_a_person_refused_did_not_fail(file: Path, said: str) -> None:
     session = Session().user("q").calls("Write").result(said, is_error=True).says("I will ask.")
     request = _only(file, session)
-    assert (request.calls[0].error, request.calls[0].unknown) == (None, REFUSED)
+    [call] = recorded(request)["tool_calls"]
+    assert (call["ok"], call["error"], call["unknown"]) == (None, None, REFUSED)
     assert request.answer_chars == 11
 
 
-def test_the_last_turn_of_a_copied_file_is_finished_if_its_messages_are_old(file: Path) -> None:
-    path = write_lines(file, Session().user("q").says("a", stop_reason=None).lines)
+@pytest.mark.parametrize(
+    "session",
+    [
+        pytest.param(Session().user("q").says("a", stop_reason=None), id="ends with an answer"),
+        pytest.param(Session().user("q").calls("Read").result("x"), id="ends with a result"),
+        pytest.param(Session().user("q").calls("Read"), id="ends with a call"),
+    ],
+)
+def test_the_last_turn_of_a_copied_file_is_finished_if_its_messages_are_old(
+    file: Path, session: Session
+) -> None:
+    path = write_lines(file, session.lines)
     os.utime(path, (2e9, 2e9))
     [copied] = find_trace_files([path], (".jsonl",), now_s=2e9)
     assert [type(part) for part in importers()["claude-code"].read([copied])] == [TracedRequest]
@@ -122,14 +133,17 @@ def test_text_added_by_the_editor_is_not_part_of_the_question(file: Path) -> Non
 @pytest.mark.parametrize(
     ("session", "quiet_s", "n_requests"),
     [
-        pytest.param(Session().user("q").calls("Read").result("x"), 1e6, 0, id="a result without an answer"),
+        pytest.param(Session().user("q").calls("Read").result("x"), 3600, 0, id="an answer may come"),
+        pytest.param(Session().user("q").calls("Read").result("x"), 1e5, 1, id="no answer for a day"),
+        pytest.param(Session().user("q").calls("Read"), 3600, 0, id="a person may allow it"),
+        pytest.param(Session().user("q").calls("Read"), 1e5, 1, id="nobody allowed it for a day"),
         pytest.param(Session().user("q").says("I look."), 5, 0, id="the next line may come"),
         pytest.param(Session().user("q").says("done"), 60, 1, id="no writes any more"),
         pytest.param(
             Session().user("q").says("done", stop_reason="end_turn"), 0, 1, id="the model has ended"
         ),
         pytest.param(
-            Session().user("q").says("I look.", stop_reason="tool_use"), 1e6, 0, id="a call must come"
+            Session().user("q").says("I look.", stop_reason="tool_use"), 3600, 0, id="a call must come"
         ),
     ],
 )
@@ -141,11 +155,12 @@ def test_the_last_turn_counts_when_it_is_finished(
     assert skips("claude-code", file, quiet_s=quiet_s) == ["turn that is not finished"] * (1 - n_requests)
 
 
-def test_a_torn_last_line_skips_the_last_turn_until_the_next_import(file: Path) -> None:
+def test_a_torn_last_line_skips_the_last_turn_until_it_is_old_and_its_end_unknown(file: Path) -> None:
     session = Session().user("one").says("1").user("two").says("2", stop_reason="end_turn")
     write_lines(file, [*session.lines, '{"type": "assistant", "uu'], end="")
-    assert [request.question for request in requests("claude-code", file)] == ["one"]
-    assert skips("claude-code", file) == ["torn or not JSON", "turn that is not finished"]
+    assert [request.question for request in requests("claude-code", file, quiet_s=60)] == ["one"]
+    assert skips("claude-code", file, quiet_s=60) == ["torn or not JSON", "turn that is not finished"]
+    assert [request.answer_chars for request in requests("claude-code", file)] == [1, None]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_traces import WRITERS
 from coreloop.base.project.settings import Settings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe.importers import importers
@@ -38,6 +39,7 @@ _NUMBERED = {
     "events": [{"name": "gen_ai.tool.message", "attributes": {"content": "x", "id": "c"}}],
 }
 SOUND: dict[str, Any] = {
+    **{name: writer() for name, writer in WRITERS.items()},
     "claude-code": Session().user("왜?").calls("Read", {"a": 1}).result("x", is_error=True).says("so").lines,
     "otlp": [otlp(span("m", _CHAT), span("a", _TOOL, at=1, **_STATUS)), _NUMBERED],
     "langsmith": [
