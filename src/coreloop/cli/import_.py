@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile
 
 _FORMATS: Final = (
-    "claude-code", "inspect", "langfuse", "otlp", "openai-chat", "codex", "claude-stream-json", "atif",
-    "swe-agent", "smolagents", "google-adk", "mcp-log",
+    "claude-code", "inspect", "langfuse", "langsmith", "otlp", "openai-chat", "codex", "claude-stream-json",
+    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log",
 )  # fmt: skip
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15

@@ -88,7 +88,7 @@ class Traces:
         opened = self._spans.pop(span.context.span_id, None)
         if opened is None:
             return
-        attributes, trace = dict(span.attributes or {}), opened.trace
+        attributes, trace = known.in_one_form(span.attributes or {}), opened.trace
         kind = known.kind_of(attributes)
         if kind is not None and (trace.request is None or not trace.request.is_open):
             session = first(attributes, *known.SESSION)

@@ -187,14 +187,33 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         return
     value, lines = _value_or_torn(first), file
     if value is TORN:
-        rest = file.read()
-        document = _value_or_torn(first + rest)
+        rest = first + file.read()
+        document = _value_or_torn(rest)
         if document is not TORN:
             yield document
             return
         lines = io.BytesIO(rest)
-    yield value
-    yield from read_line_values(lines)
+    else:
+        yield value
+    yield from read_line_values(_blocks(lines))
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield an object that was written over many lines as one, and other lines as they are."""
+    block: list[bytes] = []
+    for line in lines:
+        mark = line.rstrip()
+        if mark in (b"{", b"["):
+            yield from block  # torn
+            block = [line]
+        elif not block:
+            yield line
+        else:
+            block.append(line)
+            if mark in (b"}", b"]"):
+                yield b"".join(block)
+                block = []
+    yield from block
 
 
 def _value_or_torn(text: bytes) -> Any:
