@@ -5,9 +5,7 @@ Only paths leave this module: ``get_user_details.orders[]``. No code of a result
 lists, tuples, strings, numbers and the fields of dataclasses are inspected.
 """
 
-import os
 import re
-from _thread import RLock  # faster, see collector
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -369,7 +367,6 @@ class SessionSources:
     """Memories of sessions; the least recently used are forgotten first."""
 
     def __init__(self) -> None:
-        self._lock = RLock()
         self._memories: dict[object, Sources] = {}
 
     def open(self, session: object, now_s: float) -> Sources:
@@ -382,27 +379,17 @@ class SessionSources:
         now_s : float
             Seconds of a monotonic clock.
         """
-        with self._lock:
-            memory = self._memories.pop(session, None)
-            if memory is None:
-                memory = Sources(now_s)
-                self._make_room()
-            memory.use(now_s)
-            self._memories[session] = memory
-            return memory
+        memory = self._memories.pop(session, None)
+        if memory is None:
+            memory = Sources(now_s)
+            while len(self._memories) >= SESSIONS or self._n_leaves() > PROCESS_LEAVES:
+                self._memories.pop(next(iter(self._memories)), None)
+        memory.use(now_s)
+        self._memories[session] = memory
+        return memory
 
-    def _make_room(self) -> None:
-        """Forget the oldest sessions beyond the limits."""
-        n_leaves = sum(map(len, self._memories.values()))
-        while self._memories and (len(self._memories) >= SESSIONS or n_leaves > PROCESS_LEAVES):
-            oldest = next(iter(self._memories))
-            n_leaves -= len(self._memories.pop(oldest))
-
-    def renew_lock(self) -> None:
-        """Replace the lock after a fork: a parent's thread may hold it, and the child cannot release it."""
-        self._lock = RLock()
+    def _n_leaves(self) -> int:
+        return sum(map(len, list(self._memories.values())))
 
 
 SESSION_SOURCES: Final = SessionSources()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=SESSION_SOURCES.renew_lock)

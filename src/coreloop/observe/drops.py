@@ -1,8 +1,6 @@
 """Counts of what this process could not record, by reason; each reason is logged once, without content."""
 
 import errno
-import os
-from _thread import RLock  # faster, see collector; a signal handler may count while its thread is counting
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, TypeVar, cast
@@ -29,7 +27,6 @@ _HINTS: Final = {
 _Method = TypeVar("_Method", bound=Callable[..., None])
 
 _counts: dict[str, int] = {}
-_lock = RLock()
 
 
 def dropped() -> dict[str, int]:
@@ -48,15 +45,14 @@ def dropped() -> dict[str, int]:
         written without ``case``), ``torn_write``, ``write_`` and the system's error name
         (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
-    with _lock:
-        return dict(_counts)
+    return dict(_counts)
 
 
 def drop(reason: str) -> None:
     """Count a case, and log the first one of a reason."""
-    with _lock:
-        n_cases = _counts[reason] = _counts.get(reason, 0) + 1
-    if n_cases == 1:
+    known = _counts.get(reason, 0)
+    _counts[reason] = known + 1
+    if not known:
         _log(reason)
 
 
@@ -93,13 +89,3 @@ def _log(reason: str) -> None:
         logging.getLogger("coreloop").warning(text, reason + hint)
     except Exception:  # the server's logging filters and handlers may raise; the case is counted
         return
-
-
-def _renew_lock() -> None:
-    """After a fork: a parent's thread may hold the lock, and the child cannot release it."""
-    global _lock  # noqa: PLW0603
-    _lock = RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)

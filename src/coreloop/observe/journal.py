@@ -3,7 +3,6 @@
 Losses are counted in ``dropped.jsonl`` next to the folder, where other processes can see them.
 """
 
-import atexit
 import os
 import threading
 import time
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from datetime import date
 
-_REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -28,8 +26,8 @@ class Journal:
     """Appends lines to ``folder/YYYY-MM-DD.jsonl``.
 
     The descriptor stays open between lines: opening takes ten times as long as the write. Once a second the
-    path is checked to still name the open file, so a rotated file gets the lines of a second at most. A line
-    whose file was removed is written again.
+    path is checked to still name the open file, so a file that was rotated or removed gets the lines of a
+    second at most.
 
     Parameters
     ----------
@@ -41,9 +39,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unreported: dict[str, int] = {}
-        self._next_report_s = 0.0
         self._lock = threading.RLock()
-        self._busy = False
         self._fd = -1
         self._day = ""
         self._checked = 0
@@ -71,35 +67,18 @@ class Journal:
             Nothing was written.
         """
         with self._lock:
-            if self._busy:  # a signal handler has interrupted this thread in the middle of another line
-                Journal(self.folder).append(line, day, second)
-                return
-            self._busy = True
-            try:
-                self._append(line, day, second)
-            finally:
-                self._busy = False
-
-    def _append(self, line: bytes, day: str, second: int) -> None:
-        if day != self._day or second != self._checked:
-            self._open(day)
-            self._checked = second
-        if self._torn:
-            line = b"\n" + line
-        self._write(line, day)
-        self._torn = False
-        self._end += len(line)
-        if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
-            self._rewrite_after_half_line(line)
-        if self._unreported:
-            self._report()
-
-    def _write(self, line: bytes, day: str) -> None:
-        """Write a line, and again if the file was removed before: the line is gone with it."""
-        self._put(line)
-        if os.fstat(self._fd).st_nlink == 0:
-            self._open(day)
+            if day != self._day or second != self._checked:
+                self._open(day)
+                self._checked = second
+            if self._torn:
+                line = b"\n" + line
             self._put(line)
+            self._torn = False
+            self._end += len(line)
+            if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
+                self._rewrite_after_half_line(line)
+            if self._unreported:
+                self._report()
 
     def _rewrite_after_half_line(self, line: bytes) -> None:
         """Write a line again if it follows half a line of a process that was killed meanwhile.
@@ -121,13 +100,10 @@ class Journal:
             self._report()
 
     def _report(self) -> None:
-        """Append the counts to ``dropped.jsonl``, at most once a minute; after an error, they wait.
+        """Append the counts to ``dropped.jsonl``; after an error, they wait for the next line.
 
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
-        if time.monotonic() < self._next_report_s:
-            return
-        self._next_report_s = time.monotonic() + _REPORT_INTERVAL_S
         ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
         with suppress(OSError, ValueError):  # ValueError: an impossible path
@@ -166,15 +142,7 @@ class Journal:
             with suppress(OSError):  # a daemon may have closed every descriptor at its start
                 os.close(fd)
 
-    def report_now(self) -> None:
-        """Report what waits for the end of the minute, unless a thread is writing."""
-        if self._unreported and self._lock.acquire(timeout=1):
-            self._next_report_s = 0.0
-            self._report()
-            self._lock.release()
-
     def __del__(self) -> None:
-        self.report_now()
         self.close()
 
 
@@ -282,16 +250,10 @@ def _reset_after_fork() -> None:
     # A thread of the parent may hold a lock at the fork, which the child cannot release. And a child that
     # becomes a daemon closes every descriptor: another file may then get the number of the day file.
     for journal in _JOURNALS:
-        journal._lock, journal._busy = threading.RLock(), False
+        journal._lock = threading.RLock()
         journal._unreported = {}  # the parent reports its own
         journal.close()
 
 
-def _report_all() -> None:
-    for journal in tuple(_JOURNALS):
-        journal.report_now()
-
-
-atexit.register(_report_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)

@@ -39,24 +39,6 @@ class LogSettings(NamedTuple):
     contexts: Journal | None = None
 
 
-def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
-    """Read coreloop.yaml at the server's start, so that the first request does not wait for it.
-
-    Otherwise the first collector of a data folder reads it (some 70 ms, mostly imports).
-
-    Parameters
-    ----------
-    data_dir : path, optional
-        As for `AuditCollector`. Nothing is written; errors are counted in `dropped`.
-    """
-    if is_disabled():
-        return
-    try:
-        log_settings(*folder_of(data_dir), RECORDS)
-    except Exception as error:  # an invalid data folder must not stop the server
-        drops.drop_error(error)
-
-
 def folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
     """The named data folder, or the working directory; and whether it was named."""
     # Absolute, because the process may change its working directory. Path takes five times as long.
