@@ -45,7 +45,6 @@ class AdaptedRequest(AuditCollector):
         parent: "AdaptedRequest | None" = None,
         session_id: str | None = None,
         data_dir: str | os.PathLike[str] | None = None,
-        has_ended: bool = False,
     ) -> None:
         self.id = f"req-{os.urandom(8).hex()}"
         super().__init__(question, request_id=self.id, session_id=session_id, data_dir=data_dir)
@@ -55,9 +54,7 @@ class AdaptedRequest(AuditCollector):
         self._known = set[int]()  # hashes of the ids of all calls
         self._fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
         self._rounds = 0
-        if has_ended:
-            self._pending.clear()
-        elif self.is_open:
+        if self.is_open:
             for id in list(_under_way)[:1] if len(_under_way) >= MAX_UNDER_WAY else ():
                 if oldest := _under_way.pop(id, None):  # another thread may have given it up
                     oldest.give_up()
@@ -218,7 +215,7 @@ class AdaptedRequest(AuditCollector):
         self.end(error=UNFINISHED, open_calls=NO_RESULT)
 
     def forget(self) -> None:
-        """Write nothing from now on: after a fork, the parent writes its requests."""
+        """Write nothing from now on."""
         _under_way.pop(self.id, None)
         self._pending.clear()
 
@@ -235,7 +232,9 @@ _under_way: dict[str, AdaptedRequest] = {}
 
 def ended() -> AdaptedRequest:
     """Return a request that has ended, for reports of an unknown one."""
-    return AdaptedRequest(has_ended=True)
+    request = AdaptedRequest()
+    request.forget()
+    return request
 
 
 def give_up_all(among: Container[AdaptedRequest] | None = None) -> None:
@@ -245,11 +244,6 @@ def give_up_all(among: Container[AdaptedRequest] | None = None) -> None:
             request.give_up()
 
 
-def _forget_all() -> None:
-    for request in list(_under_way.values()):
-        request.forget()
-
-
 atexit.register(give_up_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(after_in_child=_under_way.clear)  # the parent writes its requests
