@@ -152,11 +152,8 @@ def read_verdicts(folder: Path) -> HumanVerdicts:
     skipped: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
         lines = jsonl.read(path, HumanVerdict, other="not a judgment")
-        known = [value for value in lines.values if value.schema_version <= _SCHEMA_VERSION]
-        given += map(_with_zone, known)
+        given += map(_with_zone, lines.values)
         skipped.update(lines.skipped)
-        if len(known) < len(lines.values):
-            skipped["of a newer schema version"] += len(lines.values) - len(known)
     return HumanVerdicts(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"
+_DISABLED_BY: Final = ("DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE")
 _DATA_DIR: Final = re.compile(r"""^data_dir:[ \t]+["']?([\w./][^"'#\n]*)""", re.MULTILINE)
 
 
@@ -109,12 +110,9 @@ def _read_data_dir(root: Path) -> str:
 
 
 def is_disabled() -> bool:
-    environ = os.environ
-    return _is_yes(environ.get("DARTLAB_AUDIT_DISABLE")) or _is_yes(environ.get("CORELOOP_AUDIT_DISABLE"))
-
-
-def _is_yes(value: str | None) -> bool:
-    return value is not None and value.strip().lower() in {"1", "true", "yes", "on"}
+    return any(
+        os.environ.get(name, "").strip().lower() in {"1", "true", "yes", "on"} for name in _DISABLED_BY
+    )
 
 
 def tools_version_of(folder: Path) -> str | None:
