@@ -2,7 +2,7 @@
 
 Memory holds only hashes of results, but the full text of questions, because a value is a part of a text.
 Only paths leave this module: ``get_user_details.orders[]``. No code of a result is run: only plain dicts,
-lists, tuples, strings, numbers and the fields of dataclasses are inspected.
+lists, tuples, strings and numbers are inspected.
 """
 
 import re
@@ -19,7 +19,6 @@ from coreloop.observe.shown_states import (
     Compared,
     ShownObjects,
     State,
-    dataclass_fields,
     numbers_of,
     saw,
 )
@@ -188,10 +187,7 @@ class Sources:
             self._forget()
         if len(self._names) > _MAX_NAMES:
             self._names = {}
-        try:
-            self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
-        except RuntimeError:  # another thread changed the result meanwhile
-            self._is_complete = False
+        self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
 
     def mark_incomplete(self) -> None:
         """Record no empty sources from now on, because earlier results are unknown."""
@@ -259,14 +255,13 @@ class Sources:
                 if _SMALL <= abs(value) < _LARGE:
                     text = str(value if kind is int or value % 1 else int(value))
             elif kind is not bool and value is not None:
-                node = value if kind in CONTAINERS else dataclass_fields(value)
-                if node is None or chars_left < 0 or not path:
+                if kind not in CONTAINERS or chars_left < 0 or not path:
                     self._is_complete = False
                     continue
-                if asked_for is not None and type(node) is dict:
+                if asked_for is not None and kind is dict:
                     is_root = not n_walked and len(asked_for) == 1
-                    self._shown.note(node, key, asked_for if is_root else [])
-                waiting += islice(self._items(path, node), MAX_VALUES - len(waiting))
+                    self._shown.note(value, key, asked_for if is_root else [])
+                waiting += islice(self._items(path, value), MAX_VALUES - len(waiting))
             if len(text) >= MIN_CHARS and path and chars_left >= 0:
                 number = hash(text)
                 known = places.get(number, ())

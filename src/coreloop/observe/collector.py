@@ -88,12 +88,13 @@ class AuditCollector:
         self._sources: Sources | None = None
         self._lock = RLock()  # reentrant: adapters hold it while they add calls
         self._clock_ns = clock_ns
-        if is_disabled():
-            return
         try:
             self._started_ns = time.monotonic_ns()
             folder = folder_of(data_dir)
-            self._settings = log_settings(*folder, self._LOG)
+            settings = log_settings(*folder, self._LOG)
+            if settings is None:
+                return
+            self._settings = settings
             record = parts.open_record(
                 question,
                 request_id=parts.short_text(request_id) or f"req-{os.urandom(8).hex()}",
@@ -122,7 +123,7 @@ class AuditCollector:
         if not self._off:
             drop("after_flush")
         elif self is _OUTSIDE and not is_disabled():
-            drop(drops.OUTSIDE_REQUEST)
+            drop("outside_request")
         return None
 
     @never_raises
@@ -158,7 +159,7 @@ class AuditCollector:
         result_size_bytes : int, optional
             Size of the result that the model received.
         result : object, optional
-            The result that the model received: JSON text, other text, or plain lists, dicts and dataclasses;
+            The result that the model received: JSON text, other text, or plain lists and dicts;
             other objects are not inspected. It is not stored, except with ``measure: {contexts: true}`` in
             coreloop.yaml. Hashes of its values stay in memory, to record later calls with ``args_from``, the
             fields that their arguments come from. Without any result, ``args_from`` is not recorded.
@@ -317,7 +318,7 @@ class AuditCollector:
                 keys.append(case_key(self._settings.journal.folder.parent))
             record["case"] = self._identifiers.case(keys[0])
         except OSError:
-            drop(drops.CASE_KEY)
+            drop("case_key")
 
     def __enter__(self) -> Self:
         _blocks.set((*_blocks.get(), self))

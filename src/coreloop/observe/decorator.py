@@ -56,13 +56,11 @@ def observed_tool(
     """
     if isinstance(tool, str):
         raise TypeError(f"observed_tool takes the name by keyword: @observed_tool(name={tool!r})")
-    if tool is None:
-        return lambda function: _observed(function, name or _name_of(function))
-    return _observed(tool, _name_of(tool))
 
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        return _observed(function, name or str(getattr(function, "__name__", type(function).__name__)))
 
-def _name_of(tool: Callable[..., Any]) -> str:
-    return str(getattr(tool, "__name__", type(tool).__name__))
+    return decorate if tool is None else decorate(tool)
 
 
 class _Observed:
@@ -115,7 +113,7 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
     if isinstance(tool, staticmethod | classmethod):
         return type(tool)(_observed(tool.__func__, name))
     if not callable(tool):  # what a framework's decorator made of the function, which it keeps
-        drops.drop(drops.DECORATOR_ORDER)
+        drops.drop("decorator_order")
         return tool
     return wraps(tool)(_recording(tool, _Observed(tool, name)))
 

@@ -5,23 +5,15 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, TypeVar, cast
 
-from coreloop.observe.journal import TornWriteError
-
-CASE_KEY: Final = "case_key"
-DECORATOR_ORDER: Final = "decorator_order"
-OUTSIDE_REQUEST: Final = "outside_request"
-SETTINGS: Final = "settings"
-SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
-
 _HINTS: Final = {
-    CASE_KEY: "data/audit/case.key cannot be read or made, so records have no case; set CORELOOP_CASE_KEY",
-    DECORATOR_ORDER: "put @observed_tool directly above def, below the framework's decorator or @property",
-    OUTSIDE_REQUEST: (
+    "case_key": "data/audit/case.key cannot be read or made, so records have no case; set CORELOOP_CASE_KEY",
+    "decorator_order": "put @observed_tool directly above def, below the framework's decorator or @property",
+    "outside_request": (
         "tools are called without an open AuditCollector, so nothing is recorded; in a thread pool, submit "
         "contextvars.copy_context().run, with a copy per call"
     ),
-    SETTINGS: "coreloop.yaml cannot be used; the defaults apply",
-    SETTINGS_NEED_PYYAML: "of coreloop.yaml only data_dir is read; pip install PyYAML",
+    "settings": "coreloop.yaml cannot be used; the defaults apply",
+    "settings_need_pyyaml": "of coreloop.yaml only data_dir is read; pip install PyYAML",
 }
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
@@ -42,7 +34,7 @@ def dropped() -> dict[str, int]:
         be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read until PyYAML is
         installed), ``never_ended`` (a framework reported no end of a request), ``descriptions_full`` (over
         1,000 sets of descriptions), ``case_key`` (the key of cases cannot be read or made; the record was
-        written without ``case``), ``torn_write``, ``write_`` and the system's error name
+        written without ``case``), ``write_`` and the system's error name
         (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     return dict(_counts)
@@ -59,9 +51,7 @@ def drop(reason: str) -> None:
 def drop_error(error: Exception) -> str:
     """Count a loss caused by an exception; return the reason under which it is counted."""
     reason = f"bug_{type(error).__name__}"
-    if isinstance(error, TornWriteError):
-        reason = "torn_write"
-    elif isinstance(error, OSError):
+    if isinstance(error, OSError):
         reason = f"write_{errno.errorcode.get(error.errno or 0, 'failed')}"
     drop(reason)
     return reason

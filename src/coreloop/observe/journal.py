@@ -3,12 +3,14 @@
 Losses are counted in ``dropped.jsonl`` next to the folder, where other processes can see them.
 """
 
+import errno
 import os
 import threading
 import time
 import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
     from datetime import date
 
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
-
-
-class TornWriteError(OSError):
-    """Only a part of a line was written; a newline ends the part."""
 
 
 class Journal:
@@ -61,10 +59,8 @@ class Journal:
 
         Raises
         ------
-        TornWriteError
-            Only a part was written; the next line is safe.
         OSError
-            Nothing was written.
+            Nothing or only a part was written; the next line is safe.
         """
         with self._lock:
             if day != self._day or second != self._checked:
@@ -120,9 +116,7 @@ class Journal:
         with suppress(OSError, AttributeError):  # a file system or an operating system without modes
             if self.folder.stat().st_uid == os.geteuid():
                 self.folder.chmod(0o700)
-        flags = (
-            os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        )
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._fd, self._end = os.open(path, flags, 0o600), -1
         self._torn = _byte_at(self._fd, os.lseek(self._fd, 0, os.SEEK_END) - 1) != b"\n"
         self._day = day
@@ -133,7 +127,7 @@ class Journal:
         self._torn = True
         with suppress(OSError):  # a full disk: the flag stays, and the next line starts with a newline
             self._torn = os.write(self._fd, b"\n") != 1
-        raise TornWriteError(0, "only a part of the line was written")
+        raise OSError(errno.ENOSPC, "only a part of the line was written")
 
     def close(self) -> None:
         """Close the day file; the next line opens it again."""
@@ -146,20 +140,16 @@ class Journal:
         self.close()
 
 
-_second: tuple[int, str, str] = (-(10**10), "", "")
-
-
 def day_stamp(now_ns: int) -> tuple[str, str, int]:
-    """ISO 8601 with microseconds, its day, its second; a second's text is cached, being most of the cost."""
-    global _second  # noqa: PLW0603 - a tuple, replaced atomically: another thread's is equally valid
-    started_ns, text, day = _second
-    past_ns = now_ns - started_ns
-    if not 0 <= past_ns < 1_000_000_000:
-        seconds, past_ns = divmod(now_ns, 1_000_000_000)
-        text = datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
-        started_ns, day = now_ns - past_ns, text[:10]
-        _second = (started_ns, text, day)
-    return f"{text}.{past_ns // 1000:06d}+00:00", day, started_ns
+    """ISO 8601 with microseconds, its day, its second."""
+    second, past_ns = divmod(now_ns, 1_000_000_000)
+    text = _second_text(second)
+    return f"{text}.{past_ns // 1000:06d}+00:00", text[:10], second
+
+
+@lru_cache(maxsize=8)
+def _second_text(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat()[:19]
 
 
 class DroppedRecords(TypedDict):
@@ -224,7 +214,7 @@ def write_new(path: Path, content: bytes) -> None:
 
 def _append(path: Path, data: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(fd, data)
     finally:

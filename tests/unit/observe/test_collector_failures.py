@@ -68,7 +68,7 @@ print(json.dumps(dropped()))
 def test_a_disk_that_fills_up_tears_one_record_and_no_other(tmp_path):
     pytest.importorskip("resource")
     (printed,) = run(LIMITED, tmp_path)
-    assert json.loads(printed) == {"torn_write": 1, "write_EFBIG": 2}
+    assert json.loads(printed) == {"write_ENOSPC": 1, "write_EFBIG": 2}
     (day,) = (tmp_path / "audit" / "ai-ask").iterdir()
     first, torn, after = day.read_bytes().splitlines()
     assert [json.loads(line)["question"] for line in (first, after)] == ["first", "after"]

@@ -6,8 +6,8 @@ An adapter turns its framework's callbacks into these calls. As in the collector
 import atexit
 import os
 import time
-from collections.abc import Container, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Final
 
 from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
@@ -19,9 +19,6 @@ from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import arguments
 from coreloop.observe.record_parts import TracedCall, stored_text
-
-if TYPE_CHECKING:
-    from coreloop.base.project.score_rule import Score
 
 MAX_UNDER_WAY: Final = 1024
 """A request takes 45 KB until it ends, with 20 tools and three results of 40 values. Servers answer fewer at
@@ -169,15 +166,6 @@ class AdaptedRequest(AuditCollector):
                 self._settle()
 
     @never_raises
-    def judge(self, scores: "Iterable[Score]") -> None:
-        """Set the verdict by the project's rule of outcomes, if one of the scores is what it names."""
-        from coreloop.base.project.score_rule import judgment_by
-
-        judgment = None if self._off else judgment_by(self._settings.outcome, scores)
-        if judgment is not None:
-            self._fields["judgment"] = judgment
-
-    @never_raises
     def end(
         self,
         *,
@@ -237,11 +225,10 @@ def ended() -> AdaptedRequest:
     return request
 
 
-def give_up_all(among: Container[AdaptedRequest] | None = None) -> None:
-    """Write every request under way, or those among some, as unfinished."""
+def give_up_all() -> None:
+    """Write every request under way as unfinished."""
     for request in list(_under_way.values()):
-        if among is None or request in among:
-            request.give_up()
+        request.give_up()
 
 
 atexit.register(give_up_all)
