@@ -205,13 +205,8 @@ class Sources:
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
-        shared = self._paths_of(texts[0])
-        for text in texts[1:]:
-            if not shared:
-                break
-            paths = self._paths_of(text)
-            shared = [path for path in shared if path in paths]
-        return shared[:MAX_PATHS]
+        paths = [self._paths_of(text) for text in texts]
+        return [path for path in paths[0] if all(path in others for others in paths)][:MAX_PATHS]
 
     def _paths_of(self, text: str) -> list[str]:
         wanted = text.casefold()

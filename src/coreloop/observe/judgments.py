@@ -13,7 +13,6 @@ from typing import Final
 
 from coreloop.base import jsonl
 
-_SCHEMA_VERSION: Final = 1
 # Who judged, of the verdicts that `coreloop.feedback` writes.
 USER: Final = "user"
 
@@ -53,7 +52,7 @@ class HumanVerdict:
         Stable key of the candidate or counterexample; None for a request.
     """
 
-    schema_version: int = _SCHEMA_VERSION
+    schema_version: int = 1
     id: str
     key: str | None
     verdict: VerdictLetter
