@@ -128,7 +128,7 @@ class Runs:
             root.request = AdaptedRequest(
                 question, parent=outer, session_id=root.session_id, data_dir=self._data_dir
             )
-        self._add(run_id, _Run(root, "model", _name((about.get("metadata") or {}).get("ls_provider"))))
+        self._add(run_id, _Run(root, "model", (about.get("metadata") or {}).get("ls_provider")))
         _read_answers(root.request, messages[0] if messages else ())
         tools = (about.get("invocation_params") or {}).get("tools")
         root.request.sent(sent_tools(tools or (about.get("options") or {}).get("tools")))
@@ -146,8 +146,8 @@ class Runs:
         usage = getattr(message, "usage_metadata", None) or {}
         about = getattr(message, "response_metadata", None) or {}
         request.replied(
-            provider=_name(about.get("model_provider")) or run.about,
-            model=_name(about.get("model_name") or about.get("model")),
+            provider=about.get("model_provider") or run.about,
+            model=about.get("model_name") or about.get("model"),
             input_tokens=usage.get("input_tokens"),
             output_tokens=usage.get("output_tokens"),
         )
@@ -230,7 +230,3 @@ def _question(inputs: Any) -> str:
     if isinstance(inputs, Mapping):
         inputs = inputs.get("input") or inputs.get("question") or ""
     return inputs if isinstance(inputs, str) else ""
-
-
-def _name(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
