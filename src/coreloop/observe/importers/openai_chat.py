@@ -26,6 +26,7 @@ _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
 _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
+_MAX_HELD: Final = 200  # chats that a later one may go on with
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _MAX_ERROR_FIELDS: Final = 3
@@ -159,19 +160,49 @@ def read(
 
 
 def _read_file(file: TraceFile, undated: datetime | None) -> Iterator[TracedRequest | SkippedTrace]:
-    """Read the chats of a file; those of its lines that are messages are a chat for each session."""
+    for part in _latest(_chats_of(file)):
+        if isinstance(part, SkippedTrace):
+            yield part
+        else:
+            yield from _parts(part, undated)
+
+
+def _chats_of(file: TraceFile) -> Iterator[Any]:
+    """Yield the chats of a file; those of its lines that are messages are a chat for each session."""
     lines: dict[str | None, list[dict[str, Any]]] = {}
     with file.open() as opened:
         for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-            elif isinstance(document, dict) and forms.form_of(document):
+            if isinstance(document, dict) and forms.form_of(document):
                 lines.setdefault(_named([document], _SESSIONS), []).append(document)
             else:
-                for chat in _chats(document):
-                    yield from _parts(chat, undated)
-    for messages in lines.values():
-        yield from _parts({"messages": messages}, undated)
+                yield from [document] if isinstance(document, SkippedTrace) else _chats(document)
+    yield from ({"messages": messages} for messages in lines.values())
+
+
+def _latest(chats: Iterable[Any]) -> Iterator[Any]:
+    """Leave out chats that a later one goes on with: a conversation saved at each step counts once."""
+    held: dict[str, dict[str, Any]] = {}
+    for chat in chats:
+        messages = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
+        if not messages or not isinstance(messages, list):
+            yield chat
+            continue
+        asked = (
+            message for message in messages if isinstance(message, dict) and message.get("role") == "user"
+        )
+        key = f"{_named([chat], _SESSIONS)} {next(asked, messages[0])}"
+        earlier = held.pop(key, None)
+        if earlier is not None and not _goes_on(messages, earlier["messages"]):
+            yield earlier
+        held[key] = {**chat, "messages": messages}
+        if len(held) > _MAX_HELD:
+            yield held.pop(next(iter(held)))
+    yield from held.values()
+
+
+def _goes_on(messages: list[Any], earlier: list[Any]) -> bool:
+    said, before = list(forms.steps_in(messages)), list(forms.steps_in(earlier))
+    return len(said) > len(before) and said[: len(before)] == before
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
