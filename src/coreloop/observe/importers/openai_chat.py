@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 from hashlib import sha256
 from typing import Any, Final
+
+import orjson
 
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
@@ -26,6 +29,7 @@ _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
 _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
+_TOO_DEEP: Final = SkippedTrace("nested too deeply")
 _MAX_HELD: Final = 200  # chats that a later one may go on with
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
@@ -187,6 +191,9 @@ def _latest(chats: Iterable[Any]) -> Iterator[Any]:
         if not messages or not isinstance(messages, list):
             yield chat
             continue
+        if _is_too_deep(messages):
+            yield _TOO_DEEP
+            continue
         asked = (
             message for message in messages if isinstance(message, dict) and message.get("role") == "user"
         )
@@ -198,6 +205,18 @@ def _latest(chats: Iterable[Any]) -> Iterator[Any]:
         if len(held) > _MAX_HELD:
             yield held.pop(next(iter(held)))
     yield from held.values()
+
+
+def _is_too_deep(messages: list[Any]) -> bool:
+    """Whether messages have more levels than Python compares or prints."""
+    try:
+        orjson.dumps(messages)  # up to 254 levels; fails for large numbers, too
+    except TypeError:
+        try:
+            repr(reduce(lambda value, _: [value], range(100), messages))  # callers are deeper in the stack
+        except RecursionError:
+            return True
+    return False
 
 
 def _goes_on(messages: list[Any], earlier: list[Any]) -> bool:

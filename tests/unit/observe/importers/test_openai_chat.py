@@ -216,6 +216,7 @@ def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], 
         ({"messages": [says("?")]}, "no valid time"),
         ({"messages": "?"}, "not of this format"),
         ("{torn", "torn or not JSON"),
+        ('{"messages": [{"role": "user", "content": ' + "[" * 1000 + "]" * 1000 + "}]}", "nested too deeply"),
     ],
 )
 def test_anything_but_a_request_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
