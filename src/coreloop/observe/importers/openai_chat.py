@@ -220,8 +220,8 @@ def _is_too_deep(messages: list[Any]) -> bool:
 
 
 def _goes_on(messages: list[Any], earlier: list[Any]) -> bool:
-    said, before = list(forms.steps_in(messages)), list(forms.steps_in(earlier))
-    return len(said) > len(before) and said[: len(before)] == before
+    steps, before = list(forms.steps_in(messages)), list(forms.steps_in(earlier))
+    return len(steps) > len(before) and steps[: len(before)] == before
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -268,13 +268,13 @@ def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
     for asked, given in _EXCHANGES:
         question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        said, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
-        if replies and question and not said:
-            said = [{"role": "user", "content": question}]
-        if said and answer and not replies:
+        sent, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
+        if replies and question and not sent:
+            sent = [{"role": "user", "content": question}]
+        if sent and answer and not replies:
             replies = [{"role": "assistant", "content": answer}]
-        if replies and (said or value.get("object") == "response") and said[-len(replies) :] != replies:
-            return [*said, *replies]
+        if replies and (sent or value.get("object") == "response") and sent[-len(replies) :] != replies:
+            return [*sent, *replies]
     return []
 
 
@@ -337,14 +337,14 @@ def _parts(chat: Any, undated: datetime | None) -> Iterator[TracedRequest | Skip
 
 def _time_of(holder: dict[str, Any]) -> datetime | None:
     """The time of a chat or a message, or of its metadata or last part."""
-    found = (held.get(key) for held in _holders(holder) for key in _TIMES)
-    return next((time for value in found if (time := values.read_time(value)) is not None), None)
+    candidates = (held.get(key) for held in _holders(holder) for key in _TIMES)
+    return next((time for value in candidates if (time := values.read_time(value)) is not None), None)
 
 
 def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
     """The first text under a key, of a chat, its metadata, or its messages."""
-    found = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
-    return next(filter(None, found), None)
+    candidates = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
+    return next(filter(None, candidates), None)
 
 
 def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
