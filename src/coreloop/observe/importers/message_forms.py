@@ -29,22 +29,23 @@ _TAGS: Final = ("part_kind", "block_type", "content_type", "type")
 # Form, as its users know it -> what marks a message: a key, ``.`` a key of its blocks, ``:`` their kind, or
 # without a role ``=`` its class if it has a content, ``-`` if it has none. The first form counts.
 _FORMS: Final = {
-    "langchain": r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)",
-    "autogen": r"=[A-Z]\w+(?:Message|Event)",
-    "pydantic-ai": r"\.part_kind",
-    "google-adk": r"author",
-    "vercel-ai": r"toolInvocations|\.toolCallId|\.toolName|parts\.type",
-    "gemini": r"parts",
-    "semantic-kernel": r"\.content_type",
-    "llama-index": r"\.block_type|additional_kwargs",
-    "haystack": r"_role|\.tool_call|\.tool_call_result",
-    "bedrock": r"\.toolUse|\.toolResult",
-    "anthropic": r":\w*tool_(?:use|result)",
-    "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|:\w+put_text",
-    "sharegpt": r"from",
-    CHAT: r"role",
+    "langchain": re.compile(r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)"),
+    "autogen": re.compile(r"=[A-Z]\w+(?:Message|Event)"),
+    "pydantic-ai": re.compile(r"\.part_kind"),
+    "google-adk": re.compile(r"author"),
+    "vercel-ai": re.compile(r"toolInvocations|\.toolCallId|\.toolName|parts\.type"),
+    "gemini": re.compile(r"parts"),
+    "semantic-kernel": re.compile(r"\.content_type"),
+    "llama-index": re.compile(r"\.block_type|additional_kwargs"),
+    "haystack": re.compile(r"_role|\.tool_call|\.tool_call_result"),
+    "bedrock": re.compile(r"\.toolUse|\.toolResult"),
+    "anthropic": re.compile(r":\w*tool_(?:use|result)"),
+    "openai-responses": re.compile(
+        r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|:\w+put_text"
+    ),
+    "sharegpt": re.compile(r"from"),
+    CHAT: re.compile(r"role"),
 }
-_MARKS: Final = {form: re.compile(mark) for form, mark in _FORMS.items()}
 _CALLS: Final = (
     "tool_calls",
     "function_call",
@@ -94,7 +95,7 @@ def form_of(message: _Dict) -> str | None:
     marks |= {"parts.type"} if {"parts", ".type"} <= marks else set()
     has_content = not {"content", "data"}.isdisjoint(message)
     marks |= {f"{'=' if has_content else '-'}{of_class}"} if not role else set()
-    return next((form for form, mark in _MARKS.items() if any(map(mark.fullmatch, marks))), None)
+    return next((form for form, mark in _FORMS.items() if any(map(mark.fullmatch, marks))), None)
 
 
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
