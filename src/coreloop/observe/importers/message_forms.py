@@ -46,15 +46,7 @@ _FORMS: Final = {
     "sharegpt": re.compile(r"from"),
     CHAT: re.compile(r"role"),
 }
-_CALLS: Final = (
-    "tool_calls",
-    "function_call",
-    "toolInvocations",
-    "tool_results",
-    "data",
-    "kwargs",
-    "actions",
-)
+_CALLS: Final = ("tool_calls", "function_call", "toolInvocations", "tool_results", "data", "actions")
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
 _CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
