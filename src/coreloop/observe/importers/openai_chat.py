@@ -16,7 +16,7 @@ from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.saved_lists import beginnings_of
+from coreloop.observe.importers.saved_lists import beginnings_of, plain_json
 from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
@@ -160,9 +160,7 @@ def _read_file(file: TraceFile) -> Iterator[Any]:
     lines: dict[str | None, list[dict[str, Any]]] = {}
     with file.open() as opened:
         for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-            elif isinstance(document, dict) and forms.form_of(document):
+            if isinstance(document, dict) and forms.form_of(document):
                 lines.setdefault(_named([document], _SESSIONS), []).append(document)
             else:
                 yield from _chats(document)
@@ -214,13 +212,13 @@ def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
     for asked, given in _EXCHANGES:
         question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        said, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
-        if replies and question and not said:
-            said = [{"role": "user", "content": question}]
-        if said and answer and not replies:
+        sent, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
+        if replies and question and not sent:
+            sent = [{"role": "user", "content": question}]
+        if sent and answer and not replies:
             replies = [{"role": "assistant", "content": answer}]
-        if replies and (said or value.get("object") == "response") and said[-len(replies) :] != replies:
-            return [*said, *replies]
+        if replies and (sent or value.get("object") == "response") and sent[-len(replies) :] != replies:
+            return [*sent, *replies]
     return []
 
 
@@ -279,7 +277,7 @@ def parts_of(
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     id = values.text(values.first(chat, "request_id", "id"))
-    digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
+    digest = sha256(plain_json(messages)).hexdigest()
     yield TracedRequest(
         source=source or next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
@@ -298,14 +296,14 @@ def parts_of(
 
 def _time_of(holder: dict[str, Any]) -> datetime | None:
     """The time of a chat or a message, or of its metadata or last part."""
-    found = (held.get(key) for held in _holders(holder) for key in _TIMES)
-    return next((time for value in found if (time := values.read_time(value)) is not None), None)
+    candidates = (held.get(key) for held in _holders(holder) for key in _TIMES)
+    return next((time for value in candidates if (time := values.read_time(value)) is not None), None)
 
 
 def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
     """The first text under a key, of a chat, its metadata, or its messages."""
-    found = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
-    return next(filter(None, found), None)
+    candidates = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
+    return next(filter(None, candidates), None)
 
 
 def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:

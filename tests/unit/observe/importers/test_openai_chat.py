@@ -215,6 +215,10 @@ def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], 
         ({"messages": [], "ts": TS}, "list without a message"),
         ({"messages": "?"}, "not of this format"),
         ("{torn", "torn or not JSON"),
+        (
+            '{"messages": [{"role": "user", "content": ' + "[" * 1000 + "]" * 1000 + "}]}",
+            "list without a message",
+        ),
     ],
 )
 def test_anything_but_a_request_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
