@@ -108,6 +108,12 @@ def test_a_call_that_a_person_refused_did_not_fail(file: Path, said: str) -> Non
     assert request.answer_chars == 11
 
 
+@pytest.mark.parametrize(("tool", "ok"), [("Bash", True), ("mcp__shop__refund", False)])
+def test_only_results_of_servers_are_judged_by_their_texts(file: Path, tool: str, ok: bool) -> None:
+    session = Session().user("q").calls(tool).result("Error: of the log").says("done")
+    assert recorded(_only(file, session))["tool_calls"][0]["ok"] is ok
+
+
 def test_the_last_turn_of_a_copied_file_is_finished_if_its_messages_are_old(file: Path) -> None:
     path = write_lines(file, Session().user("q").says("a", stop_reason=None).lines)
     os.utime(path, (2e9, 2e9))
