@@ -16,8 +16,13 @@ SCHEMA_VERSION: Final = 2
 UNSPECIFIED: Final = "UNSPECIFIED"
 NO_RESULT: Final = "no result in the trace"
 REFUSED: Final = "refused by a person"
+FINAL: Final = "a final call"
 NO_ANSWER: Final = "no answer in the trace"
 """Why it is not known whether a call, or a request, worked: the values of ``unknown``."""
+READS_FAILED: Final = "reads like a failure"
+"""``unknown`` of a failed call that nothing flags as failed."""
+WHY_UNKNOWN: Final = frozenset({NO_RESULT, REFUSED, FINAL, READS_FAILED})
+"""The values of a call's ``unknown``."""
 DEFAULT_SELECTORS: Final = ("axis", "sub")
 OTHER: Final = "<other: a list, an object or a text of over 80 characters, which names no sub-function>"
 """Stored for a selector's value that is not a name; longer than any name, so that they cannot be confused."""
@@ -49,7 +54,7 @@ class ToolCall(TypedDict):
     """Argument -> fields of the object that it names, as an earlier result last showed them: only literals of
     the tool's own source. Empty: the object was shown, in a state that the source does not name."""
     unknown: NotRequired[str]
-    """Only without ``ok`` and ``error``: `NO_RESULT` or `REFUSED`."""
+    """Without ``ok`` and ``error``: `NO_RESULT`, `REFUSED` or `FINAL`. With them: `READS_FAILED`."""
 
 
 class OverrideCall(TypedDict):

@@ -6,7 +6,7 @@ Independent of what a database stores. Only this module translates sqlite3 error
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another process that is writing."""
 _PAUSE_S: Final = 0.02
 _USE_WAL: Final = "PRAGMA journal_mode = WAL"
+_INTERRUPTED: Final = "user-defined function raised exception"  # by Ctrl-C: ours raise nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from error
         raise WorkspaceError(_message(error), path=path) from error
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
@@ -177,11 +180,16 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         version(connection)
     except sqlite3.OperationalError as error:
         connection.close()
-        wal = path.with_name(f"{path.name}-wal")
-        if _is_busy(error) or (wal.exists() and wal.stat().st_size > 0):
+        if _is_busy(error) or _has_wal(path):
             raise
         return connect(path, options="mode=ro&immutable=1")
     return connection
+
+
+def _has_wal(path: Path) -> bool:
+    with suppress(FileNotFoundError):  # another process may have emptied it just now
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    return False
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:

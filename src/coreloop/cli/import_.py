@@ -26,25 +26,27 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
-_FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect", "openai-chat")
+_FORMATS: Final = (
+    "claude-code", "inspect", "langfuse", "otlp", "openai-chat", "codex", "claude-stream-json", "atif",
+    "swe-agent", "smolagents", "google-adk", "mcp-log",
+)  # fmt: skip
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 
 
 @click.command(cls=Command)
-@click.option(
-    "--from", "source", type=click.Choice(_FORMATS), required=True, help="The tool that wrote the traces."
-)
+@click.option("--from", "source", type=click.Choice(_FORMATS), help="Read files as this format only.")
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
-def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
+def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
 
-    Example: import --from claude-code ~/.claude/projects
+    Example: import ~/.claude/projects
     """
     from coreloop.observe.importers.append_requests import run_import
+    from coreloop.observe.importers.files import first_reason
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
@@ -53,9 +55,8 @@ def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
     show(output)
-    first, *more = report.unusable
-    others = f" (and {number_of(len(more), 'other file')})" if more else ""
-    raise UsageError(f"{first.file.path}: {first.reason}{others}; --from {source} cannot use it")
+    insisted = f"; --from {source} cannot use it" if source else ""
+    raise UsageError(f"{first_reason(report.unusable)}{insisted}")
 
 
 @click.command(cls=Command)
@@ -64,8 +65,8 @@ def import_(source: str, paths: tuple[Path, ...], out: Path | None) -> Output:
 def look(paths: tuple[Path, ...], verbose: bool) -> Output:
     """Show what traces that exist already say; nothing is kept or sent.
 
-    PATH is a file or a folder with sessions of Claude Code, exports of OTLP, Langfuse and Inspect, or lists
-    of chat messages.
+    PATH is a file or a folder with sessions of agents, exports of OTLP, Langfuse and Inspect, or lists of
+    chat messages.
 
     Example: look ~/.claude/projects
     """
@@ -104,7 +105,8 @@ def _import_lines(report: "ImportReport") -> Iterator[str]:
 def import_facts(report: "ImportReport") -> dict[str, object]:
     """Return what was read as JSON has it."""
     return {
-        **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped", "unseen"),
+        **fields_of(report, "n_files", "records", "added", "already_there", "formats"),
+        **fields_of(report, "skipped", "dropped", "unseen"),
         **untrusted({"tools": dict(report.tools.most_common())}),
         **fields_of(report, "first_day", "last_day"),
     }
@@ -148,7 +150,7 @@ def _cells(row: "ErrorRow") -> tuple[str, ...]:
 
 
 def _head_lines(looked: "Looked") -> Iterator[str]:
-    formats = ", ".join(f"{name} ({number_of(n, 'file')})" for name, n in looked.formats.items())
+    formats = ", ".join(f"{name} ({_read_of(looked, name, n)})" for name, n in looked.formats.items())
     first, last = looked.report.first_day, looked.report.last_day
     yield wrap(f"{formats}; {first if first == last else f'{first} to {last}'}")
     n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
@@ -159,15 +161,21 @@ def _head_lines(looked: "Looked") -> Iterator[str]:
     yield from map(wrap, looked.unseen.lines())
 
 
+def _read_of(looked: "Looked", name: str, n_files: int) -> str:
+    counts = dict(looked.report.formats.get(name, {})) if len(looked.formats) > 1 else {}
+    read = (number_of(n, noun.removesuffix("s")) for noun, n in counts.items())
+    return ", ".join((number_of(n_files, "file"), *read))
+
+
 def _missing_lines(looked: "Looked") -> Iterator[str]:
     """Yield what would let the traces say more, and what was not read."""
     yield from ("", "missing for more:")
     yield from (wrap(f"  {text}") for text in looked.missing)
     if looked.few_failures:
         yield cut(f"    few failures: {', '.join(looked.few_failures)}")
-    for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
-        if n:
-            yield f"  skipped: {n:,}, {reason}"
+    for reason, n in sorted(looked.report.skipped.items()):
+        yield wrap(f"  skipped: {n:,}, {reason}")
+    yield from (wrap(f"  {file.file.path}: {file.reason}") for file in looked.report.unusable)
 
 
 def _look_facts(looked: "Looked") -> dict[str, object]:

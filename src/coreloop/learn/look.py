@@ -24,10 +24,10 @@ from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
-from coreloop.observe.importers import importers, openai_chat, otlp
-from coreloop.observe.importers.append_requests import ImportReport, Watching, land, recognise
-from coreloop.observe.importers.files import UnusableFile, find_trace_files
-from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
+from coreloop.observe.importers import importers, otlp
+from coreloop.observe.importers.append_requests import ImportReport, land
+from coreloop.observe.importers.files import find_trace_files, first_reason
+from coreloop.observe.importers.recognition import MAY_LACK_TIMES, Watching, all_suffixes, read_all, recognise
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
@@ -55,7 +55,7 @@ class Looked:
     formats : dict of str to int
         Files by format.
     n_unknown : int
-        Files of no known format.
+        Files of no format that is read.
     report : ImportReport
         What was read; its calls count each request once, unlike the traces.
     n_requests, n_failed : int
@@ -100,27 +100,20 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     UsageError
         No file has a request of a known format.
     """
-    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.SUFFIXES}))
-    files = find_trace_files(paths, suffixes, now_s=now.timestamp())
+    files = find_trace_files(paths, all_suffixes(), now_s=now.timestamp())
     newest = datetime.fromtimestamp(now.timestamp() - min(file.quiet_s for file in files), UTC)
     readers = {name: importer.read for name, importer in importers().items()}
-    readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
-    by_format, others = recognise(files, readers)
-    if not by_format:
-        n_files = number_of(len(files), "file")
-        raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}")
-
-    def read() -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-        for name, known in by_format.items():
-            with watching(known) as watched:
-                yield from readers[name](watched)
-
-    formats = {name: len(known) for name, known in by_format.items()}
+    for name in MAY_LACK_TIMES:
+        readers[name] = partial(readers[name], undated=newest)
+    recognised = recognise(files, readers)
+    if not recognised.by_importer:
+        raise UsageError(first_reason(recognised.unread))
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
-        report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
-        looked = _mine(workspace, report, now, undated=newest, formats=formats)
-    return replace(looked, n_unknown=len(others))
+        parts = read_all(recognised, readers, watching)
+        report = replace(land(parts, workspace.records_dir, workspace.settings, root), n_files=len(files))
+        looked = _mine(workspace, report, now, undated=newest, formats=recognised.formats)
+    return replace(looked, n_unknown=len(recognised.unread))
 
 
 def _mine(
@@ -132,7 +125,8 @@ def _mine(
     formats: dict[str, int],
 ) -> Looked:
     if report.first_day is None or report.last_day is None:
-        raise UsageError("the traces hold no request with a time")
+        skipped = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
+        raise UsageError(f"the traces hold no request: {skipped}")
     days = Days(date.fromisoformat(report.first_day), date.fromisoformat(report.last_day))
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)

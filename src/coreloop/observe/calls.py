@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, bounded, canonical_json, shorten, to_plain
-from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, ToolCall, hash_args, step
+from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, READS_FAILED, ToolCall, hash_args, step
+from coreloop.observe import failure_texts
 from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import Lookup, Sources
 
@@ -103,20 +104,21 @@ def _overlaps(earlier: parts.TracedCall, call: parts.TracedCall) -> bool:
 def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts.Drop) -> parts.RecordedCall:
     """Build a call of a record.
 
-    Without ``ok`` and ``error``, a result that says so failed (`failure_of`); if it does not,
-    ``unknown`` is why nobody knows whether the call worked.
+    Without ``ok`` and ``error``, a result that says so failed (`coreloop.observe.failure_texts`); if it does
+    not, ``unknown`` is why nobody knows whether the call worked. A person's refusal is no error.
     """
-    name, ok, error = parts.stored_text(traced.name, 200), traced.ok, traced.error
+    name, ok, error, unknown = parts.stored_text(traced.name, 200), traced.ok, traced.error, traced.unknown
     canonical = _canonical(traced.args, drop)
     plain = orjson.loads(canonical)
     recorded = shorten(plain)
-    if ok is None and error is None:
-        error = parts.failure_of(traced.result, settings.failed_results)
+    if ok is None:
+        verdict = failure_texts.judge(traced.result, error, settings.failed_results)
+        error, unknown = (error, unknown) if verdict is None else verdict
     error_message = parts.error_text(error)
     if error_message and recorded != plain:
         error_message = parts.error_without_values(error_message, plain)
     succeeded = error_message is None if ok is None else bool(ok)
-    is_unknown = traced.unknown is not None and ok is None and error_message is None
+    is_unknown = unknown is not None and ok is None and error_message is None
     new_step, overridden = None, traced.overrides_used
     if succeeded and not is_unknown:
         new_step = step(name, recorded, settings.selectors.get(name, DEFAULT_SELECTORS))
@@ -131,8 +133,8 @@ def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts
         "overrides_used": None if overridden is None else parts.texts(overridden, drop=drop),
         "extreme_flags": parts.texts(traced.extreme_flags, drop=drop),
     }
-    if traced.unknown is not None and is_unknown:
-        call["unknown"] = traced.unknown
+    if unknown is not None and (is_unknown or unknown == READS_FAILED):
+        call["unknown"] = unknown
     return parts.RecordedCall(call, new_step, plain)
 
 

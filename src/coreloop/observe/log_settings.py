@@ -11,7 +11,7 @@ from coreloop.base.categories import Categories
 from coreloop.observe import drops
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import Journal
-from coreloop.observe.record_parts import CONTEXTS, FAILED_RESULTS, FailedResults
+from coreloop.observe.record_parts import CONTEXTS
 from coreloop.observe.shown_states import Compared
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class LogSettings(NamedTuple):
     """The key of cases, once it was needed."""
     categories: Categories = Categories()
     selectors: Mapping[str, Sequence[str]] = {}
-    failed_results: FailedResults = FAILED_RESULTS
+    failed_results: Mapping[str, frozenset[str]] = {}
+    """The project's rule, if it has one."""
     # Without coreloop.yaml it is not known which files are the project's.
     compared: Callable[[str], Compared | None] | None = None
     outcome: "OutcomeRule | None" = None

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError
+from coreloop.base.record_lines import text_of
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, max_amount, microusd
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
@@ -349,4 +350,4 @@ def open_held(
 
 def described(error: Exception) -> str:
     """Return an error's type and message for an event, cut to a bounded length."""
-    return f"{type(error).__name__}: {error}"[:_ERROR_CHARS]
+    return f"{type(error).__name__}: {text_of(error)}"[:_ERROR_CHARS]

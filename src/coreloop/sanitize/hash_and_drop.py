@@ -10,10 +10,9 @@ from typing import Any, Final
 from coreloop.base.error_classes import error_class
 from coreloop.base.records import (
     NO_ANSWER,
-    NO_RESULT,
     OTHER,
-    REFUSED,
     UNSPECIFIED,
+    WHY_UNKNOWN,
     OverrideCall,
     Record,
     RecordedJudgment,
@@ -337,7 +336,7 @@ _CALL: Final = _known(
     ("overrides_used", (list,), Pseudonymizer._argument_names),
     ("args_from", (dict,), Pseudonymizer._sources),
     ("saw", (dict,), Pseudonymizer._states),
-    ("unknown", _TEXT, _word({NO_RESULT, REFUSED}.__contains__, "text")),
+    ("unknown", _TEXT, _word(WHY_UNKNOWN.__contains__, "text")),
 )
 _OVERRIDE: Final = _known(
     OverrideCall,

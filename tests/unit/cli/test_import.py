@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from agent_traces import codex
 from coreloop.cli.main import main
 from foreign_traces import Session, write_lines
 from rows import slow_after
@@ -84,6 +85,16 @@ def test_unusable_input_is_one_line(
     line = one_line_of(tmp_path, "import", "--from", "otlp", name)
     assert name in line
     assert mention in line
+
+
+def test_without_a_format_each_file_is_recognised(run: Run, tmp_path: Path) -> None:
+    _claude_code(tmp_path)
+    write_lines(tmp_path / "traces" / "rollout.jsonl", codex())
+    facts = _facts(run("import", "--json", "traces"))
+    assert {name: counts["requests"] for name, counts in facts["formats"].items()} == {
+        "claude-code": 4,
+        "codex": 4,
+    }
 
 
 def test_usable_files_are_imported_along_with_unusable_files(

@@ -119,11 +119,12 @@ def test_output_without_utf_8_is_escaped_and_not_a_bug(spawn: Run, log: Path):
 
 def test_raw_files_older_than_retention_days_are_removed_and_named(run: Run, log: Path, tmp_path: Path):
     old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
+    replays = write_log(log.with_name("2020-01-02.jsonl"), [record(ts="2020-01-02", origin="replay")])
     (tmp_path / "coreloop.yaml").write_text("retention_days: 30\n")
     done = run("pattern")
     assert done.returncode == 0
     assert f"removed {old}" in done.stderr
-    assert (old.exists(), log.exists()) == (False, True)
+    assert (old.exists(), replays.exists(), log.exists()) == (False, False, True)
 
 
 @pytest.mark.parametrize("name", ["pattern", "refine"])

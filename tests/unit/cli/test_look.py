@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from agent_traces import codex
 from coreloop.cli.main import main
 from foreign_traces import Session, otlp, span, write_document, write_lines
 
@@ -161,12 +162,21 @@ def test_a_name_in_a_text_of_json_and_a_given_name_are_taken_out(run: Run, tmp_p
     assert "민수" not in shown
 
 
-def test_folder_without_traces_is_refused_with_the_known_formats(run: Run, tmp_path: Path) -> None:
-    write_lines(tmp_path / "traces" / "other.jsonl", [{"level": "info"}])
-    done = run(tmp_path / "traces", code=1)
-    said, _, known = str(done.exception).partition("; known formats: ")
-    assert said == "no request in 1 file"
-    assert set(known.split(", ")) == {"claude-code", "otlp", "langfuse", "inspect", "openai-chat"}
+def test_folder_without_traces_is_refused_with_the_reason(run: Run, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "traces" / "other.jsonl", [{"level": "info"}])
+    (tmp_path / "traces" / "more.json").touch()
+    said = str(run(tmp_path / "traces", code=1).exception)
+    assert said == f"{path.parent / 'more.json'}: is empty (and 1 other file)"
+
+
+def test_a_folder_says_what_was_read_of_each_format(run: Run, tmp_path: Path) -> None:
+    chats(tmp_path / "traces")
+    write_lines(tmp_path / "traces" / "rollout.jsonl", codex())
+    write_lines(tmp_path / "traces" / "web.har.json", [{"log": {"entries": [{"request": {}}]}}])
+    shown = run(tmp_path / "traces").output
+    assert "codex (1 file, 4 requests, 4 calls)" in shown
+    assert "openai-chat (1 file, 12 requests, 24 calls)" in shown
+    assert "skipped: 1, file that is a HAR archive" in shown
 
 
 def test_unusual_files_are_counted_and_not_fatal(run: Run, tmp_path: Path) -> None:

@@ -84,9 +84,28 @@ def refusals(folder: Path) -> Path:
     return write_lines(folder / "session.jsonl", session.lines)
 
 
+def answers_by_a_call(folder: Path) -> Path:
+    """The framework ends the run with a call, and the tool says how it went only in words."""
+    chats = []
+    for n in range(12):
+        asked = [{"id": "1", "function": {"name": "find", "arguments": "{}"}}]
+        final = [{"id": "2", "function": {"name": "Final-Answer", "arguments": '{"text": "42"}'}}]
+        told = "Unable to find a room" if n % 3 == 0 else "a room"
+        messages = [
+            {"role": "user", "content": f"find {n}"},
+            {"role": "assistant", "tool_calls": asked},
+            {"role": "tool", "tool_call_id": "1", "content": told},
+            {"role": "assistant", "content": "so", "tool_calls": final},
+        ]
+        chats.append({"ts": f"{TODAY}T00:00:{n:02}Z", "messages": messages})
+    return write_lines(folder / "chats.jsonl", chats)
+
+
 @pytest.mark.parametrize(
     ("write", "source", "line", "n_calls"),
     [
+        (answers_by_a_call, "openai-chat", "unknown, and in no rate: 12 calls (a final call)", 24),
+        (answers_by_a_call, "openai-chat", "4 failed calls only read like failures: no flag says so", 24),
         (without_content, "otlp", "unknown, and in no rate: 20 requests (no answer in the trace)", 20),
         (refusals, "claude-code", "unknown, and in no rate: 4 calls (refused by a person)", 12),
     ],
@@ -100,7 +119,7 @@ def test_every_screen_says_what_is_unknown_or_left_out(
     assert ", 0 failed" in looked
     facts = json.loads(run("look", path, "--json").stdout)
     assert facts["unseen"]["omitted"] + sum(facts["report"]["untrusted_tools"].values()) == n_calls
-    assert facts["errors"] == []
+    assert sum(row["n_calls"] for row in facts["errors"]) == facts["unseen"]["guessed"]
     imported = run("import", "--from", source, path).stdout
     assert line in imported
     assert f"calls: {n_calls}" in imported
@@ -148,7 +167,14 @@ def test_status_says_what_is_unknown_in_its_window(run: Run, tmp_path: Path) -> 
     run("import", "--from", "openai-chat", write_lines(tmp_path / "chats.jsonl", chats))
     assert "unknown, and in no rate: 3 requests (no answer in the trace)" in run("status").stdout
     log = json.loads(run("status", "--json").stdout)["log"]
-    assert log["unseen"] == {"omitted": 0, "requests": {"no answer in the trace": 3}, "calls": {}}
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true" in run("status").stdout
+    assert log["unseen"] == {
+        "n_requests": 3,
+        "omitted": 0,
+        "guessed": 0,
+        "requests": {"no answer in the trace": 3},
+        "calls": {},
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)

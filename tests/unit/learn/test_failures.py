@@ -138,7 +138,7 @@ def test_excluded_types_are_labels_and_classes(excluded: set[str], tools: set[st
     assert {example.tool for example in search.entries} == tools
 
 
-COMPLETE = "Error executing tool gather: the page of the company was asked for too often, rate limit reached"
+COMPLETE = "ValueError in gather number: the page of the company was asked for too often, rate limit reached"
 
 
 @pytest.mark.parametrize(

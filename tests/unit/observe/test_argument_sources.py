@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, argument_sources, collector, dropped
 from coreloop.observe.argument_sources import SESSIONS, SessionSources, Sources
-from coreloop.observe.record_parts import FAILED_RESULTS, failure_of
+from coreloop.observe.failure_texts import judge
 
 
 @pytest.fixture(autouse=True)
@@ -202,10 +202,10 @@ HOSTILE = [Hostile("#W1"), HostileDict(x="#W1"), HostileClass(), HostileFields()
 def test_no_code_of_a_result_is_run(number: int) -> None:
     result = HOSTILE[number]
     sources_of({"a": "#W1"}, result, [result], {"x": result})
-    assert failure_of(result, FAILED_RESULTS) is None
-    assert failure_of({"success": result, "status": result}, FAILED_RESULTS) is None
+    assert judge(result, None, {}) is None
+    assert judge({"success": result, "status": result, "message": result}, None, {}) is None
     failed = {"success": False, "error": result, "reason": {"message": result}, 1: result}
-    assert failure_of(failed, FAILED_RESULTS) is not None
+    assert judge(failed, None, {}) is not None
 
 
 _HOSTILE_VALUES = st.integers(0, len(HOSTILE) - 1).map(lambda number: HOSTILE[number])

@@ -99,10 +99,10 @@ def _is_rate_limit(status: int, headers: Mapping[str, str], detail: str) -> bool
 
 def _rate_limit(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
     when, wait_s = "in a few minutes", headers.get("retry-after", "")
-    if wait_s.isdecimal():
-        when = f"in {wait_s} s"
     with suppress(ValueError, OverflowError, OSError):
         when = f"after {datetime.fromtimestamp(int(headers.get('x-ratelimit-reset', '')), UTC):%F %T} UTC"
+    if wait_s.isdecimal():
+        when = f"in {wait_s} s"
     line = f"cannot {doing}: GitHub's rate limit is exceeded ({status}); run the same command again {when}"
     return ForgeRateLimitError(line, status=status, detail=detail)
 

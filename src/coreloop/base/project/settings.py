@@ -316,8 +316,8 @@ class Settings:
     tools : mapping of str to ToolSettings
         Tools by name.
     ok : tuple of OkRule
-        Results that say that their call failed; replaces the default, ``success: false``, ``isError: true``
-        and ``status: error``.
+        Results that say that their call failed; replaces what coreloop knows of fields, such as
+        ``success: false`` and ``isError: true``.
     language : str
         Language of proposed lines, ``en`` or ``ko``.
     handoff : tuple of str
@@ -345,11 +345,7 @@ class Settings:
     executor: str | None = None
     categories: tuple[CategoryRule, ...] = ()
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
-    ok: tuple[OkRule, ...] = (
-        OkRule(field="success", fails=("false", "0")),
-        OkRule(field="isError", fails=("true",)),
-        OkRule(field="status", fails=("error",)),
-    )
+    ok: tuple[OkRule, ...] = ()
     language: Literal["en", "ko"] = "en"
     handoff: tuple[str, ...] = ()
     outcome: OutcomeSettings = OutcomeSettings()

@@ -113,12 +113,13 @@ class Calls:
         return tuple(ok)
 
     def _failure(self, call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, int, str | None]:
-        """The error's class and template, or why it is unknown whether a call worked."""
+        """The error's class and template, and `why_unknown`."""
+        why = why_unknown(call)
         if worked(call) is None:
-            return "", 0, why_unknown(call)
+            return "", 0, why
         masked = without_own_values(str(call.error)[:MAX_ERROR_CHARS], args)
         name, text = _classify(masked.text if "429" in masked.text else masked.text.translate(_ALIKE))
-        return name, self._add_text("template", masked.filled(text)), None
+        return name, self._add_text("template", masked.filled(text)), why
 
     def _learn(self, call: CallFields, args: Mapping[str, Any], chosen: Sequence[str]) -> int:
         values = call.selected(chosen)
@@ -167,7 +168,7 @@ class Calls:
             pl.concat([rows, shapes[part]], how="horizontal")
             .with_columns(failed=failed, ok=~failed & pl.col("unknown").is_null())
             .with_columns(
-                retry=retry & pl.col("unknown").is_null(),
+                retry=retry & (failed | pl.col("unknown").is_null()),
                 recovered=recovered,
                 duration_us=(pl.col("duration_us") * 1000).clip(0, _MAX_US).round(),
             )

@@ -72,7 +72,7 @@ CALLS: Final[Mapping[str, Any]] = {
     "shape": pl.UInt64,  # of its selectors and argument names
     "error_class": pl.String,  # empty: it did not fail
     "template": pl.UInt64,  # of its error; 0: it did not fail
-    "unknown": pl.String,  # why it is unknown whether it succeeded; null: it is known
+    "unknown": pl.String,  # `coreloop.observe.reading.outcome.why_unknown`
     "retry": pl.Boolean,  # after a failed call of the same tool in its request
     "recovered": pl.Boolean,  # a later call of the same tool in its request worked; null: it did not fail
     "flagged": pl.Boolean,  # it reported an implausible value

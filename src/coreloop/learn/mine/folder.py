@@ -215,14 +215,20 @@ def remove_expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
         file.path
         for file in files
         if _DAY_FILE.fullmatch(file.path.name)
-        and file.days
-        and max(file.days) < limit
+        and _newest_day(file) < limit
         and not any(reason.startswith("schema version") for reason in file.oddities.skipped)
     ]
     for path in expired:
         with file_errors("cannot be removed ({strerror})", path):
             path.unlink(missing_ok=True)
     return expired
+
+
+def _newest_day(file: FileFacts) -> int:
+    """The day of a file's newest record, else, as for one of replays only, the day of its name."""
+    with suppress(ValueError):
+        return max(file.days) if file.days else (date.fromisoformat(file.path.stem) - EPOCH_DAY).days
+    return (date.max - EPOCH_DAY).days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

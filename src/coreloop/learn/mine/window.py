@@ -67,7 +67,7 @@ class Window:
 
     def all_calls(self) -> pl.LazyFrame:
         """The known `CALLS` of the days, with templates as recorded: only they count in rates."""
-        return self.facts.calls.filter(pl.col("unknown").is_null(), self.in_days())
+        return self.facts.calls.filter(IS_FAILED | pl.col("unknown").is_null(), self.in_days())
 
     def with_causes(self, calls: pl.LazyFrame) -> pl.LazyFrame:
         """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`."""
@@ -123,14 +123,16 @@ class Window:
     @cached_property
     def unknown_calls(self) -> pl.DataFrame:
         """Calls of the days of which it is unknown whether they worked: tool, unknown (why) and n."""
-        rows = self.facts.calls.filter(pl.col("unknown").is_not_null(), self.in_days())
+        rows = self.facts.calls.filter(~IS_FAILED, pl.col("unknown").is_not_null(), self.in_days())
         return rows.group_by("tool", "unknown").agg(n=pl.len()).sort("tool", "unknown").collect()
 
     def unseen(self) -> Unseen:
         """What the records of the days do not say."""
-        omitted = int(self.all_requests().select(pl.col("omitted").sum()).collect().item())
-        calls = self.unknown_calls.group_by("unknown").agg(pl.col("n").sum()).sort("unknown")
-        return Unseen.of(omitted, self._n_of(RequestOutcome.UNKNOWN), dict(calls.iter_rows()))
+        totals = self.all_requests().select(pl.len(), pl.col("omitted").sum().cast(pl.UInt32))
+        n_requests, omitted = totals.collect().row(0)
+        rows = self.facts.calls.filter(pl.col("unknown").is_not_null(), self.in_days())
+        calls = dict(rows.group_by("unknown").agg(pl.len()).sort("unknown").collect().iter_rows())
+        return Unseen.of(n_requests, omitted, self._n_of(RequestOutcome.UNKNOWN), calls)
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
         """Texts of one kind by their hash, of templates also those of causes; unknown hashes are left out."""

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 
 Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
-_FORMATS: Final = ("claude_code", "otlp", "langfuse", "inspect_log", "openai_chat")
+_FORMATS: Final = ("claude_code", "inspect_log", "langfuse", "otlp", "openai_chat")
 
 
 @cache
 def importers() -> dict[str, Any]:
-    """Import the modules of the formats, by name; each has the ``SUFFIXES`` of its files, and ``read``."""
+    """Import the formats, by name; each has the ``SUFFIXES`` of its files, and ``read``."""
     modules = [import_module(f"{__name__}.{module}") for module in _FORMATS]
-    return {module.NAME: module for module in modules}
+    agents = import_module(f"{__name__}.agent_files").AGENT_FORMATS
+    return {importer.NAME: importer for importer in (*modules, *agents)}

@@ -2,12 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import orjson
 
@@ -16,32 +15,20 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
-from coreloop.base.records import NO_ANSWER
+from coreloop.base.records import NO_ANSWER, READS_FAILED
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
-from coreloop.observe.importers import Read, importers
-from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
+from coreloop.observe.importers import importers
+from coreloop.observe.importers.files import UnusableFile, find_trace_files
+from coreloop.observe.importers.recognition import Recognised, Watching, all_suffixes, read_all, recognise
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
 
-# Takes the files to read and returns them, showing how many were.
-Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
-_HEAD_BYTES: Final = 1 << 18
-# Parts of a file that are read in search of a request: a long session's first turn has some thousand.
-_MAX_PARTS: Final = 20_000
-# Keys, of which a file of the format has one near its beginning; in the order in which formats are tried.
-_MARKS: Final = {
-    "claude-code": (b'"sessionId"', b'"leafUuid"'),
-    "inspect": (b'"eval"', b"PK\x03\x04"),
-    "langfuse": (b'"observations"', b'"projectId"', b'"traceId"', b'"startTime"', b'"start_time"'),
-    "otlp": (b'"traceId"', b'"trace_id"', b'"resourceSpans"', b'"resource_spans"'),
-    "openai-chat": (b'"messages"', b'"role"', b'"type"', b'"kind"', b'"parts"', b'"from"'),
-}
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
 
@@ -57,6 +44,8 @@ class ImportReport:
         Requests in the traces, whether added or already present.
     tools : Counter of str
         Calls in the traces, by tool.
+    formats : dict of str to Counter of str
+        ``requests`` and ``calls`` that were added, by format.
     dropped : Counter of str
         Values that cannot be stored, by reason; the records were added without them.
     first_day, last_day : str or None
@@ -73,6 +62,7 @@ class ImportReport:
     already_there: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
+    formats: dict[str, Counter[str]] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     first_day: str | None = None
     last_day: str | None = None
@@ -80,41 +70,8 @@ class ImportReport:
     unseen: Unseen = field(default_factory=Unseen)
 
 
-def recognise(
-    files: Sequence[TraceFile], readers: Mapping[str, Read]
-) -> tuple[dict[str, list[TraceFile]], list[TraceFile]]:
-    """Sort files by the format that reads a request from them; ``readers`` are those of all formats.
-
-    Returns
-    -------
-    dict of str to list of TraceFile
-        Files by the name of their importer.
-    list of TraceFile
-        Those from which no importer reads a request.
-    """
-    by_format: dict[str, list[TraceFile]] = {}
-    others: list[TraceFile] = []
-    for file in files:
-        name = next(_formats_of(file, readers), None)
-        (others if name is None else by_format.setdefault(name, [])).append(file)
-    return by_format, others
-
-
-def _formats_of(file: TraceFile, readers: Mapping[str, Read]) -> Iterator[str]:
-    try:
-        with file.open() as opened:
-            head = opened.read(_HEAD_BYTES)
-    except UNREADABLE:  # or not compressed as its name says
-        return
-    for name, marks in _MARKS.items():
-        if any(mark in head for mark in marks):
-            parts = islice(readers[name]([file]), _MAX_PARTS)
-            if any(isinstance(part, TracedRequest) for part in parts):
-                yield name
-
-
 def run_import(
-    source: str,
+    source: str | None,
     paths: Iterable[Path],
     workspace: Workspace,
     *,
@@ -126,8 +83,8 @@ def run_import(
 
     Parameters
     ----------
-    source : str
-        The format: a key of `coreloop.observe.importers.importers`.
+    source : str, optional
+        The format: a key of `coreloop.observe.importers.importers`. Default: each file's own.
     paths : iterable of Path
         Files, and folders that are searched for files of the format.
     workspace : Workspace
@@ -145,11 +102,12 @@ def run_import(
         A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
         lines that were already appended are complete.
     """
-    importer = importers()[source]
-    files = find_trace_files(paths, importer.SUFFIXES, now_s=now_s)
-    with watching(files) as watched:
-        folder = out or workspace.records_dir
-        report = land(importer.read(watched), folder, workspace.settings, workspace.root)
+    readers = {name: importer.read for name, importer in importers().items()}
+    suffixes = all_suffixes() if source is None else importers()[source].SUFFIXES
+    files = find_trace_files(paths, suffixes, now_s=now_s)
+    sorted_files = recognise(files, readers) if source is None else Recognised({source: files})
+    parts = read_all(sorted_files, readers, watching)
+    report = land(parts, out or workspace.records_dir, workspace.settings, workspace.root)
     return replace(report, n_files=len(files))
 
 
@@ -202,6 +160,8 @@ def land(
             _count_unseen(report, lines)
             known.add(part.id)
             report.added += 1
+            counted = report.formats.setdefault(part.source, Counter())
+            counted.update(requests=1, calls=len(part.calls))
     return report
 
 
@@ -235,10 +195,13 @@ def _count_unseen(report: ImportReport, lines: bytes) -> None:
     read = decode_line(line)
     if not isinstance(read, RecordLine):
         return
+    report.unseen.n_requests += 1
     report.unseen.omitted += read.fields.tool_calls_omitted or 0
     if decide(read.fields, read.calls) is RequestOutcome.UNKNOWN:
         report.unseen.requests[NO_ANSWER] += 1
-    report.unseen.calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
+    unknown = Counter(why for call in read.calls if (why := why_unknown(call)) is not None)
+    report.unseen.guessed += unknown.pop(READS_FAILED, 0)
+    report.unseen.calls.update(unknown)
 
 
 def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.base.records import REFUSED
 from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
@@ -39,12 +38,7 @@ _INTERRUPTED: Final = "[Request interrupted by user"
 _NOT_TYPED: Final = re.compile(
     r"<(?:command-|local-command-|bash-|task-notification|user-memory-input)|Caveat: The messages below"
 )
-# The result of a call that a person did not allow.
-_REFUSAL: Final = re.compile(
-    r"The user doesn't want to (?:proceed with this tool use|take this action)"
-    r"|Claude requested permissions to .{1,2000}? but you haven't granted it yet",
-    re.DOTALL,
-)
+_MCP: Final = "mcp__"  # a server's tool: only Claude Code's own ones flag every failure
 _ADDED: Final = re.compile(r"<(?:system-reminder|ide_)")
 AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
@@ -215,9 +209,10 @@ def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]
         turn.agents.append(told["agentId"])
     for part in results:
         error = values.block_error(part)
-        is_refused = error is not None and _REFUSAL.match(error) is not None
-        how = {"unknown": REFUSED} if is_refused else {"error": error}
-        turn.calls.answer(str(part.get("tool_use_id")), **values.received(part.get("content")), **how, at=at)
+        received = values.received(part.get("content"))
+        call = turn.calls.answer(str(part.get("tool_use_id")), **received, error=error, at=at)
+        if call is not None and error is None and not call.name.startswith(_MCP):
+            call.ok = True
 
 
 def _request(turn: _Turn) -> TracedRequest | SkippedTrace:

@@ -7,7 +7,7 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final, TypeVar, cast
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
+from coreloop.base.messages import number_of
 from coreloop.observe.importers.trace_values import decode_trace
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace
 
@@ -36,6 +37,8 @@ class TraceFile:
         Seconds since the last write.
     now_s : float
         The time of the import, in seconds since 1970; 0 if only ``quiet_s`` counts.
+    head : bytes, optional
+        What is read instead of the file: its beginning.
     """
 
     path: Path
@@ -43,10 +46,14 @@ class TraceFile:
     size_bytes: int
     quiet_s: float
     now_s: float = 0.0
+    head: bytes | None = None
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Open the file for reading, decompressed (``.gz``, ``.xz``); UTF-16 with a mark becomes UTF-8."""
+        if self.head is not None:
+            yield io.BytesIO(self.head)
+            return
         with ExitStack() as opened:
             file: Any = opened.enter_context(self.path.open("rb", buffering=1 << 20))
             if self.path.suffix == ".gz":
@@ -64,6 +71,12 @@ class UnusableFile:
 
     file: TraceFile
     reason: str
+
+
+def first_reason(files: Sequence[UnusableFile]) -> str:
+    """Return the first file, its reason, and how many others there are."""
+    others = f" (and {number_of(len(files) - 1, 'other file')})" if len(files) > 1 else ""
+    return f"{files[0].file.path}: {files[0].reason}{others}"
 
 
 def read_each(

@@ -11,16 +11,9 @@ from typing import Any, Final
 
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.trace_values import (
-    decode_trace,
-    error_in,
-    first,
-    listed,
-    question_in,
-    read_time,
-    text,
-)
+from coreloop.observe.importers.trace_values import decode_trace, first, listed, question_in, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in

@@ -24,10 +24,36 @@ _ROLES: Final = {
     "tool": r"tool|function|observation|ipython|ToolCallExecutionEvent|(?:Tool|Function\w*)Message(?:Chunk)?",
     "assistant": r"assistant|ai|model|gpt|\w*bot|response|ToolCallRequestEvent|(?!Sys)\w+Message(?:Chunk)?",
 }
-_LANGCHAIN: Final = re.compile(r"human|ai|tool|function|system|chat|\w+MessageChunk")
-_AUTOGEN: Final = re.compile(r"[A-Z]\w+(?:Message|Event)")
-_BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message")
+_BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message", "refusal")
 _TAGS: Final = ("part_kind", "block_type", "content_type", "type")
+# Form, as its users know it -> what marks a message: a key, ``.`` a key of its blocks, ``:`` their kind, or
+# without a role ``=`` its class if it has a content, ``-`` if it has none. The first form counts.
+_FORMS: Final = {
+    "langchain": r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)",
+    "autogen": r"=[A-Z]\w+(?:Message|Event)",
+    "pydantic-ai": r"\.part_kind",
+    "google-adk": r"author",
+    "vercel-ai": r"toolInvocations|\.toolCallId|\.toolName|parts\.type",
+    "gemini": r"parts",
+    "semantic-kernel": r"\.content_type",
+    "llama-index": r"\.block_type|additional_kwargs",
+    "haystack": r"_role|\.tool_call|\.tool_call_result",
+    "bedrock": r"\.toolUse|\.toolResult",
+    "anthropic": r":\w*tool_(?:use|result)",
+    "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|:\w+put_text",
+    "sharegpt": r"from",
+    CHAT: r"role",
+}
+_MARKS: Final = {form: re.compile(mark) for form, mark in _FORMS.items()}
+_CALLS: Final = (
+    "tool_calls",
+    "function_call",
+    "toolInvocations",
+    "tool_results",
+    "data",
+    "kwargs",
+    "actions",
+)
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
 _CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
@@ -36,15 +62,14 @@ _RESULT: Final = re.compile(
 )
 _OTHER: Final = re.compile(
     r"(?:input_)?(?:image|file|audio|video|document|media|inline)\w*|\w*(?:reason|think|thought)\w*|redacted_\w+"
-    r"|(?:source|citation|data|step|cache|guard|item|compaction|instruction|tool_approval|mcp|system)(?:_\w+|s)?"
+    r"|(?:source|citation|search|container|data|step|cache|guard|item|compaction|instruction|tool_approval|mcp|system)(?:_\w+|s)?"
 )
-# Of OpenAI's Responses API, without a role.
-_ITEM: Final = re.compile(r"\w+_call(?:_output)?|reasoning|mcp_\w+|item_reference|compaction")
 OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
 _IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId")
 _NAMES: Final = ("tool_name", "toolName", "function_name", "name")
-_ARGS: Final = ("arguments", "args", "input", "tool_kwargs", "parameters", "action", "rawInput")
+_ARGS: Final = ("arguments", "args", "input", "tool_kwargs", "parameters", "action", "code", "rawInput")
 _OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs", "blocks")
+_VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied")
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
 _FAILED: Final = re.compile(
     r"error|failed|retried|retry_prompt|tool_error|OUTCOME_FAILED|output-error|error-\w+"
@@ -54,32 +79,22 @@ _TAGGED_CALL: Final = re.compile(r"<tool_call>\s*(\{.{1,100000}?\})\s*</tool_cal
 
 
 def form_of(message: _Dict) -> str | None:
-    """Return the form of a message as its users know it; None if it is of no known form."""
-    of_class, role = values.text(message.get("type")) or "", values.first(message, "role", "_role")
+    """Return the form of a message; None if it is of no known form."""
+    role, of_class = (
+        values.text(values.first(message, "role", "_role", "from")),
+        values.text(message.get("type")),
+    )
+    if role and isinstance(message.get("content"), str) and len(message) == 2:
+        return CHAT  # as most are
+    if role and message.keys().isdisjoint((*_BODIES, *_CALLS)):
+        return None
     parts = [part for key in _BODIES for part in values.listed(message.get(key)) if isinstance(part, dict)]
-    keys, marks = message.keys(), {key for part in parts for key in part}
-    kinds = [_kind(part)[0] for part in parts]
-    is_item = role is None and _ITEM.fullmatch(of_class)
-    is_class = role is None and bool(keys & {"content", "data", "source"})
-    forms = {
-        "langchain": "lc" in keys or (is_class and _LANGCHAIN.fullmatch(of_class)),
-        "autogen": is_class and _AUTOGEN.fullmatch(of_class),
-        "pydantic-ai": "part_kind" in marks,
-        "google-adk": "author" in keys and (isinstance(message.get("content"), dict) or "actions" in keys),
-        "vercel-ai": {"toolCallId", "toolName"} & marks
-        or "toolInvocations" in keys
-        or ("parts" in keys and "type" in marks),
-        "gemini": isinstance(message.get("parts"), list),
-        "semantic-kernel": "content_type" in marks,
-        "llama-index": "block_type" in marks or "additional_kwargs" in keys,
-        "haystack": "_role" in keys or {"tool_call", "tool_call_result"} & marks,
-        "bedrock": {"toolUse", "toolResult"} & marks,
-        "anthropic": any(kind.endswith(("tool_use", "tool_result")) for kind in kinds),
-        "openai-responses": is_item or {"input_text", "output_text"} & {*kinds},
-        "sharegpt": values.text(message.get("from")) and "value" in keys,
-        CHAT: values.text(role) and keys & {*_BODIES, "tool_calls", "function_call", "tool_results"},
-    }
-    return next((form for form, is_it in forms.items() if is_it), None)
+    marks = {*message, *(f".{key}" for part in parts for key in part)}
+    marks |= {f":{kind}" for part in parts if (kind := values.text(part.get("type")))}
+    marks |= {"parts.type"} if {"parts", ".type"} <= marks else set()
+    has_content = not {"content", "data"}.isdisjoint(message)
+    marks |= {f"{'=' if has_content else '-'}{of_class}"} if not role else set()
+    return next((form for form, mark in _MARKS.items() if any(map(mark.fullmatch, marks))), None)
 
 
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
@@ -97,31 +112,36 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
             kind = snake(values.text(message.get("type")) or "message")
             yield "", [(UNKNOWN, kind)]
             continue
-        opened = _opened(message)
-        user = user or values.text(opened.get("source"))
-        role = _role(opened)
-        if opened.get("type") == "TextMessage" and opened.get("source") in ("user", user):
+        inside = opened(message)
+        user = user or values.text(inside.get("source"))
+        role = _role(inside)
+        if inside.get("type") == "TextMessage" and inside.get("source") in ("user", user):
             role = "user"  # of AutoGen's agents, who speaks first
-        if has_calls and opened.get("type") == "ToolCallSummaryMessage":
-            opened = {"content": opened.get("content")}  # its calls were told before
-        has_calls = has_calls or opened.get("type") == "ToolCallRequestEvent"
+        if has_calls and inside.get("type") == "ToolCallSummaryMessage":
+            inside = {"content": inside.get("content")}  # its calls were told before
+        has_calls = has_calls or inside.get("type") == "ToolCallRequestEvent"
         if role is not None:
-            yield role, [*(_results if role == "tool" else _steps)(opened)]
+            yield role, [*(_results(inside) if role == "tool" else _steps(inside, role))]
 
 
-def _opened(message: _Dict) -> _Dict:
-    """A message without the wrapping of LangChain's dumps and of ADK's events."""
+def opened(message: _Dict) -> _Dict:
+    """Return a message without the wrapping of LangChain's dumps, ADK's events or Mastra's contents."""
     if "lc" in message and isinstance(message.get("kwargs"), dict):
         return {"type": [None, *values.listed(message.get("id"))][-1], **message["kwargs"]}
-    inner = message.get("content" if "author" in message else "data")
-    return {**message, **inner} if isinstance(inner, dict) and "role" not in message else message
+    content, data = message.get("content"), message.get("data")
+    if isinstance(content, dict) and "parts" in content:
+        return {"role": content.get("role"), **message, "parts": content["parts"]}
+    return {**message, **data} if isinstance(data, dict) and "role" not in message else message
 
 
 def _role(message: _Dict) -> str | None:
     """The role; None for messages of the system, and for events that say nothing."""
     named = values.text(values.first(message, "role", "_role", "from", "kind", "type"))
-    if named is None:
-        return "user" if "parts" in message else None
+    return _role_named(named) if named is not None else "user" if "parts" in message else None
+
+
+@lru_cache(maxsize=256)
+def _role_named(named: str) -> str | None:
     kind = snake(named)
     if _is_tool_kind(kind):
         return "assistant" if _CALL.fullmatch(kind) else "tool"
@@ -129,17 +149,19 @@ def _role(message: _Dict) -> str | None:
     return next((role for role, names in _ROLES.items() if re.fullmatch(names, name, re.IGNORECASE)), None)
 
 
-def _steps(message: _Dict) -> Iterator[Step]:
+def _steps(message: _Dict, role: str) -> Iterator[Step]:
     """The steps in a message's blocks, and the calls that stand beside them."""
-    steps = [step for part in _parts(message) for step in _steps_of(part)]
+    steps = [step for part in _parts(message, role) for step in _steps_of(part)]
     yield from steps
     ids = {call["id"] for what, call in steps if what == CALL}
     more = message.get("additional_kwargs")
+    older = more if isinstance(more, dict) else {}
     calls = values.decoded(message.get("tool_calls")) or message.get("toolInvocations")
-    calls = calls or (more.get("tool_calls") if isinstance(more, dict) else None)
+    asked = [*values.listed(calls or older.get("tool_calls"))]
+    asked.append(message.get("function_call") or (older.get("function_call") if not asked else None))
     invalid = [call for call in values.listed(message.get("invalid_tool_calls")) if isinstance(call, dict)]
     invalid = [{**call, "error": call.get("error") or "arguments are not JSON"} for call in invalid]
-    for call in [*values.listed(calls), message.get("function_call"), *invalid]:
+    for call in [*asked, *invalid]:
         if isinstance(call, dict) and (not ids or _id(call, "id") not in ids | {None}):
             yield from _call_steps(call, "tool_call")
     for result in values.listed(message.get("results")):  # of AutoGen's summary
@@ -149,19 +171,21 @@ def _steps(message: _Dict) -> Iterator[Step]:
 def _results(message: _Dict) -> Iterator[Step]:
     """The results in a message of role ``tool``, which is one itself if its blocks are none."""
     inner = [*values.listed(message.get("tool_responses")), *values.listed(message.get("tool_results"))]
-    steps = [step for part in _parts(message) for step in _steps_of(part) if step[0] == RESULT]
+    steps = [step for part in _parts(message, "tool") for step in _steps_of(part) if step[0] == RESULT]
     steps = [(RESULT, _result(part)) for part in inner if isinstance(part, dict)] or steps
     yield from steps or [(RESULT, _result(message))]
 
 
-def _parts(message: _Dict) -> list[Any]:
+def _parts(message: _Dict, role: str) -> list[Any]:
     if "role" not in message and _is_tool_kind(snake(values.text(message.get("type")) or "")):
         return [message]
     bodies = [message[key] for key in _BODIES if message.get(key)]
     body = next((body for body in bodies if isinstance(body, list)), bodies[0] if bodies else None)
     if isinstance(body, list):
         return body
-    tagged = [body] if message.get("from") == "function_call" else _TAGGED_CALL.findall(str(body))
+    named = values.text(values.first(message, "role", "from")) or ""
+    tagged = _TAGGED_CALL.findall(str(body)) if role == "assistant" else []
+    tagged = [body] if _CALL.fullmatch(named) else tagged
     calls = [call for call in map(values.decoded, tagged) if isinstance(call, dict)]
     return [body, *({"type": "tool_call", **call} for call in calls)]
 
@@ -191,12 +215,9 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
     name = values.text(values.first(inner, *_NAMES)) or values.text(block.get("function"))
     name = name or ("?" if kind == "tool_call" else kind.removesuffix("_call"))
     yield CALL, {"id": _id(block, "id"), "name": name, "arguments": values.first(inner, *_ARGS)}
-    is_settled = block.get("output") is not None or bool(block.get("error"))
-    if isinstance(block.get("state"), str):
-        is_settled = block["state"] in _SETTLED
-    elif "call_id" not in block:  # a tool that the API's server runs
-        is_settled = is_settled or block.get("status") in ("completed", "failed")
-    if is_settled:
+    is_hosted = "call_id" not in block and block.get("status") in ("completed", "failed")
+    is_settled = is_hosted or block.get("output") is not None or bool(block.get("error"))
+    if block["state"] in _SETTLED if isinstance(block.get("state"), str) else is_settled:
         yield RESULT, _result(block, kind)
 
 
@@ -238,36 +259,53 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
     """A result, with the error or the refusal that its form flags."""
     about = (result.get(key) for key in ("origin", "call", "additional_kwargs"))
     block = next((held for held in about if isinstance(held, dict)), {}) | result
-    content, error = values.first(block, *_OUTPUTS), values.first(block, "error", "errorText")
-    state = content.get("type") if isinstance(content, dict) else None
-    if isinstance(content, dict) and isinstance(state, str) and state.endswith("_error"):
-        error = error or values.text(content.get("error_code")) or state  # of Anthropic's servers
-    elif isinstance(content, dict) and (state == "execution-denied" or (state and "value" in content)):
-        content = values.first(content, "value", "reason")  # Vercel's AI SDK
-    elif isinstance(content, dict) and kind == "function_response":  # Gemini
-        error = error or (None if content.keys() & {"output", "result"} else content.get("error"))
-        content = next(iter(content.values())) if len(content) == 1 else content
-    elif isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        content = content[0].get("json", content)  # Bedrock
+    content, stated, state = _unwrapped(values.first(block, *_OUTPUTS), kind)
     flags = (kind, state, *(block.get(key) for key in ("status", "outcome", "state")))
     states = [flag for flag in flags if isinstance(flag, str)]
-    is_failed = any(map(_FAILED.fullmatch, states)) or True in (block.get("is_error"), block.get("isError"))
+    error = values.first({**block, "stated": stated}, "error", "errorText", "stated")
     unknown = NO_RESULT if "interrupted" in states else None
     unknown = REFUSED if any(map(_DENIED.fullmatch, states)) else unknown
-    if unknown is not None or not (is_failed or error not in (None, False, "")):
+    if any(map(_FAILED.fullmatch, states)) or True in (block.get("is_error"), block.get("isError")):
+        error = error or True
+    if error in (None, False, "") or unknown is not None:
         error = None
     else:
-        error = error.get("content", error) if isinstance(error, dict) else error  # of an MCP server
-        stated = (
-            error
-            if isinstance(error, str | dict)
-            else result_text(error if isinstance(error, list) else content)
-        )
-        error = values.block_error({"is_error": True, "content": values.error_in(stated, "type", "message")})
+        error = values.block_error({"is_error": True, "content": _error_text(error, content)})
     ids = values.listed(block.get("tool_call_ids"))
     id = _id(block, *(["id"] if kind else [])) or (values.text(ids[0]) if len(ids) == 1 else None)
     name = values.text(values.first(block, *_NAMES))
     return {"id": id, "name": name, "content": content, "error": error, "unknown": unknown}
+
+
+def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str | None]:
+    """The output that a result wraps, with its error and its state."""
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        return content[0].get("json", content), None, None  # Bedrock
+    if not isinstance(content, dict):
+        return content, None, None
+    state = values.text(content.get("type")) or ""
+    if _VERCEL.fullmatch(state) and (state == "execution-denied" or "value" in content):
+        return values.first(content, "value", "reason"), None, state
+    if kind.endswith("tool_result") and state.endswith("_error"):  # of Anthropic's servers
+        return content, values.text(content.get("error_code")) or state, None
+    if kind != "function_response":
+        return content, None, None
+    error = None if content.keys() & {"output", "result"} else content.get("error")  # Gemini
+    return (next(iter(content.values())) if len(content) == 1 else content), error, None
+
+
+def error_in(error: Any, *keys: str) -> str | None:
+    """Return an error that is a text, or an object with ``keys``."""
+    if not isinstance(error, dict):
+        return values.text(error)
+    return ": ".join(filter(None, (values.text(error.get(key)) for key in keys))) or "error"
+
+
+def _error_text(error: Any, content: Any) -> str | None:
+    stated = error.get("content", error) if isinstance(error, dict) else error  # of an MCP server
+    if isinstance(stated, str | dict):
+        return error_in(stated, "type", "message")
+    return result_text(stated if isinstance(stated, list) else content)
 
 
 def result_text(content: Any) -> str:

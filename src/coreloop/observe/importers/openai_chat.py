@@ -1,12 +1,10 @@
-"""Message lists in the format of OpenAI's chat API, from any provider: one request per list.
+"""Message lists of OpenAI's chat API, or of any of the `message_forms`: one request per list.
 
 ``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required. A
-list of messages may stand alone, and a list or an object may hold many. A message of role ``tool`` has the
-result and id of a call; the older ``function_call`` has no id. Messages of Anthropic's API (``tool_use`` and
-``tool_result`` blocks) and items of OpenAI's Responses API are turned into such messages first.
+list of messages may stand alone, and a list or an object may hold many; a request to a model and its response
+are a list, too. A result belongs to the call of its id, else of its name and place where that is unambiguous.
 """
 
-import re
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,17 +27,9 @@ _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
 _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
 _SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again later")
-_MAX_SEARCHED: Final = 50  # messages, until one of a known form
+_MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
-_MAX_ERROR_FIELDS: Final = 3
-# The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback.
-_FAILED: Final = re.compile(
-    r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
-    r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
-)
-# Calls whose arguments are the answer of an agent.
-_FINAL: Final = re.compile(r"final_(?:answer|result)\w*|[Ff]inish|submit")
 # Keys in snake case, of a chat, its metadata or a message; ``createdAt`` is ``created_at``.
 _TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
@@ -86,7 +76,7 @@ class Chat:
             self.pair()
         body = "\n".join(value for what, value in steps if what == forms.TEXT and value)
         kinds = [what for what, _ in steps]
-        if role == "user" and (body or forms.RESULT not in kinds):
+        if role == "user" and {forms.TEXT, forms.OTHER} & {*kinds} and (body or forms.RESULT not in kinds):
             if self.question is None:
                 self.question = body
             else:
@@ -105,8 +95,6 @@ class Chat:
                 self.unknown_kinds += [value] if what == forms.UNKNOWN else []
 
     def _ask(self, call: dict[str, Any]) -> None:
-        if _FINAL.fullmatch(call["name"]):  # its arguments are the answer
-            self.answer, self.is_answered = self.answer or str(call["arguments"]), True
         id = call["id"] or f"call {len(self.calls.all)}"
         self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
         self._waiting.append((id, self.calls.all[-1]))
@@ -114,6 +102,8 @@ class Chat:
 
     def pair(self) -> None:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
+        if not self.results:
+            return
         by_place: list[dict[str, Any]] = []
         early: list[dict[str, Any]] = []
         for result in self.results:
@@ -135,15 +125,12 @@ class Chat:
                 for (id, _), result in zip(waiting, given, strict=True):
                     self._answer(id, result)
                 by_place = [result for result in by_place if name not in (None, result["name"])]
-        self._waiting = [] if self.results else self._waiting
         self.n_unpaired += len(by_place)
-        self.results = early
+        self._waiting, self.results = [], early
 
     def _answer(self, id: str, result: dict[str, Any]) -> None:
-        error = result["error"] or (
-            None if result["unknown"] else _error(values.body_text(result["content"]))
-        )
-        self.calls.answer(id, **values.received(result["content"]), error=error, unknown=result["unknown"])
+        how = {"error": result["error"], "unknown": result["unknown"]}
+        self.calls.answer(id, **values.received(result["content"]), **how)
 
 
 def read(
@@ -164,7 +151,8 @@ def read(
             for chat in _read_file(file):
                 saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
     yield from read_each(
-        known, lambda file: (part for chat in _read_file(file) for part in _parts(chat, undated, saved))
+        known,
+        lambda file: (part for chat in _read_file(file) for part in parts_of(chat, undated, saved=saved)),
     )
 
 
@@ -259,27 +247,37 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
     return next(filter(None, held), [])
 
 
-def _parts(
-    chat: Any, undated: datetime | None, saved: Container[int]
+def parts_of(
+    chat: Any, undated: datetime | None, *, source: str | None = None, saved: Container[int] = ()
 ) -> Iterator[TracedRequest | SkippedTrace]:
-    """The request of a chat, and what could not be read of it."""
+    """Yield the request of a chat, and what could not be read of it.
+
+    Parameters
+    ----------
+    chat : object
+        What is known of a request, and its ``messages``.
+    undated : datetime or None
+        Its end if it has no time; without either, it is skipped.
+    source : str, optional
+        The format's name. Default: that of the messages' form.
+    saved : container of int
+        Hashes of the beginnings of other chats: such a beginning is skipped.
+    """
     if isinstance(chat, SkippedTrace):
         yield chat
         return
     messages = _messages_of(chat)
-    if messages is None:
+    known = [form for message in messages or () if (form := forms.form_of(message))]
+    if messages is None or (messages and not known):
         yield FOREIGN
         return
-    known = [form for message in messages if (form := forms.form_of(message))]
-    if messages and not known:
-        yield FOREIGN
-        return
+    content = read_messages(messages)
     error, violation = _outcome(chat, is_empty=not messages)
     is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
     if messages and not is_graded and beginnings_of(messages)[-1] in saved:
         yield _SAVED_AGAIN
         return
-    if not messages and violation is None:
+    if content.question is None and not content.rounds and violation is None:
         yield _NO_MESSAGES
         return
     times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
@@ -287,19 +285,16 @@ def _parts(
     if ended is None:
         yield NO_TIME
         return
-    content = read_messages(messages)
-    if messages and content.question is None and not content.rounds and violation is None:
-        yield _NO_MESSAGES
-        return
     yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:
         yield _UNSEEN_CALLS
         return
+    holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     id = values.text(values.first(chat, "request_id", "id"))
     digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     yield TracedRequest(
-        source=next((form for form in known if form != NAME), NAME),
+        source=source or next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
@@ -307,8 +302,8 @@ def _parts(
         answer_chars=content.answer_chars,
         error=error,
         violation=violation,
-        model=_named([chat, *messages], _MODELS),
-        session_id=_named([chat, *messages], _SESSIONS),
+        model=_named(holders, _MODELS),
+        session_id=_named(holders, _SESSIONS),
         rounds=content.rounds,
         scores=scores_in(chat),
     )
@@ -354,18 +349,3 @@ def read_messages(messages: list[Any]) -> Chat:
     chat.pair()
     chat.n_unpaired += len(chat.results)
     return chat
-
-
-def _error(body: str) -> str | None:
-    """The text of a result that begins like an error (`_FAILED`), or is a small object with ``error``."""
-    failed = _FAILED.match(body)
-    if failed:
-        last = body.rstrip().rpartition("\n")[2].strip()
-        return last if failed["traceback"] and last else body
-    value = values.decoded(body) if body.lstrip().startswith("{") else None
-    if not isinstance(value, dict) or len(value) > _MAX_ERROR_FIELDS:
-        return None
-    error = value.get("error")
-    if isinstance(error, dict):
-        return values.text(error.get("message")) or (body if error else None)
-    return values.text(error) or None

@@ -175,13 +175,6 @@ def block_error(result: Mapping[str, Any]) -> str | None:
     return _ERROR_TAG.sub("", body_text(result.get("content"))).strip() or "failed"
 
 
-def error_in(error: Any, *keys: str) -> str | None:
-    """Return an error that is a text, or an object with ``keys``."""
-    if not isinstance(error, dict):
-        return text(error)
-    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
-
-
 def _is_text(part: object) -> bool:
     kind = part.get("type", "text") if isinstance(part, dict) else "text"
     return kind in ("text", "input_text", "output_text")

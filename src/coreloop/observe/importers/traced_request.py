@@ -6,7 +6,16 @@ from hashlib import sha256
 from typing import Final
 
 from coreloop.base.project.score_rule import Score, judgment_by
-from coreloop.base.records import NO_ANSWER, Record, RecordedJudgment, hash_sequence, join_steps
+from coreloop.base.record_lines import text_of
+from coreloop.base.records import (
+    FINAL,
+    NO_ANSWER,
+    NO_RESULT,
+    Record,
+    RecordedJudgment,
+    hash_sequence,
+    join_steps,
+)
 from coreloop.observe.argument_sources import Sources
 from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers
@@ -74,6 +83,12 @@ class SkippedTrace:
     reason: str
 
 
+# Tools by which agents answer, in lower case: frameworks end a run with such a call, without a result.
+_FINAL_CALLS: Final = {
+    *("final_answer", "final_result", "final_output", "finish", "finish_task", "submit", "submit_answer"),
+    *("attempt_completion", "exit", "done", "terminate", "complete_task", "task_complete", "task_done"),
+    *("structuredoutput", "structured_output", "set_model_response", "return_result", "finalanswer"),
+}
 ID_PREFIX: Final = "imp-"
 TORN: Final = SkippedTrace("torn or not JSON")
 FOREIGN: Final = SkippedTrace("not of this format")
@@ -104,6 +119,9 @@ def record_of(
         model=request.model,
         session_id=request.session_id,
     )
+    for call in request.calls:
+        if call.unknown == NO_RESULT and call.name.lower().replace("-", "_") in _FINAL_CALLS:
+            call.unknown = FINAL
     made = [(call, recorded_call(call, settings, drop)) for call in request.calls]
     sources = Sources() if sources is None else sources
     sources.add_question(request.question)
@@ -128,13 +146,16 @@ def record_of(
 def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
     """Add what is known at the end of a request."""
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
-    record["chunk_len"] = request.answer_chars
+    answer_chars = request.answer_chars
+    if request.calls and request.calls[-1].unknown == FINAL:
+        answer_chars = sum(len(text_of(value)) for value in request.calls[-1].args.values())
+    record["chunk_len"] = answer_chars
     record["error"] = error_text(request.error)
     record["violation"] = error_text(request.violation)
     record["rounds"] = request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
     optional = {
-        "unknown": NO_ANSWER if request.answer_chars is None else None,
+        "unknown": NO_ANSWER if answer_chars is None else None,
         "parent_request_id": request.parent_id,
         "input_tokens": request.input_tokens,
         "output_tokens": request.output_tokens,

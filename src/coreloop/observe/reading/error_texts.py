@@ -16,17 +16,25 @@ _VALUES: Final = (
     (("@", "://"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
     (("/", "\\"), re.compile(r"\S*[\\/]\S*"), "<path>"),
 )
-# Matches "Error: ", "Error executing tool find: " and "Error invoking tool 'f' with kwargs {…} with error: ";
-# not "ValueError: ", which says what is wrong.
+# Matches "Error: ", "ToolRetryError: ", "Error executing tool find: ", "MCP error <n>: " and "Error invoking
+# tool 'f' with kwargs {…} with error: "; not "ValueError: ", which says what is wrong.
 _WRAPPER: Final = re.compile(
     r"""
-    (?: (?:tool[ ]?)? (?:error|exception|failed)
-      | (?:error|failure) [ ] (?:executing|calling|invoking|running) [ ] (?:the[ ])? (?:tool|function)
-        [ ] \S{1,100} (?: [ ] with [ ] kwargs [ ] .{0,1000}? [ ] with [ ] error )?
+    (?: (?:tool[ ]?)? (?:(?:retry|execution)[ ]?)? (?:error|exception|failed) | modelretry
+      | mcp[ ]?error (?:[ ]\S{1,9})? | encountered[ ]error | execution[ ]error[ ]in[ ]\S{1,100}
+      | (?:an[ ])? (?:error|failure) [ ] (?:occurred[ ])? (?:(?:while|when|in)[ ])?
+        (?:executing|calling|invoking|running) [ ] (?:the[ ])? (?:tool|function) [ ] \S{1,100}
+        (?: [ ]with[ ]kwargs[ ] .{0,1000}? [ ]with[ ]error | [ ]with[ ]arguments[ ]{ .{0,1000}? } )?
       | failed [ ] to [ ] (?:execute|call|invoke|run) [ ] (?:the[ ])? (?:tool|function) [ ] \S{1,100}
-    ) : [ ] (?=\S)
+        (?: [ ]with[ ]parameters[ ] .{0,1000}? [.][ ]error )?
+      | an[ ]error[ ]occurred[ ]while[ ] .{1,40}? [.][ ]please[ ]try[ ]again .{0,20}? [.][ ]error
+      | i[ ]encountered[ ]an[ ]error[ ]while[ ] .{1,40}? [.][ ]this[ ]was[ ]the[ ]error
+    ) : \s+ (?=\S)
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_ADVICE: Final = re.compile(
+    r"\s+(?:please )?fix (?:your mistakes|the errors?)(?: and try again)?\.?\s*\Z", re.IGNORECASE
 )
 _MAX_WRAPPERS: Final = 5
 # Matches "#12", "v1.2", "1,234,567" and "1 234 567".
@@ -37,8 +45,7 @@ def template(text: str, args: Mapping[str, Any] | None = None) -> str:
     """An error's text without the parts that vary from case to case.
 
     Values of the call's arguments are replaced first, then numbers, ids, quoted values, paths and addresses,
-    so that a cause always has the same text. Of a long one, what frameworks put before an error goes first,
-    so that the cause itself is not cut off.
+    so that a cause always has the same text. What frameworks put before and after an error goes.
 
     Parameters
     ----------
@@ -82,7 +89,8 @@ def _without_values(text: str) -> str:
 
 
 def unwrapped(text: str) -> str:
-    """An error's text without what frameworks put before it: ``Error executing tool find: ``."""
+    """An error's text without what frameworks put around it, such as ``Error executing tool find: ``."""
+    text = _ADVICE.sub("", text)
     for _ in range(_MAX_WRAPPERS):
         wrapper = _WRAPPER.match(text)
         if wrapper is None:
@@ -96,9 +104,7 @@ def _without_numbers(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """A long text, cut between words: half a placeholder would change again the next time."""
-    if len(text) <= _MAX_TEMPLATE_CHARS:
-        return text
+    """The text unwrapped, and cut between words: half a placeholder would change again the next time."""
     text = unwrapped(text)
     if len(text) <= _MAX_TEMPLATE_CHARS:
         return text

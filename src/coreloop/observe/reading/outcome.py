@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coreloop.base.error_classes import BITS, TRANSIENT, error_class
 from coreloop.base.messages import number_of
-from coreloop.base.records import NO_ANSWER, NO_RESULT, REFUSED, has_uncleared_flag
+from coreloop.base.records import NO_ANSWER, READS_FAILED, WHY_UNKNOWN, has_uncleared_flag
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
 
 # With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone.
@@ -99,12 +99,17 @@ def worked(call: Any) -> bool | None:
     return None if call.unknown and not call.error else not call.error
 
 
-_WHY_CALLS: Final = frozenset({NO_RESULT, REFUSED})
+def why_unknown(call: CallFields) -> str | None:
+    """Why it is unknown whether a call worked, or that a failed one only reads so; None if it is known.
+
+    Of a text that coreloop did not write, only that it is unknown.
+    """
+    if worked(call) is None:
+        return call.unknown if call.unknown in WHY_UNKNOWN else "for another reason"
+    return READS_FAILED if call.unknown == READS_FAILED and not worked(call) else None
 
 
-def why_unknown(call: CallFields) -> str:
-    """Why it is unknown whether a call worked: of a text that coreloop did not write, only that it is."""
-    return call.unknown if call.unknown in _WHY_CALLS else "for another reason"
+CAPTURES: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
 @dataclass(slots=True)
@@ -113,30 +118,44 @@ class Unseen:
 
     Attributes
     ----------
+    n_requests : int
+        All requests.
     omitted : int
         Calls that did not fit on the lines of their requests.
+    guessed : int
+        Failed calls that nothing flags: their results only read like failures.
     requests, calls : Counter of str
         How many of which it is unknown whether they worked, by reason. They count in no rate.
     """
 
+    n_requests: int = 0
     omitted: int = 0
+    guessed: int = 0
     requests: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int]) -> "Unseen":
-        """Of counts; for requests, there is one reason."""
-        return cls(omitted, Counter({NO_ANSWER: n_requests} if n_requests else ()), Counter(calls))
+    def of(cls, n_requests: int, omitted: int, n_unknown: int, calls: Mapping[str, int]) -> "Unseen":
+        """Of counts; for requests, there is one reason. ``calls`` are by `why_unknown`."""
+        unknown = Counter(calls)
+        guessed = unknown.pop(READS_FAILED, 0)
+        return cls(
+            n_requests, omitted, guessed, Counter({NO_ANSWER: n_unknown} if n_unknown else ()), unknown
+        )
 
     def lines(self) -> Iterator[str]:
-        """A line for each of the two, if there is anything to say."""
+        """What there is to say, a line each."""
         if self.omitted:
             are = "is" if self.omitted == 1 else "are"
             yield f"{number_of(self.omitted, 'call')} of long requests {are} left out"
+        if self.guessed:
+            yield f"{number_of(self.guessed, 'failed call')} only read like failures: no flag says so"
         unknown = [f"{number_of(n, 'request')} ({why})" for why, n in self.requests.items()]
         unknown += [f"{number_of(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
         if unknown:
             yield f"unknown, and in no rate: {', '.join(unknown)}"
+        if 2 * self.requests.total() > self.n_requests:  # OpenTelemetry leaves texts out unless asked
+            yield f"most answers are unknown; with OpenTelemetry, {CAPTURES}=true captures them"
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:

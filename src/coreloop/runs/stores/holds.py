@@ -49,7 +49,11 @@ def held_file(path: Path) -> Iterator[bool]:
     except OSError as error:
         raise RunStoreError(f"{path}: the run cannot be held ({error.strerror})") from error
     with os.fdopen(descriptor):
-        yield is_locked(descriptor)
+        try:
+            is_held = is_locked(descriptor)
+        except OSError as error:  # a file system without locks
+            raise RunStoreError(f"{path}: the run cannot be held ({error.strerror})") from error
+        yield is_held
 
 
 def is_locked(descriptor: int) -> bool:

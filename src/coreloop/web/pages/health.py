@@ -271,6 +271,9 @@ def _falls(source: PageSource, status: Status | None, activity: Activity) -> lis
     falls = [Fall("Records", "neither success nor failure", activity.n_neutral)]
     for why, n in activity.unseen.requests.items():
         falls.append(Fall("Records", f"unknown whether they worked: {why}", n))
+    for why, n in activity.unseen.calls.items():
+        falls.append(Fall("Calls", f"unknown whether they worked: {why}", n))
+    falls.append(Fall("Calls", "failed, but only read like failures", activity.unseen.guessed))
     for gate, n in activity.sieved.fell.items():
         reason, todo = _GATES.get(gate, (gate, ""))
         falls.append(Fall("Sequences", reason, n, todo))

@@ -9,7 +9,7 @@ from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
-from foreign_traces import Session, read, requests, skips, write_lines
+from foreign_traces import Session, read, recorded, requests, skips, write_lines
 
 
 @pytest.fixture
@@ -103,7 +103,8 @@ def test_an_interruption_by_the_user_is_an_error(file: Path) -> None:
 def test_a_call_that_a_person_refused_did_not_fail(file: Path, said: str) -> None:
     session = Session().user("q").calls("Write").result(said, is_error=True).says("I will ask.")
     request = _only(file, session)
-    assert (request.calls[0].error, request.calls[0].unknown) == (None, REFUSED)
+    [call] = recorded(request)["tool_calls"]
+    assert (call["ok"], call["error"], call["unknown"]) == (None, None, REFUSED)
     assert request.answer_chars == 11
 
 

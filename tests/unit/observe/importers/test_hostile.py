@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_traces import WRITERS
 from coreloop.base.project.settings import Settings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe.importers import importers
@@ -23,6 +24,7 @@ _TOOL = {"gen_ai.tool.name": "show", "gen_ai.tool.call.arguments": {"axis": "배
 _STATUS = {"status": {"code": 2, "message": "no"}, "parentSpanId": "m"}
 _TIMES = {"startTime": "2026-04-25T09:00:01Z", "endTime": "2026-04-25T09:00:02Z"}
 SOUND: dict[str, Any] = {
+    **{name: writer() for name, writer in WRITERS.items()},
     "claude-code": Session().user("왜?").calls("Read", {"a": 1}).result("x", is_error=True).says("so").lines,
     "otlp": [otlp(span("m", _CHAT), span("a", _TOOL, at=1, **_STATUS))],
     "langfuse": [
@@ -70,7 +72,20 @@ SOUND: dict[str, Any] = {
                 {"type": "function_call_output", "call_id": "c", "output": "fine"},
                 {"role": "assistant", "content": "so"},
             ],
-        }
+        },
+        {
+            "id": "f",
+            "metadata": {"createdAt": "2026-04-25T09:30:00Z"},
+            "messages": [
+                {"type": "ai", "data": {"tool_calls": [{"id": "a"}], "invalid_tool_calls": [{"id": "e"}]}},
+                {"type": "tool", "content": "no", "tool_call_id": "a", "status": "error"},
+                {"role": "model", "parts": [{"functionCall": {"name": "show", "args": {"a": 1}}}]},
+                {"role": "user", "parts": [{"functionResponse": {"response": {"error": "no"}}}]},
+                {"role": "assistant", "parts": [{"type": "tool-show", "state": "output-error"}]},
+                {"role": "tool", "content": [{"toolCallId": "b", "output": {"type": "json", "value": 1}}]},
+                {"kind": "request", "parts": [{"part_kind": "tool-return", "content": [{"msg": "no"}]}]},
+            ],
+        },
     ],
     "inspect": [
         {

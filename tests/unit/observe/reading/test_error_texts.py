@@ -102,6 +102,26 @@ def test_what_frameworks_put_before_an_error_is_taken_off(error: str, said: str)
     assert unwrapped(error) == said
 
 
+@each_row(
+    "error",
+    [
+        "no seat in 'Rome'",
+        "Error: no seat in 'Rome'\n Please fix your mistakes.",
+        "ToolRetryError: no seat in 'Rome'\n\nFix the errors and try again.",
+        "ModelRetry: no seat in 'Rome'",
+        "ToolExecutionError: no seat in 'Rome'",
+        "MCP error -32602: no seat in 'Rome'",
+        "Error calling tool 'find': no seat in 'Rome'",
+        "Error when executing tool 'find' with arguments {'city': 'Rome'}: no seat in 'Rome'",
+        "Failed to invoke Tool `find` with parameters {'city': 'Rome'}. Error: no seat in 'Rome'",
+        "An error occurred while running the tool. Please try again. Error: no seat in 'Rome'",
+        "I encountered an error while trying to use the tool. This was the error: no seat in 'Rome'",
+    ],
+)
+def test_a_cause_has_one_text_in_all_frameworks(error: str) -> None:
+    assert template(error) == "no seat in <value>"
+
+
 def test_the_cause_of_a_long_error_is_not_cut_off() -> None:
     kwargs = ", ".join(f"'name{'x' * n}': value" for n in range(30))
     error = f"Error: Error invoking tool 'find' with kwargs {{{kwargs}}} with error:\n no seat is left"

@@ -83,6 +83,15 @@ def test_where_things_fall_and_why(source: PageSource):
     assert funnel(html) == {"Records": 3, "Sequences": 2, "Proposals": 1, "Proposals with a text": 0}
 
 
+def test_calls_that_are_unknown_or_only_read_like_failures_are_shown_apart(source: PageSource):
+    refused = call("f", ok=None, unknown="refused by a person")
+    guessed = {**failed("f"), "unknown": "reads like a failure"}
+    log_of(source, *on_days(record(tool_calls=[made]) for made in (refused, guessed, call("f"))))
+    shown = falls(page(source, HEALTH))
+    assert shown["Calls", "unknown whether they worked: refused by a person"] == 1
+    assert shown["Calls", "failed, but only read like failures"] == 1
+
+
 def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, project: Project):
     log_of(cloned, *on_days(LOOPED))
     promote(project, "0000000000000001")

@@ -1,0 +1,401 @@
+"""Files that agents keep of their own runs: readers turn their JSON objects into messages as of a chat.
+
+A reader yields the parts of requests: which request, what is known about it, and its next messages in the
+form of OpenAI's, with an ``error`` where the file flags one. Lists in a file are taken apart.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache, partial
+from itertools import chain
+from json import JSONDecoder
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from coreloop.observe.calls import milliseconds
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.openai_chat import parts_of
+from coreloop.observe.importers.trace_values import body_text, decoded, first, listed, read_time, text
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
+
+Objects: TypeAlias = Iterable[dict[str, Any]]
+Part: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
+Parts: TypeAlias = Iterator[tuple[Hashable, dict[str, Any], list[dict[str, Any]]]]
+# Longest pause in a run that is under way, as in a session of Claude Code.
+_QUIET_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFormat:
+    """The format of an agent's files, as a module of one.
+
+    Attributes
+    ----------
+    marks : tuple of str
+        Paths of which an object of the format has all of one mark, see `has`.
+    parts : callable
+        Yields the parts of requests in the objects of a file.
+    documents : callable
+        Yields the JSON values of an open file.
+    """
+
+    NAME: str
+    marks: tuple[str, ...]
+    parts: Callable[[Objects], Parts]
+    SUFFIXES: tuple[str, ...] = (".jsonl", ".json")
+    documents: Callable[[Any], Iterator[Any]] = read_documents
+
+    def read(self, files: Iterable[TraceFile], *, undated: datetime | None = None) -> Iterator[Part]:
+        """Read the requests of files; without a time, they end at ``undated`` or are skipped."""
+        yield from read_each(files, partial(self._read_file, undated=undated))
+
+    def owns(self, document: Any) -> bool:
+        """Whether a JSON object is of the format."""
+        return any(has(document, mark) for mark in self.marks)
+
+    def _read_file(self, file: TraceFile, undated: datetime | None) -> Iterator[Part]:
+        skipped: list[SkippedTrace] = []
+        chats: dict[Hashable, dict[str, Any]] = {}
+        with file.open() as opened:
+            for key, about, messages in self.parts(self._objects(self.documents(opened), skipped)):
+                chat = chats.setdefault(key, {"began": read_time(about.get("ts")), "messages": []})
+                chat |= {name: value for name, value in about.items() if value is not None}
+                chat["messages"] += messages
+        for chat in chats.values():
+            for part in parts_of(chat, undated, source=self.NAME):
+                yield self._completed(part, chat, file) if isinstance(part, TracedRequest) else part
+        yield from skipped
+
+    def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> Part:
+        if not request.rounds:
+            return SkippedTrace("question without an answer")
+        is_new = chat["began"] is not None and 0 <= file.now_s - request.ended.timestamp() < _QUIET_S
+        if is_new and request.answer_chars is None:
+            return SkippedTrace("turn that is not finished")
+        return replace(
+            request,
+            error=text(chat.get("error")) or request.error,
+            duration_ms=milliseconds(chat["began"], request.ended),
+            parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
+        )
+
+    def _objects(self, values: Iterable[Any], skipped: list[SkippedTrace]) -> Iterator[dict[str, Any]]:
+        for value in values:
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, dict) and (isinstance(item.get("type"), str) or self.owns(item)):
+                    yield item
+                else:
+                    skipped.append(item if isinstance(item, SkippedTrace) else FOREIGN)
+
+
+def has(document: Any, mark: str) -> bool:
+    """Whether a document has all paths of a mark, as ``type=result events.id``; of lists, the first item."""
+    return all(_leads(document, keys, wanted) for keys, wanted in _paths(mark))
+
+
+@cache
+def _paths(mark: str) -> list[tuple[list[str], str]]:
+    return [(path.split("."), wanted) for path, _, wanted in (part.partition("=") for part in mark.split())]
+
+
+def _leads(value: Any, keys: list[str], wanted: str) -> bool:
+    for key in keys:
+        value = value[0] if isinstance(value, list) and value else value
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return not wanted or value == wanted
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [item for item in listed(value) if isinstance(item, dict)]
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _asks(id: object, name: object, args: object) -> dict[str, Any]:
+    return {"role": "assistant", "tool_calls": [{"id": id, "function": {"name": name, "arguments": args}}]}
+
+
+def _gives(id: object, content: object, error: str | None = None) -> dict[str, Any]:
+    if isinstance(content, dict):
+        with suppress(TypeError):  # nested too deeply
+            content = orjson.dumps(content).decode()
+    return {"role": "tool", "tool_call_id": id, "content": content, "error": error}
+
+
+_INJECTED: Final = re.compile(
+    r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|skill|subagent_notification|INSTRUCTIONS"
+    r"|user_shell_command)>|# AGENTS\.md instructions)"
+)
+# "Chunk ID: 1\nWall time: 2.0 seconds\nProcess exited with code 1\nOutput:\n…", and not "Output:\n…".
+_RAN: Final = re.compile(
+    r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token|Total output)\b.*\n)+"
+    r"(?:Output|Final output):\n?"
+)
+_EXIT: Final = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
+_FLAGGED: Final = ("output metadata.exit_code", "content success", "content isError")
+_LONG_ID: Final = 20  # characters of a call's id that an API made up; a shorter one may repeat
+
+
+def _codex(lines: Objects) -> Parts:
+    """One request per message that the user typed.
+
+    A session that goes on in another file repeats its head and turns there; they keep their ids.
+    """
+    about: dict[str, Any] = {}
+    errors: dict[str, str | None] = {}
+    turn, n_turns, asked = None, 0, set[str]()
+    head = None
+    for line in lines:
+        kind, item = line.get("type"), _dict(line.get("payload")) or line
+        about["ts"], id = line.get("timestamp") or about.get("ts"), str(item.get("call_id"))
+        if kind == "session_meta" or "instructions" in line:
+            head, n_turns = text(item.get("id")), 0
+            about.setdefault("session_id", head)
+        elif kind == "turn_context":
+            about["model"] = item.get("model")
+        elif kind == "event_msg":
+            errors[id] = _codex_error(item)
+            if turn and item.get("type") in ("turn_aborted", "error"):
+                yield turn, {"error": text(item.get("message")) or "interrupted by the user"}, []
+            if turn and item.get("type") == "mcp_tool_call_end" and id not in asked:  # called by a script
+                made, given = _dict(item.get("invocation")), _dict(_dict(item.get("result")).get("Ok"))
+                name = f"mcp__{made.get('server')}__{made.get('tool')}"
+                result = _gives(id, given.get("content"), errors[id])
+                yield turn, about, [_asks(id, name, made.get("arguments")), result]
+        elif item.get("role") == "user" and not _INJECTED.match(question := body_text(item.get("content"))):
+            n_turns, asked = n_turns + 1, set()
+            turn = f"{head} {n_turns} {question}"
+            yield turn, {**about, "id": turn}, [item]
+        elif turn:
+            is_first = not asked and len(id) >= _LONG_ID
+            asked.add(id)
+            yield turn, {**about, "id": id if is_first else None}, list(_codex_messages(item, errors))
+
+
+def _codex_messages(item: dict[str, Any], errors: dict[str, str | None]) -> Iterator[dict[str, Any]]:
+    kind, id = str(item.get("type")), str(item.get("call_id"))
+    if kind == "web_search_call":
+        yield _asks("web", "web_search", item.get("action"))
+        yield _gives("web", None, "failed" if item.get("status") == "failed" else None)
+    elif kind.endswith("_output"):
+        content, error = _codex_result(item.get("output"))
+        yield _gives(id, content, error or errors.get(id))
+    elif kind.endswith("_call"):
+        name = item.get("name") or kind.removesuffix("_call")
+        yield _asks(id, name, first(item, "arguments", "input", "action"))
+    elif item.get("role") == "assistant":
+        yield item
+
+
+def _codex_result(output: Any) -> tuple[Any, str | None]:
+    """What a tool gave, and its error if the exit code or a flag says so."""
+    value, ran = decoded(output), _RAN.match(output) if isinstance(output, str) else None
+    if ran is not None:
+        code = _EXIT.search(ran[0])
+        value = {"output": output[ran.end() :], "metadata": {"exit_code": int(code[1]) if code else None}}
+    if not any(has(value, mark) for mark in _FLAGGED):
+        return value if isinstance(value, list) else output, None
+    content = first(value, "output", "content")
+    parts = decoded(content)
+    error = _codex_error({**value, **_dict(value.get("metadata")), "stderr": body_text(parts) or content})
+    return parts if isinstance(parts, list) else content, error
+
+
+def _codex_error(event: dict[str, Any]) -> str | None:
+    result, code = _dict(event.get("result")), event.get("exit_code")
+    ok = _dict(result.get("Ok"))
+    flags = (event.get("isError"), ok.get("isError"), ok.get("is_error"), event.get("success") is False)
+    if not any(flag is True for flag in flags) and code in (None, 0) and "Err" not in result:
+        return None
+    texts = (body_text(ok.get("content")), result.get("Err"), event.get("stderr"))
+    return next(filter(text, texts), f"exit code {code}" if code else "failed")
+
+
+def _claude(lines: Objects) -> Parts:
+    """One request per run of ``claude -p``, and per task of a sub-agent in it."""
+    model, run, n_runs = None, None, 0
+    for line in lines:
+        model = text(line.get("model")) or model
+        if has(line, "session_id message.role"):
+            task = text(line.get("parent_tool_use_id"))
+            run = run or f"{line['session_id']} {line.get('uuid')}"
+            about = {"ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
+            mine = {"id": run} if task is None else {"id": f"{run} {task}", "parent": run}
+            yield (n_runs, task), {**about, **mine}, [line["message"]]
+        elif line.get("type") == "result":
+            failed = line.get("is_error") or str(line.get("subtype")).startswith("error")
+            error = text(line.get("result")) or text(line.get("subtype")) if failed else None
+            yield (n_runs, None), {"error": error}, []
+            n_runs, run = n_runs + 1, None
+
+
+def _atif(documents: Objects) -> Parts:
+    """One request per trajectory, and per one of a sub-agent in it; copied steps are left out."""
+    for document in documents:
+        steps = [step for step in _dicts(document.get("steps")) if not step.get("is_copied_context")]
+        session, began = text(document.get("session_id")), steps[0].get("timestamp") if steps else None
+        about = {
+            "id": text(document.get("trajectory_id")) or (session and f"{session} {began}"),
+            "session_id": session,
+            "model": _dict(document.get("agent")).get("model_name"),
+        }
+        key = object()
+        for step in steps:
+            yield key, {**about, "ts": step.get("timestamp")}, list(_atif_messages(step))
+        yield from _atif(_dicts(document.get("subagent_trajectories")))
+
+
+def _atif_messages(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    role = {"user": "user", "agent": "assistant"}.get(str(step.get("source")), "system")
+    yield {"role": role, "content": step.get("message")}
+    calls, results = _dicts(step.get("tool_calls")), _dicts(_dict(step.get("observation")).get("results"))
+    for call in calls:
+        yield _asks(call.get("tool_call_id"), call.get("function_name"), call.get("arguments"))
+    for n, result in enumerate(results):
+        own_id = calls[n].get("tool_call_id") if len(results) == len(calls) else None
+        flags, content = {**_dict(step.get("extra")), **_dict(result.get("extra"))}, result.get("content")
+        is_error = True in (flags.get("tool_result_is_error"), flags.get("is_error"))
+        error = body_text(content) or "failed" if is_error else None
+        yield _gives(result.get("source_call_id") or own_id, content, error)
+
+
+# What SWE-agent adds to an observation.
+_PROMPT: Final = re.compile(r"(?:\n\(Open file: .*\))?\n\(Current directory: .*\)\nbash-\$\s*$")
+
+
+def _swe_agent(documents: Objects) -> Parts:
+    """One request per trajectory; without ids of calls, the user's message after a command is its result."""
+    for document in documents:
+        status = text(_dict(document.get("info")).get("exit_status")) or "submitted"
+        failed = None if status.lower().startswith("submitted") else status
+        key, n, is_open = object(), 0, False
+        for message in _dicts(first(document, "history", "messages")):
+            extra, body = _dict(message.get("extra")), _PROMPT.sub("", body_text(message.get("content")))
+            code, made = extra.get("returncode"), _dicts(extra.get("actions"))
+            error = body or f"exit code {code}" if code not in (None, 0) else None
+            command = message.get("action") or (made[0].get("command") if made else None)
+            ids = listed(message.get("tool_call_ids")) or [message.get("tool_call_id")]
+            messages = [{**message, "content": body, "tool_call_id": id, "error": error} for id in ids]
+            if message.get("role") == "assistant" and command and not message.get("tool_calls"):
+                n, is_open = n + 1, True
+                messages.append(_asks(f"bash {n}", "bash", {"command": command}))
+            elif message.get("role") == "user" and is_open:
+                is_open, messages = False, [_gives(f"bash {n}", body, error)]
+            if not message.get("is_demo"):
+                yield key, {"ts": first(extra, "timestamp") or document.get("ts"), "error": failed}, messages
+
+
+def _smolagents(steps: Objects) -> Parts:
+    """One request per task."""
+    n_tasks = 0
+    results = (_dicts(step.get("steps")) or [step] for step in steps)  # a RunResult holds its steps
+    for step in chain.from_iterable(results):
+        n_tasks += "task" in step
+        calls, error = _dicts(step.get("tool_calls")), _dict(step.get("error"))
+        messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
+        if "step_number" in step:
+            messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
+        if len(calls) == 1 or not error:  # else it is not known whose error it is
+            failed = (text(error.get("message")) or "error") if error else None
+            given = step.get("observations") if len(calls) == 1 else None  # of several, they are one text
+            messages += [_gives(call.get("id"), given, failed) for call in calls]
+        if step.get("is_final_answer"):
+            messages.append({"role": "assistant", "content": str(step.get("action_output"))})
+        yield n_tasks, {"ts": _dict(step.get("timing")).get("end_time")}, messages
+
+
+def _adk(sessions: Objects) -> Parts:
+    """One request per invocation."""
+    for session in sessions:
+        for event in _dicts(session.get("events")):
+            id = f"{session.get('id')} {first(event, 'invocationId', 'invocation_id')}"
+            failed = text(first(event, "errorMessage", "error_message", "errorCode", "error_code"))
+            about = {"id": id, "session_id": session.get("id"), "ts": event.get("timestamp"), "error": failed}
+            yield id, about, list(_adk_messages(event))
+
+
+def _adk_messages(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for part in _dicts(_dict(event.get("content")).get("parts")):
+        call = _dict(first(part, "functionCall", "function_call"))
+        given = _dict(first(part, "functionResponse", "function_response"))
+        if call:
+            yield _asks(call.get("id") or f"function {call.get('name')}", call.get("name"), call.get("args"))
+        elif given:
+            response = _dict(given.get("response"))
+            yield _gives(given.get("id") or f"function {given.get('name')}", response.get("result", response))
+        elif text(part.get("text")) and not part.get("thought"):
+            role = "user" if event.get("author") == "user" else "assistant"
+            yield {"role": role, "content": part["text"]}
+
+
+_STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)?")
+
+
+_TAG: Final = re.compile(r"\[([^\]]+)\]")
+
+
+def _mcp_lines(opened: Iterable[bytes]) -> Iterator[Any]:
+    """The JSON-RPC message of each line of a log, with the values of an envelope or the time before it."""
+    for line in opened:
+        before, brace, rest = line.decode("utf-8", "replace").partition("{")
+        try:
+            value = JSONDecoder().raw_decode(brace + rest)[0]  # a log may say more after it
+        except (ValueError, RecursionError):
+            yield TORN
+            continue
+        values = (decoded(inside) for inside in (value, *value.values()))
+        rpc = next((inside for inside in values if isinstance(inside, dict) and "jsonrpc" in inside), None)
+        stamp = _STAMP.search(before)
+        tags = " ".join(_TAG.findall(before)) if "Message from" in before else None  # Claude's desktop app
+        about = {"time": stamp[0] if stamp else None, "server": tags, **value}
+        yield FOREIGN if rpc is None else {**rpc, "type": "", "about": about}
+
+
+def _mcp(lines: Objects) -> Parts:
+    """One request per call, as an MCP server is recorded."""
+    n_connections = 0
+    calls: dict[tuple[str, str], int] = {}
+    for number, line in enumerate(lines):
+        n_connections += line.get("method") == "initialize"
+        named = first(line["about"], "session_id", "sessionId", "session", "client_id", "server")
+        client = text(named) or f"connection {n_connections}"
+        key, called = (client, str(line.get("id"))), _dict(line.get("params"))
+        about = {
+            "ts": first(line["about"], "timestamp", "ts", "time"),
+            "session_id": client if n_connections or text(named) else None,
+        }
+        if line.get("method") == "tools/call":
+            calls[key] = number
+            about["id"] = f"{key} {number} {about['ts']} {called}"
+            yield number, about, [_asks("call", called.get("name"), called.get("arguments"))]
+        elif key in calls and ("result" in line or "error" in line):
+            result, refused = _dict(line.get("result")), line.get("error")
+            content = first(result, "structuredContent", "content")
+            is_flagged = result.get("isError") is True or refused is not None
+            error = text(_dict(refused).get("message")) or body_text(result.get("content")) or "failed"
+            given = _gives("call", content, error if is_flagged else None)
+            answer = {"role": "assistant", "content": body_text(content) or "{}"}
+            yield calls.pop(key), about, [given, answer]
+
+
+_ROLLOUT: Final = ("type=session_meta payload", "type=response_item payload", "type=event_msg payload")
+_STREAM: Final = ("type=user session_id message", "type=assistant session_id message")
+_STEPS: Final = ("task task_images", "step_number tool_calls observations", "steps.task state")
+_TRAJECTORY: Final = ("info history", "info trajectory_format", "history.agent")
+AGENT_FORMATS: Final = (
+    AgentFormat("codex", (*_ROLLOUT, "id timestamp instructions", "record_type=state"), _codex),
+    AgentFormat("claude-stream-json", _STREAM, _claude),
+    AgentFormat("atif", ("schema_version steps.step_id", "schema_version steps.source"), _atif),
+    AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (".json", ".jsonl", ".traj")),
+    AgentFormat("smolagents", _STEPS, _smolagents),
+    AgentFormat("google-adk", ("events.invocationId", "events.invocation_id"), _adk),
+    AgentFormat("mcp-log", ("jsonrpc method=tools/call",), _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
+)

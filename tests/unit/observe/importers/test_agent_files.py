@@ -1,0 +1,76 @@
+"""The same four requests in every format of agents' files; and files that are named, but not read."""
+
+import json
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from agent_traces import ARGS, REQUESTS, WRITERS, codex
+from coreloop.observe.importers import importers
+from coreloop.observe.importers.agent_files import AGENT_FORMATS
+from coreloop.observe.importers.files import find_trace_files
+from coreloop.observe.importers.recognition import MAY_LACK_TIMES, Recognised, recognise
+from foreign_traces import recorded, requests, skips, write_lines
+
+
+def sorted_by_format(*paths: Path) -> Recognised:
+    readers = {name: importer.read for name, importer in importers().items()}
+    for name in MAY_LACK_TIMES:
+        readers[name] = partial(readers[name], undated=datetime(2026, 4, 25, tzinfo=UTC))
+    return recognise(find_trace_files(paths, (), now_s=0), readers)
+
+
+@pytest.mark.parametrize("source", [agent.NAME for agent in AGENT_FORMATS])
+def test_the_same_four_requests(tmp_path: Path, source: str) -> None:
+    path = write_lines(tmp_path / "log.jsonl", WRITERS[source]())
+    assert sorted_by_format(path).formats == {source: 1}
+    read = requests(source, path)
+    has_questions = source != "mcp-log"
+    assert [one.question for one in read] == [asked if has_questions else "" for _, asked, _, _ in REQUESTS]
+    asked = [call for one in read for call in one.calls[:1]]
+    made = [recorded(one)["tool_calls"][0] for one in read]
+    assert [call.args for call in asked] == ARGS
+    assert [call["ok"] for call in made] == [True, False, True, None]
+    assert "limit" in str(made[1]["error"])
+    assert [one.answer_chars for one in read] == ([5] * 4 if has_questions else [17, 32, 13, None])
+    assert len({one.id for one in read}) == 4
+
+
+def test_a_session_of_codex_that_goes_on_in_another_file_counts_its_turns_once(tmp_path: Path) -> None:
+    lines = codex()
+    older = write_lines(tmp_path / "a.jsonl", lines)
+    head = {**lines[0], "payload": {"id": "s-2", "forked_from_id": "s"}}
+    again = json.loads(json.dumps(lines[2]).replace("A room, 0", "And tomorrow?"))
+    newer = write_lines(tmp_path / "b.jsonl", [head, *lines[:-2], again, lines[-3]])
+    ids = [one.id for one in requests("codex", older, newer)]
+    assert (len(ids), len(set(ids))) == (9, 5)
+    assert skips("codex", older) == ["torn or not JSON", "not of this format"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b"", "is empty", id="empty"),
+        pytest.param(b"2026-04-25 INFO started\n", "is not JSON", id="log"),
+        pytest.param(b'{"level": "info"}\n', "is not of a known format", id="other JSON"),
+        pytest.param(b"SQLite format 3\0\1\2", "is a SQLite database, which is not read", id="SQLite"),
+        pytest.param(b"name,start_time,parent_id\na,b,c\n", "is a table (CSV)", id="CSV"),
+        pytest.param(b"# aider chat started at 2026-04-25", "is a chat history of Aider", id="Aider"),
+        pytest.param(b'{"log": {"entries": [{"request": {}}]}}', "is a HAR archive", id="HAR"),
+        pytest.param(b'{"data": [{"traceID": "a", "spans": []}]}', "is traces of Jaeger", id="Jaeger"),
+        pytest.param(b'{"custom_id": "a", "response": {"body": {}}}', "is a batch of OpenAI", id="batch"),
+        pytest.param(b'{"request_id": "a", "tool_calls": []}', "is records of coreloop", id="records"),
+        pytest.param(
+            b'{"messages": [{"role": "user", "items": [{"content_type": "text"}]}]}',
+            "is Semantic Kernel's chat history",
+            id="Semantic Kernel",
+        ),
+    ],
+)
+def test_a_file_that_is_not_read_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    [unread] = sorted_by_format(path).unread
+    assert unread.reason.startswith(reason)
