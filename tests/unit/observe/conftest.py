@@ -6,6 +6,7 @@ import json
 import pytest
 
 from coreloop.observe import AuditCollector, drops
+from coreloop.observe.reading.decode import raw_lines
 from observing import MOMENT, ns
 
 
@@ -23,7 +24,7 @@ def audit(tmp_path):
 def records(tmp_path):
     def read(data_dir=tmp_path):
         days = sorted((data_dir / "audit" / "ai-ask").glob("*.jsonl"))
-        return [json.loads(line) for day in days for line in day.read_bytes().splitlines()]
+        return [json.loads(raw) for day in days for _, raw in raw_lines(day)]
 
     return read
 

@@ -1,5 +1,7 @@
 """Session files of Claude Code (``~/.claude/projects/…/*.jsonl``): one request per message typed by the user.
 
+What follows a command or a notification is a request of its own if the model calls tools.
+
 A result is paired with the earliest open call of its id within the turn, because ids repeat. A sub-agent has
 a file of its own, ``SESSION/subagents/agent-ID.jsonl``, beside ``SESSION.jsonl``, or in older versions
 ``agent-ID.jsonl``; its task is a request inside the turn whose call started it.
@@ -44,6 +46,11 @@ AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
 _WARM_UP: Final = "Warmup"
 _COMMAND: Final = SkippedTrace("command or notification")
+_COMMAND_LINE: Final = re.compile(
+    r"<command-name>([^<]{1,200})</command-name>(?:.*?<command-args>([^<]{1,2000})</command-args>)?",
+    re.DOTALL,
+)
+_NO_QUESTION: Final = SkippedTrace("answer without a question")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
 
 
@@ -65,6 +72,7 @@ class _Turn:
     model: str | None = None
     stop_reason: str | None = None
     is_open: bool = False
+    untyped: SkippedTrace | None = None  # why it is no request of a user, unless it has calls
 
     def is_finished(self, file: TraceFile) -> bool:
         """Whether nothing more will come: with an answer, without a stop reason, after a pause of `_QUIET_S`.
@@ -125,10 +133,8 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
             if skipped is not None:
                 yield skipped
             elif line["type"] == "assistant":
-                if turn is None:
-                    yield SkippedTrace("answer without a question")
-                else:
-                    _add_answer(turn, line)
+                turn = turn or _start_turn(line, "", untyped=_NO_QUESTION)
+                _add_answer(turn, line)
             elif results := values.blocks(line["message"].get("content"), "tool_result"):
                 if turn is not None:
                     _add_results(turn, line, results)
@@ -139,9 +145,9 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
                 if turn is not None:
                     turn.error = "interrupted by the user" if is_interruption else turn.error
                     yield turn
-                is_question = not is_interruption and not _NOT_TYPED.match(typed)
-                turn = _start_turn(line, typed) if is_question else None
-                if turn is None:
+                untyped = _COMMAND if _NOT_TYPED.match(typed) else None
+                turn = None if is_interruption else _start_turn(line, typed, untyped=untyped)
+                if is_interruption:
                     yield _COMMAND
     if turn is not None:
         turn.answer_chars = None if line is TORN else turn.answer_chars
@@ -162,11 +168,13 @@ def _why_skipped(line: Any, *, of_agent: bool) -> SkippedTrace | None:
     return _NOT_TYPED_MESSAGE if line.get("isMeta") or line.get("isCompactSummary") else None
 
 
-def _start_turn(line: dict[str, Any], typed: str) -> _Turn:
+def _start_turn(line: dict[str, Any], typed: str, *, untyped: SkippedTrace | None) -> _Turn:
     session_id, uuid = values.text(line.get("sessionId")), values.text(line.get("uuid"))
     started = values.read_time(line.get("timestamp"))
     ids = (uuid,) if uuid else (session_id or "", values.text(line.get("timestamp")) or "", typed)
-    return _Turn(ids, typed, session_id, started, started)
+    command = _COMMAND_LINE.search(typed) if untyped else None
+    question = " ".join(filter(None, command.groups())) if command else "" if untyped else typed
+    return _Turn(ids, question, session_id, started, started, untyped=untyped)
 
 
 def _typed(line: dict[str, Any]) -> str | None:
@@ -216,6 +224,8 @@ def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]
 
 
 def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
+    if turn.untyped and not turn.calls.all:
+        return turn.untyped
     if turn.is_open:
         return SkippedTrace("turn that is not finished")
     if not turn.is_answered:

@@ -1,6 +1,7 @@
 """When a record succeeds, fails or is neutral: every clause of the definition."""
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -12,6 +13,7 @@ from coreloop.base.record_lines import encode_line
 from coreloop.base.records import NO_ANSWER, NO_RESULT, Record
 from coreloop.observe.reading.decode import NOT_PLAIN, RecordLine, decode_line, decode_plain
 from coreloop.observe.reading.outcome import RequestOutcome, decide
+from coreloop.observe.reading.parts import join_parts
 from logs import call, failed, line, override, record
 from rows import each_row
 from weekly import WEEKLY
@@ -227,7 +229,7 @@ _OVERRIDES = st.lists(
 @pytest.mark.slow
 @settings(max_examples=500 if WEEKLY else 100)
 @given(_CALLS, _CALLS, st.integers(0, 60), _OVERRIDES, st.sampled_from([None, "429", "KeyError: x"]))
-def test_a_record_with_omitted_calls_has_the_outcome_of_the_complete_record(
+def test_a_record_on_several_lines_has_the_outcome_of_the_complete_record(
     first: list[Any], last: list[Any], between: int, overrides: list[Any], error: str | None
 ):
     calls = [*first, *[call("between", {"text": "가" * 80})] * between, *last]
@@ -235,4 +237,6 @@ def test_a_record_with_omitted_calls_has_the_outcome_of_the_complete_record(
         **record(tool_calls=calls, override_calls=overrides, error=error),
         "tool_sequence_hash": "seq:0",
     }
-    assert _weighed(encode_line(cast(Record, complete))) == _weighed(line(complete))
+    lines = encode_line(cast(Record, complete)).splitlines(keepends=True)
+    [(_, joined)] = join_parts(enumerate(lines), Path())
+    assert _weighed(joined) == _weighed(line(complete))
