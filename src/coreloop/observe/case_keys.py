@@ -24,7 +24,6 @@ CUSTOMERS: Final = (
     *("고객", "사용자", "회원"),
 )
 """Words in the names of arguments, in lower case, that say who the request is about."""
-MAX_TEXTS: Final = 1_000  # identifiers of a request that are remembered until it ends
 _MIN_CHARS: Final = 5  # a shorter code is a size or a version, and many customers share it
 _MAX_CHARS: Final = 60
 _KEY_BYTES: Final = 32
@@ -82,9 +81,8 @@ class RequestIdentifiers:
             for text in identifying_texts((value,)):
                 of_call[text] = of_call.get(text, False) or _names_customer(name)
         for text, is_customer in of_call.items():
-            if text in self._ranks or len(self._ranks) < MAX_TEXTS:
-                was_customer, n_calls = self._ranks.get(text, (False, 0))
-                self._ranks[text] = was_customer or is_customer, n_calls + 1
+            was_customer, n_calls = self._ranks.get(text, (False, 0))
+            self._ranks[text] = was_customer or is_customer, n_calls + 1
 
     def case(self, key: bytes) -> list[str]:
         """At most `MAX_IDENTIFIERS` hashes, whatever the key: of customers, then of those in most calls.
