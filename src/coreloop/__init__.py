@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coreloop.answer.repair.feedback import feedback
-    from coreloop.observe import AuditCollector, current, dropped, observed_tool, warm_up
+    from coreloop.observe import AuditCollector, current, dropped, observed_tool
     from coreloop.observe.adapters.attach import attach
 
-__all__ = ["AuditCollector", "attach", "current", "dropped", "feedback", "observed_tool", "warm_up"]
+__all__ = ["AuditCollector", "attach", "current", "dropped", "feedback", "observed_tool"]
 __version__ = "0.4.0"
 
 

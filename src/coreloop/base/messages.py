@@ -4,6 +4,10 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Final
+
+LONE: Final = "without one, no line is found from earlier results and states, nor safely from retries"
+"""Of calls that are recorded one by one, as servers of tools see them."""
 
 
 def number_of(number: int, noun: str) -> str:

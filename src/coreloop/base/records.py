@@ -110,6 +110,8 @@ class Record(TypedDict):
     failed, and the error of the last."""
     unknown: NotRequired[str]
     """Why it is not known whether the request worked: `NO_ANSWER`."""
+    undated: NotRequired[bool]
+    """Whether the trace has no time, so that ``ts`` is that of its file."""
     origin: NotRequired[str]
     tools_version: NotRequired[str]
     """Version of the docstrings that the model saw: a commit, or a name chosen by the caller."""

@@ -1,5 +1,6 @@
 """``dartlab-coreloop import`` and ``look``."""
 
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -22,16 +23,22 @@ from coreloop.cli.output import Command, Output, cut, show, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.look import Looked
-    from coreloop.learn.proposals.entry import ErrorRow
+    from coreloop.learn.proposals.entry import ErrorRow, Statement
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
 _FORMATS: Final = (
-    "claude-code", "inspect", "langfuse", "otlp", "openai-chat", "codex", "claude-stream-json", "atif",
-    "swe-agent", "smolagents", "google-adk", "mcp-log",
+    "claude-code", "inspect", "langfuse", "langsmith", "otlp", "openai-chat", "codex", "claude-stream-json",
+    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log",
 )  # fmt: skip
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
+_MAX_ERRORS: Final = 8
+_MAX_ARGUMENTS: Final = 3
+# The class of an error that says no more than that it is one.
+_SAYS_NOTHING: Final = re.compile(
+    r"^(?:[\w.]{0,80}\.)?(?:Error|Exception|ValueError|RuntimeError|AssertionError|Tool\w{0,40}Error): (?=\S)"
+)
 
 
 @click.command(cls=Command)
@@ -97,9 +104,19 @@ def _import_lines(report: "ImportReport") -> Iterator[str]:
     yield from report.unseen.lines()
     for what, counts in (("skipped", report.skipped), ("values left out", report.dropped)):
         yield from (f"{what}: {count:,}, {reason}" for reason, count in sorted(counts.items()))
-    if report.first_day is not None:
-        refine = f"dartlab-coreloop refine --since {report.first_day}"
-        yield f"days: {report.first_day} to {report.last_day}; see why calls fail: {refine}"
+    if report.since is not None:
+        refine = f"dartlab-coreloop refine --since {report.since}"
+        days = (
+            "dates unknown" if report.first_day is None else f"days: {report.first_day} to {report.last_day}"
+        )
+        yield f"{days}; see why calls fail: {refine}"
+
+
+def _days(report: "ImportReport") -> str:
+    first, last = report.first_day, report.last_day
+    if first is None:
+        return "dates unknown"
+    return first if first == last else f"{first} to {last}"
 
 
 def import_facts(report: "ImportReport") -> dict[str, object]:
@@ -108,74 +125,82 @@ def import_facts(report: "ImportReport") -> dict[str, object]:
         **fields_of(report, "n_files", "records", "added", "already_there", "formats"),
         **fields_of(report, "skipped", "dropped", "unseen"),
         **untrusted({"tools": dict(report.tools.most_common())}),
-        **fields_of(report, "first_day", "last_day"),
+        **fields_of(report, "since", "first_day", "last_day"),
     }
 
 
 def _look_lines(looked: "Looked", *, is_verbose: bool) -> Iterator[str]:
     yield from _head_lines(looked)
-    errors, statements, arguments = (
-        rows if is_verbose else rows[:most] for rows, most in _parts(looked).values()
-    )
-    if errors:
-        yield ""
-        yield from table("", (">calls", ">lost", ">recovered", "error"), map(_cells, errors))
-    if statements:
-        yield from ("", "calls that do not follow these lines nearly always fail:")
-    for statement in statements:
-        yield wrap(f"  {statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides})")
-    if arguments:
+    yield from _error_lines(looked.errors, is_verbose=is_verbose)
+    if looked.statements:
+        yield from ("", "what failing calls have in common:")
+    for statement in looked.statements:
+        yield from statement_lines(statement)
+    if looked.arguments:
         yield from ("", "where arguments come from:")
-    for argument in arguments:
+    shown = looked.arguments if is_verbose else looked.arguments[:_MAX_ARGUMENTS]
+    for argument in shown:
         places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
         yield cut(f"  {argument.tool}.{argument.argument}: {places}")
-    n_more = {noun: len(rows) - most for noun, (rows, most) in _parts(looked).items()}
-    if more := [number_of(n, noun) for noun, n in n_more.items() if n > 0 and not is_verbose]:
-        yield f"… and {', '.join(more)}; -v shows them"
-    yield from _missing_lines(looked)
-
-
-def _parts(looked: "Looked") -> "dict[str, tuple[Sequence[Any], int]]":
-    """What is listed, and how much of it one screen of 24 lines has room for."""
-    return {
-        "error": (looked.errors, 4),
-        "statement": (looked.statements, 3),
-        "argument": (looked.arguments, 2),
-    }
-
-
-def _cells(row: "ErrorRow") -> tuple[str, ...]:
-    counts = (row.n_calls, row.n_lost, row.n_recovered)
-    return *(f"{n:,}" for n in counts), printable(f"{row.tool}: {row.error or row.error_class}")
+    yield from _folded(len(looked.arguments) - len(shown), "argument")
+    yield from _unseen_lines(looked)
+    yield from ("", wrap(f"next: {looked.next}"))
 
 
 def _head_lines(looked: "Looked") -> Iterator[str]:
-    formats = ", ".join(f"{name} ({_read_of(looked, name, n)})" for name, n in looked.formats.items())
-    first, last = looked.report.first_day, looked.report.last_day
-    yield wrap(f"{formats}; {first if first == last else f'{first} to {last}'}")
-    n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
-    yield (
+    """Yield what was read, by format, and how much of it failed."""
+    for name, count in looked.formats.items():
+        counts = (number_of(n, noun.removesuffix("s")) for noun, n in count.items())
+        yield wrap(f"{name}: {', '.join(counts)}")
+    report, n_calls = looked.report, looked.report.tools.total()
+    guessed = f", {looked.unseen.guessed:,} only read like failures" if looked.unseen.guessed else ""
+    yield wrap(
         f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
-        f"{number_of(n_calls, 'call')} of {number_of(n_tools, 'tool')}"
+        f"{number_of(n_calls, 'call')} of {number_of(len(report.tools), 'tool')}, "
+        f"{looked.n_failed_calls:,} failed{guessed}; {_days(report)}"
     )
-    yield from map(wrap, looked.unseen.lines())
 
 
-def _read_of(looked: "Looked", name: str, n_files: int) -> str:
-    counts = dict(looked.report.formats.get(name, {})) if len(looked.formats) > 1 else {}
-    read = (number_of(n, noun.removesuffix("s")) for noun, n in counts.items())
-    return ", ".join((number_of(n_files, "file"), *read))
+def _error_lines(errors: "Sequence[ErrorRow]", *, is_verbose: bool) -> Iterator[str]:
+    rows = sorted(errors, key=lambda row: -row.n_calls)
+    shown = rows if is_verbose else rows[:_MAX_ERRORS]
+    if shown:
+        yield ""
+        yield from table("", (">calls", ">lost", ">recovered", "error"), map(_cells, shown))
+    yield from _folded(len(rows) - len(shown), "error")
 
 
-def _missing_lines(looked: "Looked") -> Iterator[str]:
-    """Yield what would let the traces say more, and what was not read."""
-    yield from ("", "missing for more:")
-    yield from (wrap(f"  {text}") for text in looked.missing)
-    if looked.few_failures:
-        yield cut(f"    few failures: {', '.join(looked.few_failures)}")
-    for reason, n in sorted(looked.report.skipped.items()):
-        yield wrap(f"  skipped: {n:,}, {reason}")
-    yield from (wrap(f"  {file.file.path}: {file.reason}") for file in looked.report.unusable)
+def _cells(row: "ErrorRow") -> tuple[str, ...]:
+    text = _SAYS_NOTHING.sub("", row.error, count=1) or row.error_class
+    counts = (row.n_calls, row.n_lost, row.n_recovered)
+    return *(f"{n:,}" for n in counts), printable(f"{row.tool}: {text}")
+
+
+def _folded(n_more: int, noun: str) -> Iterator[str]:
+    if n_more > 0:
+        yield f"… and {n_more:,} more {noun}{'' if n_more == 1 else 's'}: --verbose"
+
+
+def statement_lines(statement: "Statement") -> Iterator[str]:
+    """Yield a line, how calls on both of its sides ended, and one of each."""
+    sides = statement.sides
+    dates = f"; {statement.seen}" if statement.n_undated else ""
+    yield wrap(f"  {statement.tool}: {statement.line.removeprefix('- ')}")
+    worked = f"{sides.n_ok:,} of {number_of(sides.n, 'call')} that follow it"
+    yield wrap(f"    worked: {worked}, {sides.other_ok:,} of {sides.other_n:,} others{dates}")
+    for what, call in (("failed", statement.failing), ("worked", statement.working)):
+        if call:
+            yield wrap(f"    {what}: {call}")
+
+
+def _unseen_lines(looked: "Looked") -> Iterator[str]:
+    """Yield what the traces do not say, what would let them say more, and what was not read."""
+    report = looked.report
+    texts = [*looked.unseen.lines(), *looked.missing]
+    texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(report.skipped.items())]
+    texts += [f"{file.file.path}: {file.reason}" for file in report.unusable]
+    yield from ("", "not seen:") if texts else ()
+    yield from (wrap(f"  {text}") for text in texts)
 
 
 def _look_facts(looked: "Looked") -> dict[str, object]:
@@ -187,10 +212,11 @@ def _look_facts(looked: "Looked") -> dict[str, object]:
     return {
         **fields_of(looked, "formats", "n_unknown"),
         "report": import_facts(looked.report),
-        **fields_of(looked, "n_requests", "n_failed", "unseen"),
+        **fields_of(looked, "n_requests", "n_failed", "n_failed_calls", "unseen"),
         "errors": [row.labelled(words) for row in looked.errors],
         "statements": [one.labelled(words) for one in looked.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
         **untrusted({"few_failures": looked.few_failures}),
+        "next": looked.next,
     }

@@ -170,7 +170,8 @@ def _statement_lines(statement: "Statement", *, is_verbose: bool) -> Iterator[st
 
     yield f"{statement.id:<20} {printable(statement.tool)}"
     yield wrap(f"    {statement.line.removeprefix('- ')}")
-    yield wrap(f"    {sides_text(statement, statement.sides)}")
+    dates = f"; {statement.seen}" if statement.n_undated else ""
+    yield wrap(f"    {sides_text(statement, statement.sides)}{dates}")
     if is_verbose:
         yield wrap(f"    {cost_text(statement)}; {difference_text(statement)}")
     if statement.refused is not None:

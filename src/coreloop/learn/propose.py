@@ -118,7 +118,7 @@ class Night:
     dropped : mapping of str to int
         How many of them each gate dropped.
     paths : tuple of Path
-        The file of proposals and the draft; empty if the window has no records and there are older files.
+        The file of proposals and the draft; empty if the window has no records.
     """
 
     recorded: Days
@@ -327,18 +327,17 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         The folder cannot be written, or the day's file is damaged. Neither file is written in part.
     """
     document = result.document
+    if not result.n_records and not getattr(document, document.local):
+        return result
     folder = request.out or workspace.audit_dir / document.name
     workspace.keep_private(folder)
     day = document.generated_at.date()
     path, draft = folder / f"{day}-{document.name}.json", folder / f"{day}-draft.md"
-    says_nothing = not result.n_records and not getattr(document, document.local)
     with locked(folder):
         known = read_night(path, type(document)).ids if path.exists() else {}
         document = replace(document, ids=known).with_ids()
         if request.sanitized:
             document = document.shared(result.words)
-        if says_nothing and any(folder.glob(f"*-{document.name}.json")):
-            return replace(result, document=document)
         write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
         write_private(path, to_json(document))
     return replace(result, document=document, paths=(path, draft))

@@ -3,6 +3,5 @@
 from coreloop.observe.collector import AuditCollector, current
 from coreloop.observe.decorator import observed_tool
 from coreloop.observe.drops import dropped
-from coreloop.observe.log_settings import warm_up
 
-__all__ = ["AuditCollector", "current", "dropped", "observed_tool", "warm_up"]
+__all__ = ["AuditCollector", "current", "dropped", "observed_tool"]

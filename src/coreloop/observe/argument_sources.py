@@ -2,12 +2,10 @@
 
 Memory holds only hashes of results, but the full text of questions, because a value is a part of a text.
 Only paths leave this module: ``get_user_details.orders[]``. No code of a result is run: only plain dicts,
-lists, tuples, strings, numbers and the fields of dataclasses are inspected.
+lists, tuples, strings and numbers are inspected.
 """
 
-import os
 import re
-from _thread import RLock  # faster, see collector
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -21,7 +19,6 @@ from coreloop.observe.shown_states import (
     Compared,
     ShownObjects,
     State,
-    dataclass_fields,
     numbers_of,
     saw,
 )
@@ -99,6 +96,7 @@ class Sources:
         self._used_s = now_s
         self._places: dict[int, tuple[str, ...]] = {}
         self._texts: list[str] = []
+        self._text_leaves = 0
         self._shown = ShownObjects()
         self._names: dict[tuple[str, str], str] = {}
         self.has_results = False
@@ -106,7 +104,7 @@ class Sources:
 
     def __len__(self) -> int:
         """Number of remembered values; a question counts as one value per 64 characters."""
-        return len(self._places) + len(self._shown) + sum(len(text) // 64 + 1 for text in self._texts)
+        return len(self._places) + len(self._shown) + self._text_leaves
 
     def add_question(self, text: str) -> None:
         """Remember a question as a source of values."""
@@ -117,6 +115,7 @@ class Sources:
         if question not in texts:
             del texts[: len(texts) - _MAX_TEXTS + 1]
             texts.append(question)
+            self._text_leaves = sum(len(text) // 64 + 1 for text in texts)
 
     def look_up(
         self, args: dict[str, Any], compared: Compared | None = None, *, names_objects: bool = True
@@ -190,10 +189,7 @@ class Sources:
             self._forget()
         if len(self._names) > _MAX_NAMES:
             self._names = {}
-        try:
-            self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
-        except RuntimeError:  # another thread changed the result meanwhile
-            self._is_complete = False
+        self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
 
     def mark_incomplete(self) -> None:
         """Record no empty sources from now on, because earlier results are unknown."""
@@ -208,16 +204,12 @@ class Sources:
     def _forget(self) -> None:
         self._is_complete &= not (self._places or self._texts)
         self._places, self._texts, self._shown = {}, [], ShownObjects()
+        self._text_leaves = 0
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
-        shared = self._paths_of(texts[0])
-        for text in texts[1:]:
-            if not shared:
-                break
-            paths = self._paths_of(text)
-            shared = [path for path in shared if path in paths]
-        return shared[:MAX_PATHS]
+        paths = [self._paths_of(text) for text in texts]
+        return [path for path in paths[0] if all(path in others for others in paths)][:MAX_PATHS]
 
     def _paths_of(self, text: str) -> list[str]:
         wanted = text.casefold()
@@ -261,14 +253,13 @@ class Sources:
                 if _SMALL <= abs(value) < _LARGE:
                     text = str(value if kind is int or value % 1 else int(value))
             elif kind is not bool and value is not None:
-                node = value if kind in CONTAINERS else dataclass_fields(value)
-                if node is None or chars_left < 0 or not path:
+                if kind not in CONTAINERS or chars_left < 0 or not path:
                     self._is_complete = False
                     continue
-                if asked_for is not None and type(node) is dict:
+                if asked_for is not None and kind is dict:
                     is_root = not n_walked and len(asked_for) == 1
-                    self._shown.note(node, key, asked_for if is_root else [])
-                waiting += islice(self._items(path, node), MAX_VALUES - len(waiting))
+                    self._shown.note(value, key, asked_for if is_root else [])
+                waiting += islice(self._items(path, value), MAX_VALUES - len(waiting))
             if len(text) >= MIN_CHARS and path and chars_left >= 0:
                 number = hash(text)
                 known = places.get(number, ())
@@ -369,7 +360,6 @@ class SessionSources:
     """Memories of sessions; the least recently used are forgotten first."""
 
     def __init__(self) -> None:
-        self._lock = RLock()
         self._memories: dict[object, Sources] = {}
 
     def open(self, session: object, now_s: float) -> Sources:
@@ -382,27 +372,17 @@ class SessionSources:
         now_s : float
             Seconds of a monotonic clock.
         """
-        with self._lock:
-            memory = self._memories.pop(session, None)
-            if memory is None:
-                memory = Sources(now_s)
-                self._make_room()
-            memory.use(now_s)
-            self._memories[session] = memory
-            return memory
+        memory = self._memories.pop(session, None)
+        if memory is None:
+            memory = Sources(now_s)
+            while len(self._memories) >= SESSIONS or self._n_leaves() > PROCESS_LEAVES:
+                self._memories.pop(next(iter(self._memories)), None)
+        memory.use(now_s)
+        self._memories[session] = memory
+        return memory
 
-    def _make_room(self) -> None:
-        """Forget the oldest sessions beyond the limits."""
-        n_leaves = sum(map(len, self._memories.values()))
-        while self._memories and (len(self._memories) >= SESSIONS or n_leaves > PROCESS_LEAVES):
-            oldest = next(iter(self._memories))
-            n_leaves -= len(self._memories.pop(oldest))
-
-    def renew_lock(self) -> None:
-        """Replace the lock after a fork: a parent's thread may hold it, and the child cannot release it."""
-        self._lock = RLock()
+    def _n_leaves(self) -> int:
+        return sum(map(len, list(self._memories.values())))
 
 
 SESSION_SOURCES: Final = SessionSources()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=SESSION_SOURCES.renew_lock)

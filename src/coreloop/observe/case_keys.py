@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b, sha256
-from itertools import islice
 from pathlib import Path
 from typing import Final
 from unicodedata import normalize
@@ -25,10 +24,8 @@ CUSTOMERS: Final = (
     *("고객", "사용자", "회원"),
 )
 """Words in the names of arguments, in lower case, that say who the request is about."""
-MAX_TEXTS: Final = 1_000  # identifiers of a request that are remembered until it ends
 _MIN_CHARS: Final = 5  # a shorter code is a size or a version, and many customers share it
 _MAX_CHARS: Final = 60
-_MAX_VALUES: Final = 2_000  # of one call
 _KEY_BYTES: Final = 32
 _IDENTIFIER: Final = re.compile(
     r"(?=\S{5,60}\Z)\D*\d", re.ASCII
@@ -82,11 +79,10 @@ class RequestIdentifiers:
         of_call: dict[str, bool] = {}
         for name, value in args.items():
             for text in identifying_texts((value,)):
-                of_call[text] = of_call.get(text, False) or any(word in name.lower() for word in CUSTOMERS)
+                of_call[text] = of_call.get(text, False) or _names_customer(name)
         for text, is_customer in of_call.items():
-            if text in self._ranks or len(self._ranks) < MAX_TEXTS:
-                was_customer, n_calls = self._ranks.get(text, (False, 0))
-                self._ranks[text] = was_customer or is_customer, n_calls + 1
+            was_customer, n_calls = self._ranks.get(text, (False, 0))
+            self._ranks[text] = was_customer or is_customer, n_calls + 1
 
     def case(self, key: bytes) -> list[str]:
         """At most `MAX_IDENTIFIERS` hashes, whatever the key: of customers, then of those in most calls.
@@ -97,6 +93,11 @@ class RequestIdentifiers:
         return [_hash(text, key) for text in chosen[:MAX_IDENTIFIERS]]
 
 
+@lru_cache(maxsize=1024)
+def _names_customer(argument: str) -> bool:
+    return any(word in argument.lower() for word in CUSTOMERS)
+
+
 @lru_cache(maxsize=32)
 def _secret(key: bytes) -> bytes:
     return sha256(key).digest()  # BLAKE2b takes keys of up to 64 bytes
@@ -105,7 +106,7 @@ def _secret(key: bytes) -> bytes:
 def identifying_texts(values: Iterable[object]) -> Iterator[str]:
     """Yield the identifiers among values: texts and whole numbers; see `is_identifier`."""
     waiting = list(values)
-    for value in islice(waiting, _MAX_VALUES):  # grows
+    for value in waiting:  # grows
         if isinstance(value, str):
             text = value.strip()
             if is_identifier(text):

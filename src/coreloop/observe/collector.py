@@ -11,7 +11,7 @@ from _thread import RLock  # threading.RLock wraps it in a function, which doubl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, ClassVar, Final, NoReturn, Self
+from typing import Any, ClassVar, Final, Self
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
@@ -29,7 +29,7 @@ class AuditCollector:
     """Collects the events of one request and writes them as one record.
 
     Use it as a context manager: `current` then finds it from nested code, an exception is recorded as the
-    ``error`` and re-raised, and the end of the outermost block flushes the record if it is still open.
+    ``error`` and re-raised, and the end of the block flushes the record if it is still open.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class AuditCollector:
     Notes
     -----
     ``CORELOOP_AUDIT_DISABLE=1`` or ``DARTLAB_AUDIT_DISABLE=1`` turns it off, as do ``true``, ``yes`` and
-    ``on`` in upper or lower case. No method raises; see `dropped`. The threads and signal handlers of a
-    request may share its collector.
+    ``on`` in upper or lower case. No method raises; see `dropped`. The threads of a request may share its
+    collector.
 
     Examples
     --------
@@ -80,20 +80,21 @@ class AuditCollector:
         data_dir: str | os.PathLike[str] | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._off, self._entered = True, False  # until opened: a partial collector records nothing
+        self._off = True  # until opened: a partial collector records nothing
         self._pending: list[Record] = []
         self._sequence = self._last_step = ""
         self._identifiers = RequestIdentifiers()
         self._conversation: list[dict[str, Any]] = []
         self._sources: Sources | None = None
-        self._lock = RLock()  # reentrant, because a signal handler may interrupt its own thread
+        self._lock = RLock()  # reentrant: adapters hold it while they add calls
         self._clock_ns = clock_ns
-        if is_disabled():
-            return
         try:
             self._started_ns = time.monotonic_ns()
             folder = folder_of(data_dir)
-            self._settings = log_settings(*folder, self._LOG)
+            settings = log_settings(*folder, self._LOG)
+            if settings is None:
+                return
+            self._settings = settings
             record = parts.open_record(
                 question,
                 request_id=parts.short_text(request_id) or f"req-{os.urandom(8).hex()}",
@@ -122,7 +123,7 @@ class AuditCollector:
         if not self._off:
             drop("after_flush")
         elif self is _OUTSIDE and not is_disabled():
-            drop(drops.OUTSIDE_REQUEST)
+            drop("outside_request")
         return None
 
     @never_raises
@@ -158,7 +159,7 @@ class AuditCollector:
         result_size_bytes : int, optional
             Size of the result that the model received.
         result : object, optional
-            The result that the model received: JSON text, other text, or plain lists, dicts and dataclasses;
+            The result that the model received: JSON text, other text, or plain lists and dicts;
             other objects are not inspected. It is not stored, except with ``measure: {contexts: true}`` in
             coreloop.yaml. Hashes of its values stay in memory, to record later calls with ``args_from``, the
             fields that their arguments come from. Without any result, ``args_from`` is not recorded.
@@ -188,11 +189,14 @@ class AuditCollector:
         made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
         for call, recorded in made:
             self._add_call(record, call, recorded)
-        if self._sources is None and all(call.result is ... for call in calls):
-            return
         with self._lock:
             if self._sources is None:  # created on the first result
-                self._sources = self._new_sources(record, [recorded for _, recorded in made])
+                if all(call.result is ... for call in calls):
+                    return
+                self._sources = Sources()
+                self._sources.add_question(record["question"])
+                if any(call["ok"] for call in record["tool_calls"][: -len(calls)]):
+                    self._sources.mark_incomplete()  # of earlier calls that worked, no result is known
         trace_calls(made, self._sources, self._settings)
 
     def _add_call(self, record: Record, traced: parts.TracedCall, recorded: parts.RecordedCall) -> None:
@@ -208,16 +212,6 @@ class AuditCollector:
                     parts.kept_call(call["name"], plain_args, traced.result, traced.error)
                 )
             self._identifiers.add(plain_args)
-
-    @staticmethod
-    def _new_sources(record: Record, new: Iterable[parts.RecordedCall]) -> Sources:
-        """The memory of a request; it is incomplete if an earlier call worked, whose result is not known."""
-        sources = Sources()
-        sources.add_question(record["question"])
-        told = {id(recorded.call) for recorded in new}
-        if any(other["ok"] and id(other) not in told for other in record["tool_calls"]):
-            sources.mark_incomplete()
-        return sources
 
     @never_raises
     def observe_override(
@@ -324,35 +318,21 @@ class AuditCollector:
                 keys.append(case_key(self._settings.journal.folder.parent))
             record["case"] = self._identifiers.case(keys[0])
         except OSError:
-            drop(drops.CASE_KEY)
+            drop("case_key")
 
     def __enter__(self) -> Self:
-        outermost = False
-        if not self._off:
-            with self._lock:
-                outermost, self._entered = not self._entered, True
-        _blocks.set((*_blocks.get(), (self, outermost)))
+        _blocks.set((*_blocks.get(), self))
         return self
-
-    def __aenter__(self, *_error: object) -> NoReturn:
-        raise TypeError("use with AuditCollector(…), also in async functions: it has no async with")
-
-    __aexit__ = __aenter__
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._leave() and self._pending:
+        self._leave()
+        if self._pending:
             self.flush(error=error)
 
-    def _leave(self) -> bool:
-        """Leave the innermost of this collector's blocks; whether that ends its request."""
-        blocks = _blocks.get()
-        for place in reversed(range(len(blocks))):
-            if blocks[place][0] is self:
-                _blocks.set(blocks[:place] + blocks[place + 1 :])
-                return blocks[place][1]
-        return True  # entered in another context, for example by a generator's first step
+    def _leave(self) -> None:
+        _blocks.set(tuple(block for block in _blocks.get() if block is not self))
 
 
 class OwnCollector(AuditCollector):
@@ -372,12 +352,12 @@ def current() -> AuditCollector:
         are counted as ``outside_request``. Submit ``contextvars.copy_context().run``, with a copy per call.
     """
     blocks = _blocks.get()
-    return blocks[-1][0] if blocks else _OUTSIDE
+    return blocks[-1] if blocks else _OUTSIDE
 
 
-# The open blocks of this thread or task, the innermost last, and whether each is its collector's outermost.
-# Without tokens, which raise if used twice or in another context: blocks may be exited in any order.
-_blocks: ContextVar[tuple[tuple[AuditCollector, bool], ...]] = ContextVar("coreloop_collectors", default=())
+# The open blocks of this thread or task, the innermost last. Without tokens, which raise if used twice or in
+# another context: blocks may be exited in any order.
+_blocks: ContextVar[tuple[AuditCollector, ...]] = ContextVar("coreloop_collectors", default=())
 
 
 _OUTSIDE: Final = AuditCollector.__new__(AuditCollector)

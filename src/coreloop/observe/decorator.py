@@ -18,22 +18,18 @@ _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 @overload
 def observed_tool(tool: _Tool, /) -> _Tool: ...
 @overload
+def observed_tool(*, name: str | None = None) -> Callable[[_Tool], _Tool]: ...
 def observed_tool(
-    *, name: str | None = None, ok: Callable[[Any], object] | None = None
-) -> Callable[[_Tool], _Tool]: ...
-def observed_tool(
-    tool: Callable[..., Any] | None = None,
-    /,
-    *,
-    name: str | None = None,
-    ok: Callable[[Any], object] | None = None,
+    tool: Callable[..., Any] | None = None, /, *, name: str | None = None
 ) -> Callable[..., Any]:
     """Time every call of a tool, sync or async, and record it with the `current` collector.
 
     A generator, sync or async, is recorded when its iteration ends, is abandoned or raises. Its duration
     counts from the first step and includes the time between steps.
 
-    The result is not stored; see ``result`` of `AuditCollector.observe_tool_call`.
+    A call is ok unless it raises, or its result says that it failed (``ok`` in coreloop.yaml: ``success:
+    false``, ``isError: true`` or ``status: error``). The result is not stored; see ``result`` of
+    `AuditCollector.observe_tool_call`.
 
     Parameters
     ----------
@@ -44,12 +40,6 @@ def observed_tool(
         property below it keeps a function that is not recorded.
     name : str, optional
         The name that the model sees; by default the function's.
-    ok : callable, optional
-        Takes the result and returns whether the call succeeded; for tools that return errors in a form of
-        their own. By default a call is ok unless it raises, or its result says that it failed (``ok`` in
-        coreloop.yaml: ``success: false``, ``isError: true`` or ``status: error``). If the result of a failed
-        call is a string, it is recorded as the ``error``. If ``ok`` raises, the call counts as ok and the
-        case as dropped (``ok_predicate``). Not called for generators.
 
     Returns
     -------
@@ -63,38 +53,29 @@ def observed_tool(
     ...     return topic.upper()
     >>> show("bs")
     'BS'
-    >>> @observed_tool(ok=lambda text: not text.startswith("Error:"))
-    ... def read(path: str) -> str:
-    ...     return f"Error: no file {path}"
     """
     if isinstance(tool, str):
         raise TypeError(f"observed_tool takes the name by keyword: @observed_tool(name={tool!r})")
-    if tool is None:
-        return lambda function: _observed(function, name or _name_of(function), ok)
-    return _observed(tool, _name_of(tool), None)
 
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        return _observed(function, name or str(getattr(function, "__name__", type(function).__name__)))
 
-def _name_of(tool: Callable[..., Any]) -> str:
-    return str(getattr(tool, "__name__", type(tool).__name__))
+    return decorate if tool is None else decorate(tool)
 
 
 class _Observed:
     """A tool whose calls are recorded."""
 
-    def __init__(self, tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> None:
+    def __init__(self, tool: Callable[..., Any], name: str) -> None:
         from coreloop.observe.injected import tool_parameters
 
         self.name = name
-        self.ok = ok
         self.positional, self.injected = tool_parameters(tool)
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The model's arguments by name, without injected parameters."""
-        injected = self.injected
-        named = {key: value for key, value in zip(self.positional, args, strict=False) if key not in injected}
-        if injected.isdisjoint(kwargs):
-            return named | kwargs
-        return named | {key: value for key, value in kwargs.items() if key not in injected}
+        named = {**dict(zip(self.positional, args, strict=False)), **kwargs}
+        return {key: value for key, value in named.items() if key not in self.injected}
 
     @contextmanager
     def call(
@@ -117,35 +98,24 @@ class _Observed:
         self, started_ns: int, args: Any, kwargs: Any, results: list[Any], error: Any, audit: AuditCollector
     ) -> None:
         result = results[0] if results else ...
-        is_judged = self.ok is not None and result is not ...
-        failed = is_judged and not _is_ok(self.ok, result)
         text = result if isinstance(result, str) else None
         audit.observe_tool_call(
             self.name,
             self.arguments(args, kwargs),
-            ok=not failed if is_judged else None,
-            error=text if failed else error,
+            error=error,
             duration_ms=round((time.monotonic_ns() - started_ns) / 1e6, 3),
             result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
             result=result if error is None else None,
         )
 
 
-def _is_ok(ok: Any, result: Any) -> bool:
-    try:
-        return bool(ok(result))
-    except Exception:  # a user's own function must not break the request
-        drops.drop("ok_predicate")
-        return True
-
-
-def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
+def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
     if isinstance(tool, staticmethod | classmethod):
-        return type(tool)(_observed(tool.__func__, name, ok))
+        return type(tool)(_observed(tool.__func__, name))
     if not callable(tool):  # what a framework's decorator made of the function, which it keeps
-        drops.drop(drops.DECORATOR_ORDER)
+        drops.drop("decorator_order")
         return tool
-    return wraps(tool)(_recording(tool, _Observed(tool, name, ok)))
+    return wraps(tool)(_recording(tool, _Observed(tool, name)))
 
 
 def _recording(tool: Callable[..., Any], about: _Observed) -> Callable[..., Any]:

@@ -1,35 +1,24 @@
 """Counts of what this process could not record, by reason; each reason is logged once, without content."""
 
 import errno
-import os
-from _thread import RLock  # faster, see collector; a signal handler may count while its thread is counting
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, TypeVar, cast
 
-from coreloop.observe.journal import TornWriteError
-
-CASE_KEY: Final = "case_key"
-DECORATOR_ORDER: Final = "decorator_order"
-OUTSIDE_REQUEST: Final = "outside_request"
-SETTINGS: Final = "settings"
-SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
-
 _HINTS: Final = {
-    CASE_KEY: "data/audit/case.key cannot be read or made, so records have no case; set CORELOOP_CASE_KEY",
-    DECORATOR_ORDER: "put @observed_tool directly above def, below the framework's decorator or @property",
-    OUTSIDE_REQUEST: (
+    "case_key": "data/audit/case.key cannot be read or made, so records have no case; set CORELOOP_CASE_KEY",
+    "decorator_order": "put @observed_tool directly above def, below the framework's decorator or @property",
+    "outside_request": (
         "tools are called without an open AuditCollector, so nothing is recorded; in a thread pool, submit "
         "contextvars.copy_context().run, with a copy per call"
     ),
-    SETTINGS: "coreloop.yaml cannot be used; the defaults apply",
-    SETTINGS_NEED_PYYAML: "of coreloop.yaml only data_dir is read; pip install PyYAML",
+    "settings": "coreloop.yaml cannot be used; the defaults apply",
+    "settings_need_pyyaml": "of coreloop.yaml only data_dir is read; pip install PyYAML",
 }
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
 
 _counts: dict[str, int] = {}
-_lock = RLock()
 
 
 def dropped() -> dict[str, int]:
@@ -40,32 +29,29 @@ def dropped() -> dict[str, int]:
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
         `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which made an
-        object of the function), ``ok_predicate`` (it raised), ``unserialisable``, ``large_arguments`` (of
+        object of the function), ``unserialisable``, ``large_arguments`` (of
         over 2,000 values or 64 KB, the first are recorded), ``category``, ``settings`` (coreloop.yaml cannot
         be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read until PyYAML is
         installed), ``never_ended`` (a framework reported no end of a request), ``descriptions_full`` (over
         1,000 sets of descriptions), ``case_key`` (the key of cases cannot be read or made; the record was
-        written without ``case``), ``torn_write``, ``write_`` and the system's error name
+        written without ``case``), ``write_`` and the system's error name
         (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
-    with _lock:
-        return dict(_counts)
+    return dict(_counts)
 
 
 def drop(reason: str) -> None:
     """Count a case, and log the first one of a reason."""
-    with _lock:
-        n_cases = _counts[reason] = _counts.get(reason, 0) + 1
-    if n_cases == 1:
+    known = _counts.get(reason, 0)
+    _counts[reason] = known + 1
+    if not known:
         _log(reason)
 
 
 def drop_error(error: Exception) -> str:
     """Count a loss caused by an exception; return the reason under which it is counted."""
     reason = f"bug_{type(error).__name__}"
-    if isinstance(error, TornWriteError):
-        reason = "torn_write"
-    elif isinstance(error, OSError):
+    if isinstance(error, OSError):
         reason = f"write_{errno.errorcode.get(error.errno or 0, 'failed')}"
     drop(reason)
     return reason
@@ -93,13 +79,3 @@ def _log(reason: str) -> None:
         logging.getLogger("coreloop").warning(text, reason + hint)
     except Exception:  # the server's logging filters and handlers may raise; the case is counted
         return
-
-
-def _renew_lock() -> None:
-    """After a fork: a parent's thread may hold the lock, and the child cannot release it."""
-    global _lock  # noqa: PLW0603
-    _lock = RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)

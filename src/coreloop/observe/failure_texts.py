@@ -47,6 +47,7 @@ _HEAD, _TAIL = 300, 150
 _SIGN_HEAD, _SIGN_TAIL = 120, 60
 _SPACES: Final = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _MARKUP: Final = " \t\r\n*_#>`\"'[(❌⚠\ufe0f🚫⛔❗✗✘✖🔴💥•│┃|"
+_QUESTION: Final = re.compile(r"[^,.!\n]*\?(?:\s|\Z)")
 _TAGS: Final = re.compile(r"</?(?:tool_)?(?:use_)?error>")
 
 
@@ -151,7 +152,8 @@ def of_text(text: str, kinds: Iterable[str] = _KINDS) -> Verdict | None:
         matching |= signs[""]
     for number, row in enumerate(rows() if matching else ()):
         if matching >> number & 1 and row.kind in kinds and _compiled(row.pattern, re.IGNORECASE).match(seen):
-            return _verdict(row, text)
+            is_question = row.kind == "guess" and _QUESTION.match(seen)  # a title, or an entry of a list
+            return None if is_question else _verdict(row, text)
     return None
 
 

@@ -1,13 +1,13 @@
 """Detects parameters that a framework injects: the model does not see them, so they are not recorded.
 
-They are recognized by their names and by the names of their types. No framework is imported, and
-annotations that are text are read as such.
+They are recognized by their names and by the names of their types, in the text of their annotations. No
+framework is imported.
 """
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 PARAMETER_NAMES: Final = frozenset({"self", "cls"})
 TYPE_NAMES: Final = frozenset(
@@ -28,9 +28,8 @@ TYPE_NAMES: Final = frozenset(
     }
 )
 _NAME: Final = re.compile(r"[^\W\d]\w*")
-_PROSE: Final = re.compile(
-    r"""Literal\[[^]]*+\]?|(["'])(?!\w+\1).*?\1"""
-)  # values, a text with more than a name
+# Values, and a text that is no type.
+_PROSE: Final = re.compile(r"""Literal\[[^]]*+\]?|(["'])(?![\w.[\]|]+\1).*?\1""")
 
 
 class ToolParameters(NamedTuple):
@@ -58,25 +57,10 @@ def tool_parameters(tool: Callable[..., Any]) -> ToolParameters:
 
 
 def _is_injected(parameter: inspect.Parameter) -> bool:
+    kind = parameter.annotation
     try:
-        names = {type(parameter.default).__name__.lstrip("_"), *_type_names(parameter.annotation)}
+        text = kind if isinstance(kind, str) else inspect.formatannotation(getattr(kind, "__value__", kind))
+        names = {type(parameter.default).__name__.lstrip("_"), *_NAME.findall(_PROSE.sub("", text))}
     except Exception:  # an annotation can be any object, and the definition of the tool must not fail
         return False
     return not names.isdisjoint(TYPE_NAMES)
-
-
-def _type_names(annotation: Any) -> Iterator[str]:
-    """The names of the types in an annotation and of their bases, and those of ``Annotated`` metadata."""
-    if isinstance(annotation, str):
-        yield from _NAME.findall(_PROSE.sub("", annotation))
-        return
-    parts = [annotation]
-    for part in parts:  # grows
-        kind = getattr(part, "__value__", part)  # of an alias, in Python 3.12
-        forward = getattr(kind, "__forward_arg__", None)
-        if isinstance(forward, str):
-            yield from _type_names(forward)
-        elif get_origin(kind) is not Literal and not isinstance(kind, str):
-            parts += get_args(kind)
-            kind = get_origin(kind) or kind
-            yield from (base.__name__ for base in (kind if isinstance(kind, type) else type(kind)).__mro__)

@@ -3,33 +3,29 @@
 Losses are counted in ``dropped.jsonl`` next to the folder, where other processes can see them.
 """
 
-import atexit
+import errno
 import os
 import threading
 import time
 import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from datetime import date
 
-_REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
-
-
-class TornWriteError(OSError):
-    """Only a part of a line was written; a newline ends the part."""
 
 
 class Journal:
     """Appends lines to ``folder/YYYY-MM-DD.jsonl``.
 
     The descriptor stays open between lines: opening takes ten times as long as the write. Once a second the
-    path is checked to still name the open file, so a rotated file gets the lines of a second at most. A line
-    whose file was removed is written again.
+    path is checked to still name the open file, so a file that was rotated or removed gets the lines of a
+    second at most.
 
     Parameters
     ----------
@@ -41,9 +37,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unreported: dict[str, int] = {}
-        self._next_report_s = 0.0
         self._lock = threading.RLock()
-        self._busy = False
         self._fd = -1
         self._day = ""
         self._checked = 0
@@ -65,41 +59,22 @@ class Journal:
 
         Raises
         ------
-        TornWriteError
-            Only a part was written; the next line is safe.
         OSError
-            Nothing was written.
+            Nothing or only a part was written; the next line is safe.
         """
         with self._lock:
-            if self._busy:  # a signal handler has interrupted this thread in the middle of another line
-                Journal(self.folder).append(line, day, second)
-                return
-            self._busy = True
-            try:
-                self._append(line, day, second)
-            finally:
-                self._busy = False
-
-    def _append(self, line: bytes, day: str, second: int) -> None:
-        if day != self._day or second != self._checked:
-            self._open(day)
-            self._checked = second
-        if self._torn:
-            line = b"\n" + line
-        self._write(line, day)
-        self._torn = False
-        self._end += len(line)
-        if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
-            self._rewrite_after_half_line(line)
-        if self._unreported:
-            self._report()
-
-    def _write(self, line: bytes, day: str) -> None:
-        """Write a line, and again if the file was removed before: the line is gone with it."""
-        self._put(line)
-        if os.fstat(self._fd).st_nlink == 0:
-            self._open(day)
+            if day != self._day or second != self._checked:
+                self._open(day)
+                self._checked = second
+            if self._torn:
+                line = b"\n" + line
             self._put(line)
+            self._torn = False
+            self._end += len(line)
+            if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
+                self._rewrite_after_half_line(line)
+            if self._unreported:
+                self._report()
 
     def _rewrite_after_half_line(self, line: bytes) -> None:
         """Write a line again if it follows half a line of a process that was killed meanwhile.
@@ -121,13 +96,10 @@ class Journal:
             self._report()
 
     def _report(self) -> None:
-        """Append the counts to ``dropped.jsonl``, at most once a minute; after an error, they wait.
+        """Append the counts to ``dropped.jsonl``; after an error, they wait for the next line.
 
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
-        if time.monotonic() < self._next_report_s:
-            return
-        self._next_report_s = time.monotonic() + _REPORT_INTERVAL_S
         ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
         with suppress(OSError, ValueError):  # ValueError: an impossible path
@@ -144,9 +116,7 @@ class Journal:
         with suppress(OSError, AttributeError):  # a file system or an operating system without modes
             if self.folder.stat().st_uid == os.geteuid():
                 self.folder.chmod(0o700)
-        flags = (
-            os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        )
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._fd, self._end = os.open(path, flags, 0o600), -1
         self._torn = _byte_at(self._fd, os.lseek(self._fd, 0, os.SEEK_END) - 1) != b"\n"
         self._day = day
@@ -157,7 +127,7 @@ class Journal:
         self._torn = True
         with suppress(OSError):  # a full disk: the flag stays, and the next line starts with a newline
             self._torn = os.write(self._fd, b"\n") != 1
-        raise TornWriteError(0, "only a part of the line was written")
+        raise OSError(errno.ENOSPC, "only a part of the line was written")
 
     def close(self) -> None:
         """Close the day file; the next line opens it again."""
@@ -166,32 +136,20 @@ class Journal:
             with suppress(OSError):  # a daemon may have closed every descriptor at its start
                 os.close(fd)
 
-    def report_now(self) -> None:
-        """Report what waits for the end of the minute, unless a thread is writing."""
-        if self._unreported and self._lock.acquire(timeout=1):
-            self._next_report_s = 0.0
-            self._report()
-            self._lock.release()
-
     def __del__(self) -> None:
-        self.report_now()
         self.close()
 
 
-_second: tuple[int, str, str] = (-(10**10), "", "")
-
-
 def day_stamp(now_ns: int) -> tuple[str, str, int]:
-    """ISO 8601 with microseconds, its day, its second; a second's text is cached, being most of the cost."""
-    global _second  # noqa: PLW0603 - a tuple, replaced atomically: another thread's is equally valid
-    started_ns, text, day = _second
-    past_ns = now_ns - started_ns
-    if not 0 <= past_ns < 1_000_000_000:
-        seconds, past_ns = divmod(now_ns, 1_000_000_000)
-        text = datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
-        started_ns, day = now_ns - past_ns, text[:10]
-        _second = (started_ns, text, day)
-    return f"{text}.{past_ns // 1000:06d}+00:00", day, started_ns
+    """ISO 8601 with microseconds, its day, its second."""
+    second, past_ns = divmod(now_ns, 1_000_000_000)
+    text = _second_text(second)
+    return f"{text}.{past_ns // 1000:06d}+00:00", text[:10], second
+
+
+@lru_cache(maxsize=8)
+def _second_text(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat()[:19]
 
 
 class DroppedRecords(TypedDict):
@@ -256,7 +214,7 @@ def write_new(path: Path, content: bytes) -> None:
 
 def _append(path: Path, data: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(fd, data)
     finally:
@@ -282,16 +240,10 @@ def _reset_after_fork() -> None:
     # A thread of the parent may hold a lock at the fork, which the child cannot release. And a child that
     # becomes a daemon closes every descriptor: another file may then get the number of the day file.
     for journal in _JOURNALS:
-        journal._lock, journal._busy = threading.RLock(), False
+        journal._lock = threading.RLock()
         journal._unreported = {}  # the parent reports its own
         journal.close()
 
 
-def _report_all() -> None:
-    for journal in tuple(_JOURNALS):
-        journal.report_now()
-
-
-atexit.register(_report_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)

@@ -13,7 +13,6 @@ from typing import Final
 
 from coreloop.base import jsonl
 
-_SCHEMA_VERSION: Final = 1
 # Who judged, of the verdicts that `coreloop.feedback` writes.
 USER: Final = "user"
 
@@ -53,7 +52,7 @@ class HumanVerdict:
         Stable key of the candidate or counterexample; None for a request.
     """
 
-    schema_version: int = _SCHEMA_VERSION
+    schema_version: int = 1
     id: str
     key: str | None
     verdict: VerdictLetter
@@ -152,11 +151,8 @@ def read_verdicts(folder: Path) -> HumanVerdicts:
     skipped: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
         lines = jsonl.read(path, HumanVerdict, other="not a judgment")
-        known = [value for value in lines.values if value.schema_version <= _SCHEMA_VERSION]
-        given += map(_with_zone, known)
+        given += map(_with_zone, lines.values)
         skipped.update(lines.skipped)
-        if len(known) < len(lines.values):
-            skipped["of a newer schema version"] += len(lines.values) - len(known)
     return HumanVerdicts(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.base.categories import Categories
-from coreloop.observe import drops
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import Journal
 from coreloop.observe.record_parts import CONTEXTS
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"
+_DISABLED_BY: Final = ("DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE")
 _DATA_DIR: Final = re.compile(r"""^data_dir:[ \t]+["']?([\w./][^"'#\n]*)""", re.MULTILINE)
 
 
@@ -40,34 +40,21 @@ class LogSettings(NamedTuple):
     contexts: Journal | None = None
 
 
-def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
-    """Read coreloop.yaml at the server's start, so that the first request does not wait for it.
-
-    Otherwise the first collector of a data folder reads it (some 70 ms, mostly imports).
-
-    Parameters
-    ----------
-    data_dir : path, optional
-        As for `AuditCollector`. Nothing is written; errors are counted in `dropped`.
-    """
-    if is_disabled():
-        return
-    try:
-        log_settings(*folder_of(data_dir), RECORDS)
-    except Exception as error:  # an invalid data folder must not stop the server
-        drops.drop_error(error)
-
-
 def folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
     """The named data folder, or the working directory; and whether it was named."""
     # Absolute, because the process may change its working directory. Path takes five times as long.
-    folder = os.getcwd() if data_dir is None else os.path.abspath(data_dir)  # noqa: PTH100, PTH109
-    return folder, data_dir is not None
+    folder = os.getcwd() if data_dir is None else os.fspath(data_dir)  # noqa: PTH109
+    return folder if folder.startswith("/") else os.path.abspath(folder), data_dir is not None  # noqa: PTH100
 
 
 @lru_cache(maxsize=32)
-def log_settings(folder: str, named: bool, log: str) -> LogSettings:
-    """Load the settings for a named data folder or for the working directory; records go to ``audit/LOG``."""
+def log_settings(folder: str, named: bool, log: str) -> LogSettings | None:
+    """Load the settings for a named data folder or for the working directory; records go to ``audit/LOG``.
+
+    None if recording is turned off, which a process reads once a folder.
+    """
+    if is_disabled():
+        return None
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = os.environ.get("CORELOOP_TOOLS_VERSION") or tools_version_of(root or start)
@@ -83,7 +70,7 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
     try:
         settings = load_settings(root)
     except (CoreloopError, OSError):
-        drop(drops.SETTINGS)
+        drop("settings")
         settings = Settings()
     folder_of_log = (start if named else root / settings.data_dir) / "audit" / log
     return project_settings(settings, folder_of_log, root, version)
@@ -113,7 +100,7 @@ def _can_read_yaml() -> bool:
     try:
         import yaml  # noqa: F401 - a server can do without it
     except ModuleNotFoundError:
-        drop(drops.SETTINGS_NEED_PYYAML)
+        drop("settings_need_pyyaml")
         return False
     return True
 
@@ -128,12 +115,9 @@ def _read_data_dir(root: Path) -> str:
 
 
 def is_disabled() -> bool:
-    environ = os.environ
-    return _is_yes(environ.get("DARTLAB_AUDIT_DISABLE")) or _is_yes(environ.get("CORELOOP_AUDIT_DISABLE"))
-
-
-def _is_yes(value: str | None) -> bool:
-    return value is not None and value.strip().lower() in {"1", "true", "yes", "on"}
+    return any(
+        os.environ.get(name, "").strip().lower() in {"1", "true", "yes", "on"} for name in _DISABLED_BY
+    )
 
 
 def tools_version_of(folder: Path) -> str | None:

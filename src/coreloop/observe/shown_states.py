@@ -5,7 +5,6 @@ Memory holds hashes of short texts. Only a text that the tool's own source compa
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from types import GetSetDescriptorType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from coreloop.observe.case_keys import identifying_texts, is_identifier
@@ -166,14 +165,3 @@ def _shown(text: str, memory: ShownObjects, compared: Compared) -> dict[str, Sta
         name: value for name, value in named.items() if isinstance(value, bool) and name in compared.tested
     }
     return literals | booleans
-
-
-def dataclass_fields(value: object) -> dict[str, Any] | None:
-    """The fields of a plain dataclass; None for an object whose code could run."""
-    kind = type(value)
-    if type(kind) is not type or "__dataclass_fields__" not in kind.__dict__:
-        return None
-    slots = (base.__dict__["__dict__"] for base in kind.__mro__ if "__dict__" in base.__dict__)
-    slot = next(slots, None)
-    fields = slot.__get__(value) if type(slot) is GetSetDescriptorType else None
-    return fields if type(fields) is dict else None

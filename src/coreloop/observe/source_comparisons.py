@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
 from typing import Final
 
@@ -54,9 +54,7 @@ def reader_of(root: Path, targets: tuple[tuple[str, str | None], ...] = ()) -> R
 def _definitions(root: Path) -> dict[str, list[Path]]:
     """The files that define each function."""
     files: dict[str, list[Path]] = {}
-    for count, path in enumerate(python_files(root)):
-        if count == MAX_FILES:
-            break
+    for path in islice(python_files(root), MAX_FILES):
         for name in set(_DEFINED.findall(_source(path))):
             files.setdefault(name.decode("utf-8", "replace"), []).append(path)
     return files

@@ -1,6 +1,7 @@
 """``look``: traces of any format in, a screen out, and nothing else."""
 
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent_traces import codex
+from coreloop.base.text import text_width
 from coreloop.cli.main import main
 from foreign_traces import Session, otlp, span, write_document, write_lines
 
@@ -25,8 +27,8 @@ def run(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Run
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.chdir(tmp_path / "here")
 
-    def run(*args: str | Path, code: int = 0) -> Result:
-        done = CliRunner(env={"COLUMNS": "100"}).invoke(main, ["look", *(str(arg) for arg in args)])
+    def run(*args: str | Path, code: int = 0, columns: int = 100) -> Result:
+        done = CliRunner(env={"COLUMNS": str(columns)}).invoke(main, ["look", *(str(arg) for arg in args)])
         assert done.exit_code == code, done.output
         return done
 
@@ -87,7 +89,11 @@ def test_formats_are_found_by_looking(run: Run, tmp_path: Path) -> None:
     write_lines(folder / "other.jsonl", [{"level": "info", "message": "started"}])
     (folder / "torn.json").write_text("{")
     facts = json.loads(run(folder, "--json").stdout)
-    assert facts["formats"] == {"claude-code": 1, "openai-chat": 1, "otlp": 1}
+    assert facts["formats"] == {
+        "openai-chat": {"files": 1, "requests": 12, "calls": 24},
+        "claude-code": {"files": 1, "requests": 1, "calls": 1},
+        "otlp": {"files": 1, "requests": 1, "calls": 1},
+    }
     assert facts["n_unknown"] == 2
     assert set(facts["report"]["untrusted_tools"]) == {"Bash", "Grep", "get_orders", "cancel"}
 
@@ -100,27 +106,46 @@ def test_nothing_is_kept(run: Run, tmp_path: Path) -> None:
     assert [path.read_bytes() for path in (tmp_path / "traces").iterdir()] == [before]
 
 
-def test_screen_fits_and_says_what_is_missing(run: Run, tmp_path: Path) -> None:
-    done = run(chats(tmp_path))
-    lines = done.stdout.splitlines()
-    assert len(lines) <= 45
-    assert max(map(len, lines)) <= 100
-    assert "cancel: order" in done.stdout
-    assert "the tools' source" in done.stdout
+def cancelled(folder: Path, *, tool: str = "cancel", error: str = "no reason", **times: str) -> Path:
+    """Forty chats: a call without a reason fails."""
 
-
-def test_lines_stand_below_what_happens_to_calls_that_do_not_follow_them(run: Run, tmp_path: Path) -> None:
-    def without_reason(k: int) -> dict[str, Any]:
-        fails, day = k % 5 == 0, f"2026-04-{1 + k % 8:02}T09:00:00Z"
-        reason, result = ("", "Error: no reason") if fails else ("no longer needed", "done")
+    def of(k: int) -> dict[str, Any]:
+        reason, result = ("", f"Error: {error}") if k % 5 == 0 else ("no longer needed", "done")
         question = {"role": "user", "content": f"Cancel order {k}"}
-        called = call("cancel", {"order_id": f"#W{k:07}", "reason": reason}, result, "1")
-        return {"ts": day, "messages": [question, *called, {"role": "assistant", "content": "Done."}]}
+        called = call(tool, {"order_id": f"#W{k:07}", "reason": reason, "limit": k}, result, "1")
+        messages = [question, *called, {"role": "assistant", "content": "Done."}]
+        return {**{name: text.format(1 + k % 8) for name, text in times.items()}, "messages": messages}
 
-    done = run(write_lines(tmp_path / "chats.jsonl", map(without_reason, range(40))))
-    lines = done.stdout.splitlines()
-    heading = lines.index("calls that do not follow these lines nearly always fail:")
-    assert lines[heading + 1] == "  cancel: reason: never empty (32 of 32, otherwise 0 of 8)"
+    return write_lines(folder / "chats.jsonl", map(of, range(40)))
+
+
+def test_lines_have_their_numbers_and_a_call_of_each_side_without_its_values(
+    run: Run, tmp_path: Path
+) -> None:
+    lines = run(cancelled(tmp_path, ts="2026-04-{:02}T09:00:00Z")).stdout.splitlines()
+    heading = lines.index("what failing calls have in common:")
+    assert lines[heading + 1 : heading + 5] == [
+        "  cancel: reason: never empty",
+        "    worked: 32 of 32 calls that follow it, 0 of 8 others",
+        '    failed: cancel(reason=<empty>, limit=<n>, order_id="<id>")',
+        '    worked: cancel(reason="<text>", limit=<n>, order_id="<id>")',
+    ]
+
+
+def test_chats_without_times_have_lines_but_no_days(run: Run, tmp_path: Path) -> None:
+    shown = run(cancelled(tmp_path)).stdout
+    assert "40 requests, 8 failed; 40 calls of 1 tool, 8 failed; dates unknown" in shown
+    assert "worked: 32 of 32 calls that follow it, 0 of 8 others; dates unknown" in shown
+    assert not re.search(r"\d{4}-\d\d-\d\d(?!T)", shown)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_nothing_is_wider_than_the_terminal(columns: int, run: Run, tmp_path: Path) -> None:
+    tool, error = "mcp__orders__cancel_order_of_a_customer", "취소 사유가 없습니다. " * 9
+    lines = run(cancelled(tmp_path, tool=tool, error=error), columns=columns).stdout.splitlines()
+    assert max(map(text_width, lines)) <= columns
+    assert lines[0] == "openai-chat: 1 file, 40 requests, 40 calls"
+    assert " ".join(lines).endswith("`dartlab-coreloop import` these files")
 
 
 def test_no_name_in_an_error_is_on_the_screen(run: Run, tmp_path: Path) -> None:
@@ -174,8 +199,8 @@ def test_a_folder_says_what_was_read_of_each_format(run: Run, tmp_path: Path) ->
     write_lines(tmp_path / "traces" / "rollout.jsonl", codex())
     write_lines(tmp_path / "traces" / "web.har.json", [{"log": {"entries": [{"request": {}}]}}])
     shown = run(tmp_path / "traces").output
-    assert "codex (1 file, 4 requests, 4 calls)" in shown
-    assert "openai-chat (1 file, 12 requests, 24 calls)" in shown
+    assert "codex: 1 file, 4 requests, 4 calls" in shown
+    assert "openai-chat: 1 file, 12 requests, 24 calls" in shown
     assert "skipped: 1, file that is a HAR archive" in shown
 
 

@@ -1,6 +1,7 @@
 """What a log does not say is said: by every command that counts, as text and as JSON."""
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -174,7 +175,20 @@ def test_status_says_what_is_unknown_in_its_window(run: Run, tmp_path: Path) -> 
         "guessed": 0,
         "requests": {"no answer in the trace": 3},
         "calls": {},
+        "undated": 0,
     }
+
+
+def test_chats_without_times_are_imported_once_and_have_no_days(run: Run, tmp_path: Path) -> None:
+    chats = [{"messages": [{"role": "user", "content": f"question {n}"}]} for n in range(3)]
+    path = write_lines(tmp_path / "chats.jsonl", chats)
+    once = run("import", "--from", "openai-chat", path).stdout
+    assert "records: 3 added, 0 already there" in once
+    assert "dates unknown: 3 requests" in once
+    os.utime(path, (1e9, 1e9))
+    assert "records: 0 added, 3 already there" in run("import", "--from", "openai-chat", path).stdout
+    for command in ("refine", "pattern"):
+        assert "dates unknown: 3 requests" in run(command, "--since", "2000-01-01").output
 
 
 @pytest.mark.parametrize("command", COMMANDS)

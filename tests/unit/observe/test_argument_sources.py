@@ -2,7 +2,6 @@
 
 import functools
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -180,22 +179,7 @@ class HostileClass(metaclass=HostileMeta):
         raise AssertionError("asked")
 
 
-@dataclass
-class HostileFields:
-    x: str = "#W1"
-
-    def __getattribute__(self, name: str) -> Any:
-        raise AssertionError("asked")
-
-
-@dataclass
-class PropertyDict:
-    @property
-    def __dict__(self) -> Any:  # type: ignore[override]
-        raise AssertionError("asked")
-
-
-HOSTILE = [Hostile("#W1"), HostileDict(x="#W1"), HostileClass(), HostileFields(), PropertyDict()]
+HOSTILE = [Hostile("#W1"), HostileDict(x="#W1"), HostileClass()]
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))

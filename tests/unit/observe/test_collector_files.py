@@ -2,14 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.observe import AuditCollector, dropped, warm_up
+from coreloop.observe import AuditCollector, dropped
 from observing import ns, run
 from rows import slow_after
 
@@ -29,40 +27,6 @@ def test_a_broken_coreloop_yaml_loses_only_the_settings(tmp_path, records, broke
     (record,) = records(tmp_path / "data")
     assert record["category_hash"] == "UNSPECIFIED"
     assert dropped() == {"settings": 1}
-
-
-FIRST_REQUEST = """
-import sys
-import coreloop
-import coreloop.observe
-
-if sys.argv[2] == "warm":
-    coreloop.warm_up(sys.argv[1])
-before = set(sys.modules)
-coreloop.AuditCollector("q", data_dir=sys.argv[1]).flush()
-print(len({name for name in set(sys.modules) - before if name.partition(".")[0] in {"yaml", "coreloop"}}))
-assert not coreloop.dropped()
-"""
-
-
-@pytest.mark.parametrize(("start", "imports_nothing"), [("warm", True), ("cold", False)])
-def test_after_a_warm_up_the_first_request_imports_nothing(tmp_path, start, imports_nothing):
-    (tmp_path / "coreloop.yaml").write_text("categories: [{label: A, any: [a]}]\n")
-    script = [sys.executable, "-c", FIRST_REQUEST, str(tmp_path / "data"), start]
-    done = subprocess.run(script, capture_output=True, text=True, check=True)
-    assert (int(done.stdout) == 0) is imports_nothing
-
-
-def test_a_warm_up_never_raises_and_writes_nothing(tmp_path, monkeypatch):
-    (tmp_path / "coreloop.yaml").write_text("gate: {}\n")
-    warm_up(tmp_path / "data")
-    warm_up("\0")
-    assert dropped()["settings"] == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["coreloop.yaml"]
-    monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
-    before = dropped()
-    warm_up(tmp_path / "other")
-    assert dropped() == before
 
 
 WHERE = """

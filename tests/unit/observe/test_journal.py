@@ -113,16 +113,7 @@ def test_dropped_records_are_reported_and_never_lost(journal, folder):
         journal.count_dropped("write_ENOSPC")
     (folder.parent / "dropped.jsonl").rmdir()
     journal.append(b"1\n", day=DAY, second=1)
-    journal.report_now()
     assert [(entry["reason"], entry["n"]) for entry in reported(folder)] == [("write_ENOSPC", 2)]
-
-
-@pytest.mark.usefixtures("open_umask")
-def test_losses_of_a_minute_are_one_line(journal, folder):
-    for _ in range(200):
-        journal.count_dropped("write_ENOSPC")
-    journal.report_now()
-    assert [entry["n"] for entry in reported(folder)] == [1, 199]
 
 
 @pytest.mark.usefixtures("open_umask")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.observe import AuditCollector, warm_up
+from coreloop.observe import AuditCollector
 from coreloop.observe.log_settings import tools_version_of
 
 
@@ -70,7 +70,7 @@ def versions(data_dir: Path) -> list[str | None]:
 
 def test_the_argument_goes_before_the_commit(repository: Path) -> None:
     commit = head(repository)
-    warm_up(repository / "data")
+    AuditCollector(data_dir=repository / "data")
     git(repository, "commit", "-q", "--allow-empty", "-m", "second")  # what is served was read before
     AuditCollector("x", data_dir=repository / "data").flush(1)
     AuditCollector("x", data_dir=repository / "data", tools_version="v" * 200).flush(1)

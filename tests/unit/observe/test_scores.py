@@ -1,14 +1,12 @@
 """Scores, evaluations and annotations of other systems become verdicts, as coreloop.yaml says."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from coreloop.base.project.score_rule import Score, parse_rule
 from coreloop.base.project.settings import OutcomeSettings, Settings
-from coreloop.observe.adapters.otel import Traces
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import land
 from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
@@ -146,39 +144,3 @@ def test_mlflow_assessment_is_a_verdict(assessments: list[Any], verdict: str | N
 def test_score_of_a_chat_is_a_verdict(scores: Any, tmp_path: Path) -> None:
     chat = {"ts": "2026-04-25T09:00:00Z", "messages": [{"role": "user", "content": "q"}], "scores": scores}
     assert verdicts("openai-chat", write_lines(tmp_path / "chats.jsonl", [chat]), tmp_path) == ["V"]
-
-
-def ended_span(id: int, values: dict[str, Any], parent: Any = None, events: Any = ()) -> Any:
-    status = SimpleNamespace(status_code=SimpleNamespace(name="OK"), description=None)
-    context = SimpleNamespace(trace_id=1, span_id=id)
-    return SimpleNamespace(
-        context=context,
-        parent=parent,
-        attributes=values,
-        name="x",
-        start_time=0,
-        end_time=1,
-        status=status,
-        events=events,
-    )
-
-
-@pytest.mark.parametrize(("value", "verdict"), [(1.0, "P"), (0.0, "V")])
-def test_evaluation_on_a_span_of_this_process_is_a_verdict(
-    value: float, verdict: str, tmp_path: Path
-) -> None:
-    import json
-
-    (tmp_path / "coreloop.yaml").write_text("outcome: {score: helpful, success: '>= 0.5'}\n")
-    traces = Traces(tmp_path / "data")
-    event = SimpleNamespace(name="gen_ai.evaluation.result", attributes=evaluation(value))
-    root = ended_span(1, ROOT)
-    inner = ended_span(2, TOOL, SimpleNamespace(span_id=1, is_remote=False), [event])
-    for opened in (root, inner):
-        traces.on_start(opened)
-    for closed in (inner, root):
-        traces.on_end(closed)
-    (day,) = (tmp_path / "data" / "audit" / "ai-ask").glob("*.jsonl")
-    assert json.loads(day.read_text())["judgment"] == {
-        "verdict": verdict, "judged_at": None, "judged_by": "score helpful", "pr_url": None,
-    }  # fmt: skip

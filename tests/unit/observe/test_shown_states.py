@@ -1,7 +1,6 @@
 """`saw`: in which state an object was last shown, in the words of the tool's own source."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +115,6 @@ def test_every_form_of_a_comparison_is_read(tmp_path: Path, comparison: str) -> 
     assert saw_after(tmp_path, {**ORDER, "status": "x"}, tool="ship") == {"order_id": {"status": None}}
 
 
-@dataclass
-class Order:
-    order_id: str
-    status: str
-
-
 @pytest.mark.parametrize(
     "result",
     [
@@ -130,7 +123,6 @@ class Order:
         pytest.param({"orders": {"#W2378156": {"status": "pending"}}}, id="under its id"),
         pytest.param('{"order_id": "#W2378156", "status": "pending"}', id="JSON text"),
         pytest.param([{"type": "text", "text": '{"status": "pending"}'}], id="MCP's parts"),
-        pytest.param(Order("#W2378156", "pending"), id="a dataclass"),
     ],
 )
 def test_object_is_found_wherever_a_result_shows_it(shop: Path, result: Any) -> None:

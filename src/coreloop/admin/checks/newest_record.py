@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
 from coreloop.base.files import open_regular
-from coreloop.base.messages import number_of
+from coreloop.base.messages import LONE, number_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
 
 STALE: Final = timedelta(days=2)
@@ -44,7 +44,17 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
         )
         return
     yield Diagnosis("records", "ok", f"{number_of(len(files), 'file')} in {folder}")
+    yield from _check_sessions(lines)
     yield _check_age(max(line.ts_us for line in lines), setup.now)
+
+
+def _check_sessions(lines: Sequence[RecordLine]) -> Iterator[Diagnosis]:
+    """Check whether calls that are recorded one by one, as servers of tools see them, have a session."""
+    fields = [line.fields for line in lines if len(line.calls) == 1]
+    n_lone = sum(not (of_line.question or of_line.session_hash) for of_line in fields)
+    if 2 * n_lone > len(lines):
+        message = f"most calls are recorded without a question and a session: {LONE}"
+        yield Diagnosis("sessions", "warning", message, "record requests in the agent that calls this server")
 
 
 def log_files(folder: Path) -> list[Path]:

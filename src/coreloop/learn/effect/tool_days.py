@@ -180,8 +180,9 @@ def _counted(calls: pl.DataFrame) -> Iterator[tuple[str, int, tuple[Stratum, int
 
 
 def _requests(window: Window) -> pl.LazyFrame:
-    """The requests that count, with day and case."""
-    return window.all_requests().select(
+    """The requests that count and have a date, with day and case."""
+    dated = window.all_requests().filter(pl.col("undated").is_null())
+    return dated.select(
         *_REQUEST,
         "ts_us",
         "model",

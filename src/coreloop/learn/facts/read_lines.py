@@ -186,6 +186,7 @@ def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int,
                 fields.tools_version,
                 fields.descriptions,
                 fields.rounds,
+                fields.undated,
             )
         )
     text = pl.col("template").str.to_lowercase().str.replace_all(_VARIABLE, "*").str.strip_chars()

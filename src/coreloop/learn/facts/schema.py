@@ -60,6 +60,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "tools_version": pl.String,  # this and all below: null: not recorded
     "descriptions": pl.String,
     "rounds": pl.UInt32,
+    "undated": pl.Boolean,  # its time is that of the file in which it was
 }
 """A row per record, in the order of the lines."""
 

@@ -1,8 +1,9 @@
 """Calls of one session that were recorded one by one, as servers of tools see them -> one request.
 
 A server of tools sees no question, so each call is a record. Where sequences, retries and what came before a
-call are read, the calls of a session count as one request, as if one record held them. The records stay as
-they are: what counts records and calls does not ask for this.
+call are read, the calls of a session count as one request, as if one record held them. Without sessions,
+calls with the same identifiers within minutes are those of one client. The records stay as they are: what
+counts records and calls does not ask for this.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ MAX_CALLS: Final = 100
 """Of a request that is joined; statements read no more of a request."""
 MAX_GAP_US: Final = int(FORGET_S * 1_000_000)
 """Between two calls of a request; servers forget where values came from after this time, too."""
+_MAX_GAP_WITHOUT_SESSION_US: Final = 5 * 60 * 1_000_000  # chosen: an agent's next call, not the next client's
 _MARKS: Final = bits_of(("violation", "extreme_flags", "override_failed"))
 _SAME: Final = ("category", "provider", "model", "tools_version", "descriptions")
 """Differs between two calls: the later one begins a request, so that each request has one description."""
@@ -32,7 +34,7 @@ _MOVED: Final = (*schema.KEY, "call", "retry", "recovered")
 
 
 def join_sessions(facts: schema.Facts, judged: Iterable[str]) -> schema.Facts:
-    """Join the calls that are recorded alone, without a question and with a session.
+    """Join the calls that are recorded alone, without a question, and with a session or identifiers.
 
     They are joined in the order of their time, up to `MAX_CALLS` and with gaps up to `MAX_GAP_US`; at
     midnight UTC a new request begins, so that a day counts alike whichever days are read with it. Calls of
@@ -70,11 +72,11 @@ def _moved(rows: pl.LazyFrame, moved: pl.LazyFrame, columns: Mapping[str, Any]) 
 
 
 def _lone_records(facts: schema.Facts, judged: Iterable[str]) -> pl.DataFrame:
-    """The records of which nothing but calls and a session is known."""
+    """The records of which nothing but calls and a session, or identifiers, is known."""
     apart = pl.Series(map(schema.as_int, judged), dtype=schema.REQUESTS["id"]).implode()
     return facts.requests.filter(
         pl.col("question") == schema.NO_QUESTION,
-        pl.col("session") != 0,
+        (pl.col("session") != 0) | pl.col("case").is_not_null(),
         ~pl.col("id").is_in(apart).fill_null(False),
         pl.col("shape") != 0,
         pl.col("chunk_len").is_null() & pl.col("rounds").is_null() & ~pl.col("judged"),
@@ -100,16 +102,22 @@ def _with_calls(records: pl.DataFrame, calls: pl.LazyFrame) -> pl.DataFrame:
 
 def _in_runs(calls: pl.DataFrame) -> pl.DataFrame:
     """Calls that belong together: ``run`` and ``part``, and their place ``call``; without lone ones."""
-    time = pl.col("ts_us")
+    time, has_session = pl.col("ts_us"), pl.col("session") != 0
+    identifiers = pl.col("case").cast(pl.List(pl.String)).list.join(",").hash()
+    max_gap = pl.when(has_session).then(MAX_GAP_US).otherwise(_MAX_GAP_WITHOUT_SESSION_US)
     begins = (
-        (pl.col("session") != pl.col("session").shift())
+        (pl.col("client") != pl.col("client").shift())
         | (pl.col("same") != pl.col("same").shift())
         | (time.floordiv(schema.DAY_US) != time.shift().floordiv(schema.DAY_US))
-        | (time - time.shift() > MAX_GAP_US)
+        | (time - time.shift() > max_gap)
     )
     number = pl.int_range(pl.len()).over("run")
+    # what is asked about for longer than a client works is the same for many: a tenant, a stock
+    of_day = (time.max() - time.min()).over("client", time.floordiv(schema.DAY_US))
     return (
-        calls.sort("session", "ts_us", *schema.KEY)
+        calls.with_columns(client=pl.when(has_session).then("session").otherwise(identifiers))
+        .filter(has_session | (of_day <= MAX_GAP_US))
+        .sort("client", "ts_us", *schema.KEY)
         .with_columns(run=begins.fill_null(True).cum_sum())
         .with_columns(part=number // MAX_CALLS, call=number % MAX_CALLS)
         .filter(pl.len().over(_RUN) > 1)

@@ -128,11 +128,11 @@ class Window:
 
     def unseen(self) -> Unseen:
         """What the records of the days do not say."""
-        totals = self.all_requests().select(pl.len(), pl.col("omitted").sum().cast(pl.UInt32))
-        n_requests, omitted = totals.collect().row(0)
+        totals = self.all_requests().select(pl.len(), pl.col("omitted", "undated").sum().cast(pl.UInt32))
+        n_requests, omitted, undated = totals.collect().row(0)
         rows = self.facts.calls.filter(pl.col("unknown").is_not_null(), self.in_days())
         calls = dict(rows.group_by("unknown").agg(pl.len()).sort("unknown").collect().iter_rows())
-        return Unseen.of(n_requests, omitted, self._n_of(RequestOutcome.UNKNOWN), calls)
+        return Unseen.of(n_requests, omitted, self._n_of(RequestOutcome.UNKNOWN), calls, undated)
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
         """Texts of one kind by their hash, of templates also those of causes; unknown hashes are left out."""

@@ -144,9 +144,13 @@ class Statement(_Found):
         deviate.
     lost : tuple of float
         Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
+    n_undated : int
+        Calls of both sides of which the date is unknown.
+    failing, working : str
+        The most frequent call that deviates and failed, and that follows and worked; shapes stand for values.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": ()}
+    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "failing": "", "working": ""}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "line")
     kind: StatementKind
     tool: str
@@ -161,6 +165,9 @@ class Statement(_Found):
     q_value: Share = 0.0
     wasted: float = 0.0
     lost: tuple[float, float] = (0.0, 0.0)
+    n_undated: Count = 0
+    failing: str = ""
+    working: str = ""
     example_questions: tuple[str, ...] = ()
 
     @property
@@ -174,11 +181,20 @@ class Statement(_Found):
         return f"{self.tool}: {self.line.removeprefix('- ')}"
 
     @property
+    def seen(self) -> str:
+        """The first and the last day of its records; times of files are no days of them."""
+        if not self.n_undated:
+            return super(Statement, self).seen
+        n_calls = self.sides.n + self.sides.other_n
+        return "dates unknown" if self.n_undated >= n_calls else f"dates unknown of {self.n_undated:,} calls"
+
+    @property
     def evidence(self) -> tuple[str, ...]:
         """Both sides, the last third of the days, their difference, and what deviating calls cost."""
+        held = f"the last third of the days: {sides_text(self, self.held)}"
         return (
             sides_text(self, self.sides),
-            f"the last third of the days: {sides_text(self, self.held)}",
+            *([] if self.n_undated else [held]),
             f"{difference_text(self)} (95 %)",
             cost_text(self),
             f"{self.n_questions} distinct questions, {self.seen}",

@@ -4,9 +4,10 @@ The table has each tool's errors without values, what they cost, and who can men
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import islice
 from operator import or_
 from statistics import mode
 from typing import Final
@@ -14,13 +15,14 @@ from typing import Final
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
-from coreloop.learn.line import Language, in_language, joined, statement_key
+from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
-from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
+from coreloop.learn.statements.kinds import hash_of, is_against
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.observe.reading.error_texts import unwrapped
 
@@ -61,12 +63,14 @@ def _statement(
     calls = search.calls
     deviate = reduce(or_, (part.deviate for part in group))
     follow = reduce(or_, (part.follow for part in group)) & ~deviate
-    line = str(in_language(joined(part.line for part in group), language))
+    advice = joined(part.line for part in group)
+    line = str(in_language(advice, language))
     rates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
     low, high = newcombe_interval(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
-    seen = [search.places[place].request.ts_us for place in iter_places(follow | deviate)]
+    both = [search.places[place].request for place in iter_places(follow | deviate)]
+    seen = [request.ts_us for request in both]
     statement = Statement(
         key=statement_key(search.tool, line, CAVEATS),
         kind=group[0].kind,
@@ -84,6 +88,9 @@ def _statement(
         lost=_lost(failed, log),
         first_seen=moment(min(seen)),
         last_seen=moment(max(seen)),
+        n_undated=sum(bool(request.undated) for request in both),
+        failing=_usual_call(search, deviate & ~calls.good, advice),
+        working=_usual_call(search, follow & calls.good, advice),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
     return statement, tuple(places)
@@ -111,6 +118,75 @@ def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
     usual = sum(request.lost for request in log.requests) / len(log.requests)
     low = max(0.0, n_lost - usual * len(concerned))
     return 1000 * low / len(log.requests), 1000 * n_lost / len(log.requests)
+
+
+# --- Calls as they look: shapes of arguments stand for values, which are text of users and models.
+
+_MAX_CALLS: Final = 500  # chosen: the most frequent shape of a side shows among fewer
+_MAX_ARGUMENTS: Final = 6
+_SHAPES: Final[Mapping[str, str]] = {
+    "empty": "<empty>",
+    "boolean": "<true or false>",
+    "number": "<n>",
+    "list": "<list>",
+    "object": "<object>",
+    "date": '"<YYYY-MM-DD>"',
+    "time": '"<YYYY-MM-DD hh:mm>"',
+    "whole": '"<n>"',
+    "null word": '"<word such as null>"',
+    **dict.fromkeys(("prefixed", "identifier"), '"<id>"'),
+}
+"""Of values, by kind, and of texts, by shape; of others, the name of the shape."""
+_SIDES: Final[Mapping[str, tuple[str, str]]] = {
+    "at_most": ("over {number}", "at most {number}"),
+    "at_least": ("below {number}", "at least {number}"),
+    "items": ("over {number} items", "at most {number} items"),
+    "characters": ("over {number} characters", "at most {number} characters"),
+    "before": ("not before {other}", "before {other}"),
+    "only_while": ("{field} is not {states}", "{field} is {states}"),
+    "call_first": ("without {tool} first", "after {tool}"),
+    "source": ("not from {paths}", "from {paths}"),
+}
+"""What a shape does not show: by the form of a line, of an argument against it, and of one that follows."""
+
+
+def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
+    """The most frequent of some calls, as a line sees them; empty without calls."""
+    places = (search.places[number] for number in islice(iter_places(side), _MAX_CALLS))
+    calls = Counter(_call(place, line) for place in places)
+    return calls.most_common(1)[0][0] if calls else ""
+
+
+def _call(place: CallPlace, line: Advice) -> str:
+    """``cancel(reason=<empty>, order_id="<id>")``: the arguments of the line first."""
+    values = place.call.values
+    names = sorted(values, key=lambda name: (name not in line.arguments, name))
+    shapes = [_argument(place, name, line) for name in names[:_MAX_ARGUMENTS]]
+    more = ["…"] if len(names) > _MAX_ARGUMENTS else []
+    return f"{place.call.tool}({', '.join(shapes + more)})"
+
+
+def _argument(place: CallPlace, name: str, line: Advice) -> str:
+    """An argument and its shape; a value only if the line has it."""
+    value = place.call.values[name]
+    for text in line.items("value", "values"):
+        if value.value == hash_of(text.strip('"')):
+            return f"{name}={text}"
+    kind = value.shape if value.kind == "text" else value.kind
+    shape = _SHAPES.get(kind or "", f'"<{kind}>"')
+    return f"{name}={shape.replace('>', ''.join((*_details(place, name, line), '>')))}"
+
+
+def _details(place: CallPlace, name: str, line: Advice) -> Iterator[str]:
+    """What a line sees of an argument besides its shape."""
+    letters = place.call.values[name].letters
+    if letters and name in line.arguments and "case" in " ".join(line.items("shape")):
+        yield f" in {letters} case"
+    for clause in line.clauses():
+        against = is_against(clause, place)
+        if clause.form in _SIDES and name in clause.items("argument") and against is not None:
+            said = {slot: " or ".join(items) for slot, items in clause.slots}
+            yield f" {_SIDES[clause.form][not against].format(**said)}"
 
 
 # --- The table of errors.

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -77,6 +77,7 @@ class LoggedRequest:
     calls: tuple[LoggedCall, ...]
     case: int = 0
     owner: int = 0
+    undated: bool | None = None
 
     @property
     def day(self) -> int:
@@ -117,8 +118,8 @@ class CaseLog:
 
     @property
     def days(self) -> list[int]:
-        """Days with records, ascending."""
-        return sorted({request.day for request in self.requests})
+        """Days with records, ascending; what has no date of its own is of none."""
+        return sorted({request.day for request in self.requests if not request.undated})
 
     @property
     def tools(self) -> frozenset[str]:
@@ -143,7 +144,7 @@ def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     requests = window.all_requests()
     drawn = requests.select(*KEY, number=draw_number()).sort("number", *KEY).head(MAX_REQUESTS)
     places = drawn.select(KEY).collect().lazy()
-    columns = (*KEY, "ts_us", "model", "outcome", "question", "template", "session", "case")
+    columns = (*KEY, "ts_us", "model", "outcome", "question", "template", "session", "case", "undated")
     rows = requests.join(places, on=KEY, how="semi").select(columns).sort("ts_us", *KEY).collect()
     calls = _calls(window, places, names)
     read = [
@@ -215,10 +216,13 @@ def _values(
         for number, text in window.texts_of("sources", rows["sources"].drop_nulls().unique()).items()
     }
     values: defaultdict[tuple[int, int, int], dict[str, Value]] = defaultdict(dict)
+    alike: dict[tuple[Any, ...], Value] = {}  # most values of a log are like others, and each takes 200 bytes
     columns = ("kind", "value", "number", "shape", "letters", "length", "prefix", "sources", "saw")
     for file, offset, call, name, *rest, sources, fields in rows.select(*key, *columns).iter_rows():
+        facts = (*rest, paths.get(sources))
+        value = alike.get(facts) or alike.setdefault(facts, Value(*facts))
         seen = {one["field"]: one["literal"] for one in fields or ()}
-        values[file, offset, call][name] = Value(*(*rest, paths.get(sources), seen))
+        values[file, offset, call][name] = replace(value, saw=seen) if seen else value
     return values
 
 

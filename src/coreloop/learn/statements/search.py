@@ -140,7 +140,8 @@ def search_tools(
     tested = [(search.tool, found) for search in searches for found in search.tested]
     q_values = benjamini_hochberg([found.p_value for _, found in tested])
     by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
-    if len(log.days) < MIN_DAYS:  # the last days have to agree
+    has_dates = not any(request.undated for request in log.requests)
+    if has_dates and len(log.days) < MIN_DAYS:  # the last days have to agree
         return [replace(search, said=()) for search in searches]
     return [_corrected(search, by_line) for search in searches]
 

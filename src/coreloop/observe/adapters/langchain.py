@@ -7,10 +7,9 @@ that a tool calls is a request of its own, linked to the outer one. A model call
 """
 
 import os
-from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Optional
+from typing import Any, Optional
 
 from coreloop.observe.adapters.plain_values import (
     UNKNOWN_TOOL,
@@ -22,9 +21,6 @@ from coreloop.observe.adapters.plain_values import (
 )
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
-
-# Runs of chains, tools and models that are open: about 300 bytes each. The oldest lost its end.
-MAX_RUNS: Final = 50_000
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -73,12 +69,7 @@ class Runs:
 
     def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
         self._data_dir = data_dir
-        self._runs: OrderedDict[Hashable, _Run] = OrderedDict()
-
-    def _add(self, run_id: Hashable, run: _Run) -> None:
-        self._runs[run_id] = run
-        if len(self._runs) > MAX_RUNS:
-            self._runs.popitem(last=False)
+        self._runs: dict[Hashable, _Run] = {}
 
     def _ended(self, run_id: Hashable) -> tuple[_Run, AdaptedRequest] | None:
         """The run that has ended, if it belongs to a request."""
@@ -89,13 +80,13 @@ class Runs:
     def on_chain_start(self, chain: Any, inputs: Any, *, run_id: Hashable, **about: Any) -> None:
         parent = self._runs.get(about.get("parent_run_id"))
         if parent is not None and parent.kind != "tool":
-            self._add(run_id, _Run(parent.root, "chain"))
+            self._runs[run_id] = _Run(parent.root, "chain")
             return
         metadata = about.get("metadata") or {}
         session = metadata.get("thread_id") or metadata.get("session_id")
         outer = None if parent is None else parent.root
         root = _Root(run_id, inputs, outer, None if session is None else str(session))
-        self._add(run_id, _Run(root, "chain"))
+        self._runs[run_id] = _Run(root, "chain")
 
     @never_raises
     def on_chain_end(self, outputs: Any, *, run_id: Hashable, **about: Any) -> None:
@@ -128,7 +119,7 @@ class Runs:
             root.request = AdaptedRequest(
                 question, parent=outer, session_id=root.session_id, data_dir=self._data_dir
             )
-        self._add(run_id, _Run(root, "model", _name((about.get("metadata") or {}).get("ls_provider"))))
+        self._runs[run_id] = _Run(root, "model", (about.get("metadata") or {}).get("ls_provider"))
         _read_answers(root.request, messages[0] if messages else ())
         tools = (about.get("invocation_params") or {}).get("tools")
         root.request.sent(sent_tools(tools or (about.get("options") or {}).get("tools")))
@@ -146,8 +137,8 @@ class Runs:
         usage = getattr(message, "usage_metadata", None) or {}
         about = getattr(message, "response_metadata", None) or {}
         request.replied(
-            provider=_name(about.get("model_provider")) or run.about,
-            model=_name(about.get("model_name") or about.get("model")),
+            provider=about.get("model_provider") or run.about,
+            model=about.get("model_name") or about.get("model"),
             input_tokens=usage.get("input_tokens"),
             output_tokens=usage.get("output_tokens"),
         )
@@ -168,7 +159,7 @@ class Runs:
         if parent is None:
             return
         run = _Run(parent.root, "tool", about.get("tool_call_id"))
-        self._add(run_id, run)
+        self._runs[run_id] = run
         if run.root.request is not None and run.about is not None:
             run.root.request.started(run.about)
 
@@ -230,7 +221,3 @@ def _question(inputs: Any) -> str:
     if isinstance(inputs, Mapping):
         inputs = inputs.get("input") or inputs.get("question") or ""
     return inputs if isinstance(inputs, str) else ""
-
-
-def _name(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import cache
-from types import new_class
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejection_of, said
@@ -83,38 +81,6 @@ class _Runner:
         return result
 
 
-class _Hooks:
-    """The hooks of a run, beside its own."""
-
-    def __init__(self, run: "_Run", own: Any) -> None:
-        self.run, self.own = run, own
-
-
-def _hook(name: str, notice: Callable[..., None] | None) -> Any:
-    async def call(hooks: Any, *args: Any, **kwargs: Any) -> None:
-        if notice is not None:
-            notice(hooks.run, *args, **kwargs)
-        await getattr(hooks.own, name)(*args, **kwargs)
-
-    return call
-
-
-@cache
-def _hooks_class() -> Any:
-    """The hooks, made where the framework is imported; those that are not recorded are passed on."""
-    from agents import RunHooks
-
-    notices: dict[str, Callable[..., None]] = {
-        "on_llm_start": asking,
-        "on_llm_end": replied,
-        "on_tool_start": started,
-        "on_tool_end": finished,
-    }
-    names = [name for name in dir(RunHooks) if name.startswith("on_")]
-    hooks = {name: _hook(name, notices.get(name)) for name in names}
-    return new_class("Hooks", (_Hooks, RunHooks), exec_body=lambda body: body.update(hooks))
-
-
 class _Run:
     """One run: what its hooks heard, from its start to its record."""
 
@@ -136,12 +102,22 @@ class _Run:
 
             config = given.get("run_config") or RunConfig()
             config = RunConfig(**config) if isinstance(config, Mapping) else config
-            hooks = _hooks_class()(self, given.get("hooks") or RunHooks())
+            hooks, own = RunHooks(), given.get("hooks") or RunHooks()
+            for name in [name for name in dir(RunHooks) if name.startswith("on_")]:
+                setattr(hooks, name, self._hook(_NOTICES.get(name), getattr(own, name)))
             formatter = self._formatter(config.tool_error_formatter)
             return {**given, "hooks": hooks, "run_config": replace(config, tool_error_formatter=formatter)}
         except Exception as error:  # must not disturb the host: the SDK judges its options itself
             drop_error(error)
             return dict(given)
+
+    def _hook(self, notice: Callable[..., None] | None, own: Any) -> Any:
+        async def call(*args: Any, **kwargs: Any) -> None:
+            if notice is not None:
+                notice(self, *args, **kwargs)
+            await own(*args, **kwargs)
+
+        return call
 
     def _formatter(self, own: Any) -> Any:
         def tool_error(args: Any) -> Any:
@@ -241,6 +217,15 @@ def finished(run: _Run, context: Any, agent: Any, tool: Any, result: Any) -> Non
     args = getattr(context, "tool_arguments", None)
     why = run.request.rejection(call_id, args) if detail.startswith(_REJECTED) else None
     run.request.answered(call_id, error=why or said(result))
+
+
+_NOTICES: Final[Mapping[str, Callable[..., None]]] = {
+    "on_llm_start": asking,
+    "on_llm_end": replied,
+    "on_tool_start": started,
+    "on_tool_end": finished,
+}
+"""The hooks that are recorded; the others only call the run's own."""
 
 
 def read_outputs(run: _Run, items: Any) -> None:

@@ -12,18 +12,14 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
-from weakref import WeakSet
 
-from coreloop.base.project.score_rule import Score
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, sent_tools
-from coreloop.observe.adapters.requests import AdaptedRequest, give_up_all
+from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.trace_values import arguments, decoded, first
-from coreloop.observe.scores import EVENT, evaluations_in
 
 _INPUT: Final = ("gen_ai.input.messages", "pydantic_ai.all_messages")
-_DEEPEST: Final = 6
 # Spans that are open: about 200 bytes each. The oldest lost its end.
 MAX_SPANS: Final = 50_000
 
@@ -62,7 +58,6 @@ class Traces:
     def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
         self._data_dir = data_dir
         self._spans: OrderedDict[int, _Open] = OrderedDict()
-        self._requests = WeakSet[AdaptedRequest]()
 
     @never_raises
     def on_start(self, span: Any, parent_context: Any = None) -> None:
@@ -74,7 +69,6 @@ class Traces:
             opened = _Open(_Trace(id), in_tool)
         elif outer.in_tool and _is_agent(attributes):
             request = AdaptedRequest(parent=outer.trace.request, data_dir=self._data_dir)
-            self._requests.add(request)
             opened = _Open(_Trace(id, request), False)
         else:
             opened = _Open(outer.trace, outer.in_tool or in_tool)
@@ -88,14 +82,13 @@ class Traces:
         opened = self._spans.pop(span.context.span_id, None)
         if opened is None:
             return
-        attributes, trace = dict(span.attributes or {}), opened.trace
+        attributes, trace = known.in_one_form(span.attributes or {}), opened.trace
         kind = known.kind_of(attributes)
         if kind is not None and (trace.request is None or not trace.request.is_open):
             session = first(attributes, *known.SESSION)
             trace.request = AdaptedRequest(
                 session_id=None if session is None else str(session), data_dir=self._data_dir
             )
-            self._requests.add(trace.request)
         request = trace.request
         if request is None:
             return
@@ -105,13 +98,8 @@ class Traces:
             request.ask(known.question_of(attributes) or "")
         if kind == "model":
             _add_model(request, attributes)
-        request.judge(_scores(span, attributes))
         if trace.top == span.context.span_id:
             request.end(answer=known.answer_of(attributes) or None, error=_error(span, attributes))
-
-    def shutdown(self) -> None:
-        """Write what is open in the traces of this processor."""
-        give_up_all(self._requests)
 
 
 def _add_tool(request: AdaptedRequest, span: Any, attributes: Mapping[str, Any]) -> None:
@@ -147,28 +135,18 @@ def _unspanned(name: str, result: Any) -> str:
     return rejection_in(text) or text or "no span of the tool"
 
 
-def _scores(span: Any, attributes: Mapping[str, Any]) -> list[Score]:
-    events = [dict(event.attributes or {}) for event in span.events if event.name == EVENT]
-    return [score for holder in (attributes, *events) for score in evaluations_in(holder)]
-
-
 def _is_agent(attributes: Mapping[str, Any]) -> bool:
     operation, kind = attributes.get("gen_ai.operation.name"), attributes.get("openinference.span.kind")
     return operation == "invoke_agent" or (isinstance(kind, str) and kind.upper() == "AGENT")
 
 
-def _parts(messages: Any, kind: str, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
-    """The parts of one kind in messages, in any nesting."""
-    if depth < 0:
-        return
-    if isinstance(messages, list):
-        for item in messages:
-            yield from _parts(item, kind, depth - 1)
-    elif isinstance(messages, dict):
-        if messages.get("type") == kind:
-            yield messages
-        else:
-            yield from _parts(messages.get("parts"), kind, depth - 1)
+def _parts(messages: Any, kind: str) -> Iterator[dict[str, Any]]:
+    """The parts of one kind in messages."""
+    for message in messages if isinstance(messages, list) else ():
+        parts = message.get("parts") if isinstance(message, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, dict) and part.get("type") == kind:
+                yield part
 
 
 def _error(span: Any, attributes: Mapping[str, Any]) -> str | None:

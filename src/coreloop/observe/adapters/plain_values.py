@@ -16,8 +16,6 @@ from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.importers.trace_values import arguments
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
-_MAX_REASONS: Final = 8
-_MAX_REASON_CHARS: Final = 200
 # pydantic-core's kinds of errors whose message is made of the schema alone; the others may repeat the value.
 _SCHEMA_ONLY: Final = re.compile(
     r"""
@@ -92,9 +90,7 @@ def rejection(errors: Iterable[Mapping[str, Any]]) -> str:
     reasons = []
     for error in errors:
         place = ".".join(_part(part) for part in tuple(error.get("loc") or ())[:4])
-        reasons.append(f"{place or 'arguments'}: {_reason(error)}"[:_MAX_REASON_CHARS])
-        if len(reasons) == _MAX_REASONS:
-            break
+        reasons.append(f"{place or 'arguments'}: {_reason(error)}")
     return f"invalid_argument: {'; '.join(reasons) or 'rejected before the tool ran'}"
 
 

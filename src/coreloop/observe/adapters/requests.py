@@ -6,8 +6,8 @@ An adapter turns its framework's callbacks into these calls. As in the collector
 import atexit
 import os
 import time
-from collections.abc import Container, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Final
 
 from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
@@ -19,9 +19,6 @@ from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import arguments
 from coreloop.observe.record_parts import TracedCall, stored_text
-
-if TYPE_CHECKING:
-    from coreloop.base.project.score_rule import Score
 
 MAX_UNDER_WAY: Final = 1024
 """A request takes 45 KB until it ends, with 20 tools and three results of 40 values. Servers answer fewer at
@@ -45,7 +42,6 @@ class AdaptedRequest(AuditCollector):
         parent: "AdaptedRequest | None" = None,
         session_id: str | None = None,
         data_dir: str | os.PathLike[str] | None = None,
-        has_ended: bool = False,
     ) -> None:
         self.id = f"req-{os.urandom(8).hex()}"
         super().__init__(question, request_id=self.id, session_id=session_id, data_dir=data_dir)
@@ -55,9 +51,7 @@ class AdaptedRequest(AuditCollector):
         self._known = set[int]()  # hashes of the ids of all calls
         self._fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
         self._rounds = 0
-        if has_ended:
-            self._pending.clear()
-        elif self.is_open:
+        if self.is_open:
             for id in list(_under_way)[:1] if len(_under_way) >= MAX_UNDER_WAY else ():
                 if oldest := _under_way.pop(id, None):  # another thread may have given it up
                     oldest.give_up()
@@ -172,15 +166,6 @@ class AdaptedRequest(AuditCollector):
                 self._settle()
 
     @never_raises
-    def judge(self, scores: "Iterable[Score]") -> None:
-        """Set the verdict by the project's rule of outcomes, if one of the scores is what it names."""
-        from coreloop.base.project.score_rule import judgment_by
-
-        judgment = None if self._off else judgment_by(self._settings.outcome, scores)
-        if judgment is not None:
-            self._fields["judgment"] = judgment
-
-    @never_raises
     def end(
         self,
         *,
@@ -218,7 +203,7 @@ class AdaptedRequest(AuditCollector):
         self.end(error=UNFINISHED, open_calls=NO_RESULT)
 
     def forget(self) -> None:
-        """Write nothing from now on: after a fork, the parent writes its requests."""
+        """Write nothing from now on."""
         _under_way.pop(self.id, None)
         self._pending.clear()
 
@@ -235,21 +220,17 @@ _under_way: dict[str, AdaptedRequest] = {}
 
 def ended() -> AdaptedRequest:
     """Return a request that has ended, for reports of an unknown one."""
-    return AdaptedRequest(has_ended=True)
+    request = AdaptedRequest()
+    request.forget()
+    return request
 
 
-def give_up_all(among: Container[AdaptedRequest] | None = None) -> None:
-    """Write every request under way, or those among some, as unfinished."""
+def give_up_all() -> None:
+    """Write every request under way as unfinished."""
     for request in list(_under_way.values()):
-        if among is None or request in among:
-            request.give_up()
-
-
-def _forget_all() -> None:
-    for request in list(_under_way.values()):
-        request.forget()
+        request.give_up()
 
 
 atexit.register(give_up_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(after_in_child=_under_way.clear)  # the parent writes its requests

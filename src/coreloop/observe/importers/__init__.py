@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 
 Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
-_FORMATS: Final = ("claude_code", "inspect_log", "langfuse", "otlp", "openai_chat")
+_FORMATS: Final = ("claude_code", "inspect_log", "langfuse", "langsmith", "otlp", "openai_chat")
 
 
 @cache

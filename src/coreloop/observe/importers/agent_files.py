@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
@@ -49,15 +48,15 @@ class AgentFormat:
     SUFFIXES: tuple[str, ...] = (".jsonl", ".json")
     documents: Callable[[Any], Iterator[Any]] = read_documents
 
-    def read(self, files: Iterable[TraceFile], *, undated: datetime | None = None) -> Iterator[Part]:
-        """Read the requests of files; without a time, they end at ``undated`` or are skipped."""
-        yield from read_each(files, partial(self._read_file, undated=undated))
+    def read(self, files: Iterable[TraceFile]) -> Iterator[Part]:
+        """Read the requests of files."""
+        yield from read_each(files, self._read_file)
 
     def owns(self, document: Any) -> bool:
         """Whether a JSON object is of the format."""
         return any(has(document, mark) for mark in self.marks)
 
-    def _read_file(self, file: TraceFile, undated: datetime | None) -> Iterator[Part]:
+    def _read_file(self, file: TraceFile) -> Iterator[Part]:
         skipped: list[SkippedTrace] = []
         chats: dict[Hashable, dict[str, Any]] = {}
         with file.open() as opened:
@@ -66,7 +65,7 @@ class AgentFormat:
                 chat |= {name: value for name, value in about.items() if value is not None}
                 chat["messages"] += messages
         for chat in chats.values():
-            for part in parts_of(chat, undated, source=self.NAME):
+            for part in parts_of(chat, source=self.NAME):
                 yield self._completed(part, chat, file) if isinstance(part, TracedRequest) else part
         yield from skipped
 

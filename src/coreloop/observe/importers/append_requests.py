@@ -49,7 +49,9 @@ class ImportReport:
     dropped : Counter of str
         Values that cannot be stored, by reason; the records were added without them.
     first_day, last_day : str or None
-        UTC days of the records.
+        UTC days of the records that have a date.
+    since : str or None
+        The earliest day under which records are filed, which is that of their file if they have no date.
     unusable : list of UnusableFile
         Named files without traces of the format.
     unseen : Unseen
@@ -64,6 +66,7 @@ class ImportReport:
     tools: Counter[str] = field(default_factory=Counter)
     formats: dict[str, Counter[str]] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
+    since: str | None = None
     first_day: str | None = None
     last_day: str | None = None
     unusable: list[UnusableFile] = field(default_factory=list)
@@ -197,6 +200,7 @@ def _count_unseen(report: ImportReport, lines: bytes) -> None:
         return
     report.unseen.n_requests += 1
     report.unseen.omitted += read.fields.tool_calls_omitted or 0
+    report.unseen.undated += bool(read.fields.undated)
     if decide(read.fields, read.calls) is RequestOutcome.UNKNOWN:
         report.unseen.requests[NO_ANSWER] += 1
     unknown = Counter(why for call in read.calls if (why := why_unknown(call)) is not None)
@@ -214,8 +218,10 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
     report.records += 1
     report.tools.update(call.name for call in request.calls)
     day = request.ended.date().isoformat()
-    report.first_day = min(day, report.first_day or day)
-    report.last_day = max(day, report.last_day or day)
+    report.since = min(day, report.since or day)
+    if not request.undated:
+        report.first_day = min(day, report.first_day or day)
+        report.last_day = max(day, report.last_day or day)
 
 
 def _imported_ids(folder: Path) -> set[str]:

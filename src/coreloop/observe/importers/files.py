@@ -9,7 +9,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, cast
 
@@ -17,7 +18,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.messages import number_of
 from coreloop.observe.importers.trace_values import decode_trace
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.
@@ -47,6 +48,13 @@ class TraceFile:
     quiet_s: float
     now_s: float = 0.0
     head: bytes | None = None
+
+    def dated(self, part: _Part) -> _Part:
+        """A request without a time gets that of the file; its id does not depend on it."""
+        if not isinstance(part, TracedRequest) or part.ended != UNDATED:
+            return part
+        written = datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+        return replace(part, ended=written, undated=True)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -88,7 +96,7 @@ def read_each(
         try:
             for part in read(file):
                 n_known += part is not TORN and part is not FOREIGN
-                yield part
+                yield file.dated(part)
         except UNREADABLE as error:
             yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
@@ -179,14 +187,33 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         return
     value, lines = _value_or_torn(first), file
     if value is TORN:
-        rest = file.read()
-        document = _value_or_torn(first + rest)
+        rest = first + file.read()
+        document = _value_or_torn(rest)
         if document is not TORN:
             yield document
             return
         lines = io.BytesIO(rest)
-    yield value
-    yield from read_line_values(lines)
+    else:
+        yield value
+    yield from read_line_values(_blocks(lines))
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield an object that was written over many lines as one, and other lines as they are."""
+    block: list[bytes] = []
+    for line in lines:
+        mark = line.rstrip()
+        if mark in (b"{", b"["):
+            yield from block  # torn
+            block = [line]
+        elif not block:
+            yield line
+        else:
+            block.append(line)
+            if mark in (b"}", b"]"):
+                yield b"".join(block)
+                block = []
+    yield from block
 
 
 def _value_or_torn(text: bytes) -> Any:

@@ -13,7 +13,15 @@ from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.trace_values import decode_trace, first, listed, question_in, read_time, text
+from coreloop.observe.importers.trace_values import (
+    decode_trace,
+    first,
+    listed,
+    message_objects,
+    question_in,
+    read_time,
+    text,
+)
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
@@ -37,13 +45,12 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
         return
     with file.open() as opened:
         for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-            elif isinstance(document, dict) and isinstance(document.get("eval"), dict):
-                for sample in listed(document.get("samples")):
-                    yield _request(sample, document["eval"])
-            else:
-                yield FOREIGN
+            for log in document if isinstance(document, list) else [document]:
+                if isinstance(log, dict) and isinstance(log.get("eval"), dict):
+                    for sample in listed(log.get("samples")):
+                        yield _request(sample, log["eval"])
+                else:
+                    yield log if isinstance(log, SkippedTrace) else FOREIGN
 
 
 def _read_zip(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
@@ -73,22 +80,22 @@ def _member(log: zipfile.ZipFile, name: str) -> Any:
 def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     if not isinstance(sample, dict):
         return FOREIGN
-    attachments = sample.get("attachments")
-    if attachments and isinstance(attachments, dict):
-        sample = {**sample, **{key: _attached(sample.get(key), attachments) for key in ("input", "messages")}}
     events = [event for event in listed(sample.get("events")) if isinstance(event, dict)]
+    attachments = sample.get("attachments")
+    attachments = attachments if isinstance(attachments, dict) else {}
+    asked, messages = _attached([sample.get("input"), _messages(sample, events)], attachments)
     stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
     times = map(read_time, [*stamps, sample.get("completed_at"), task.get("created")])
     ended = max(filter(None, times), default=None)
     if ended is None:
         return NO_TIME
-    chat, passed_s = read_messages(listed(sample.get("messages"))), sample.get("total_time")
+    chat, passed_s = read_messages(messages), sample.get("total_time")
     provider, _, model = (text(task.get("model")) or "").partition("/")
     run = str(first(task, "eval_id", "run_id", "task_id")), str(sample.get("id")), str(sample.get("epoch"))
     return TracedRequest(
         source=NAME,
         ids=(sample["uuid"],) if text(sample.get("uuid")) else run,
-        question=question_in(sample.get("input")) or "",
+        question=question_in(asked) or "",
         ended=ended,
         calls=tuple(chat.calls.all),
         answer_chars=chat.answer_chars,
@@ -100,6 +107,20 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         judgment=_judgment(sample.get("scores"), ended),
         scores=scores_in(sample),
     )
+
+
+def _messages(sample: dict[str, Any], events: list[dict[str, Any]]) -> list[Any]:
+    """The messages of a sample; without them, the longest conversation of a model in its events."""
+    data = sample.get("events_data")
+    pool = listed(data.get("messages")) if isinstance(data, dict) else []
+    told = [listed(sample.get("messages"))]
+    for event in events if not told[0] else ():
+        refs = [ref for ref in listed(event.get("input_refs")) if isinstance(ref, list)]
+        ends = [ref for ref in refs if [type(end) for end in ref] == [int, int]]
+        pooled = [message for start, end in ends for message in pool[start:end]]
+        replies = list(message_objects(event.get("output")))[:1]
+        told.append([*(listed(event.get("input")) or pooled), *replies])
+    return max(told, key=len)
 
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:

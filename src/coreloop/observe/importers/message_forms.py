@@ -29,31 +29,24 @@ _TAGS: Final = ("part_kind", "block_type", "content_type", "type")
 # Form, as its users know it -> what marks a message: a key, ``.`` a key of its blocks, ``:`` their kind, or
 # without a role ``=`` its class if it has a content, ``-`` if it has none. The first form counts.
 _FORMS: Final = {
-    "langchain": r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)",
-    "autogen": r"=[A-Z]\w+(?:Message|Event)",
-    "pydantic-ai": r"\.part_kind",
-    "google-adk": r"author",
-    "vercel-ai": r"toolInvocations|\.toolCallId|\.toolName|parts\.type",
-    "gemini": r"parts",
-    "semantic-kernel": r"\.content_type",
-    "llama-index": r"\.block_type|additional_kwargs",
-    "haystack": r"_role|\.tool_call|\.tool_call_result",
-    "bedrock": r"\.toolUse|\.toolResult",
-    "anthropic": r":\w*tool_(?:use|result)",
-    "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|:\w+put_text",
-    "sharegpt": r"from",
-    CHAT: r"role",
+    "langchain": re.compile(r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)"),
+    "autogen": re.compile(r"=[A-Z]\w+(?:Message|Event)"),
+    "pydantic-ai": re.compile(r"\.part_kind"),
+    "google-adk": re.compile(r"author"),
+    "vercel-ai": re.compile(r"toolInvocations|\.toolCallId|\.toolName|parts\.type"),
+    "gemini": re.compile(r"parts"),
+    "semantic-kernel": re.compile(r"\.content_type"),
+    "llama-index": re.compile(r"\.block_type|additional_kwargs"),
+    "haystack": re.compile(r"_role|\.tool_call|\.tool_call_result"),
+    "bedrock": re.compile(r"\.toolUse|\.toolResult"),
+    "anthropic": re.compile(r":\w*tool_(?:use|result)"),
+    "openai-responses": re.compile(
+        r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|:\w+put_text"
+    ),
+    "sharegpt": re.compile(r"from"),
+    CHAT: re.compile(r"role"),
 }
-_MARKS: Final = {form: re.compile(mark) for form, mark in _FORMS.items()}
-_CALLS: Final = (
-    "tool_calls",
-    "function_call",
-    "toolInvocations",
-    "tool_results",
-    "data",
-    "kwargs",
-    "actions",
-)
+_CALLS: Final = ("tool_calls", "function_call", "toolInvocations", "tool_results", "data", "actions")
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
 _CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
@@ -65,7 +58,7 @@ _OTHER: Final = re.compile(
     r"|(?:source|citation|search|container|data|step|cache|guard|item|compaction|instruction|tool_approval|mcp|system)(?:_\w+|s)?"
 )
 OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
-_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId")
+CALL_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId")
 _NAMES: Final = ("tool_name", "toolName", "function_name", "name")
 _ARGS: Final = ("arguments", "args", "input", "tool_kwargs", "parameters", "action", "code", "rawInput")
 _OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs", "blocks")
@@ -94,7 +87,7 @@ def form_of(message: _Dict) -> str | None:
     marks |= {"parts.type"} if {"parts", ".type"} <= marks else set()
     has_content = not {"content", "data"}.isdisjoint(message)
     marks |= {f"{'=' if has_content else '-'}{of_class}"} if not role else set()
-    return next((form for form, mark in _MARKS.items() if any(map(mark.fullmatch, marks))), None)
+    return next((form for form, mark in _FORMS.items() if any(map(mark.fullmatch, marks))), None)
 
 
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
@@ -251,7 +244,7 @@ def snake(name: str) -> str:
 
 
 def _id(block: _Dict, *own: str) -> str | None:
-    id = values.first(block, *_IDS, *own)
+    id = values.first(block, *CALL_IDS, *own)
     return str(id) if isinstance(id, int) else values.text(id)
 
 

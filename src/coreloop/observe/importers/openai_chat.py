@@ -16,8 +16,8 @@ from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.saved_lists import beginnings_of
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.importers.saved_lists import beginnings_of, plain_json
+from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
 
@@ -133,27 +133,19 @@ class Chat:
         self.calls.answer(id, **values.received(result["content"]), **how)
 
 
-def read(
-    files: Iterable[TraceFile], *, undated: datetime | None = None
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read the message lists of files.
-
-    Parameters
-    ----------
-    files : iterable of TraceFile
-        JSON lines, or documents with one message list or several.
-    undated : datetime, optional
-        End of all requests without a time, which are skipped by default.
-    """
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+    """Read the message lists of files: JSON lines, or documents with one message list or several."""
     known, saved = list(files), set[int]()
     for file in known:
         with suppress(*UNREADABLE):  # reported below
             for chat in _read_file(file):
                 saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
-    yield from read_each(
-        known,
-        lambda file: (part for chat in _read_file(file) for part in parts_of(chat, undated, saved=saved)),
-    )
+
+    def read(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
+        for chat in _read_file(file):
+            yield from parts_of(chat, saved=saved)
+
+    yield from read_each(known, read)
 
 
 def _messages_of(chat: Any) -> list[Any] | None:
@@ -168,9 +160,7 @@ def _read_file(file: TraceFile) -> Iterator[Any]:
     lines: dict[str | None, list[dict[str, Any]]] = {}
     with file.open() as opened:
         for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-            elif isinstance(document, dict) and forms.form_of(document):
+            if isinstance(document, dict) and forms.form_of(document):
                 lines.setdefault(_named([document], _SESSIONS), []).append(document)
             else:
                 yield from _chats(document)
@@ -222,13 +212,13 @@ def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
     for asked, given in _EXCHANGES:
         question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        said, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
-        if replies and question and not said:
-            said = [{"role": "user", "content": question}]
-        if said and answer and not replies:
+        sent, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
+        if replies and question and not sent:
+            sent = [{"role": "user", "content": question}]
+        if sent and answer and not replies:
             replies = [{"role": "assistant", "content": answer}]
-        if replies and (said or value.get("object") == "response") and said[-len(replies) :] != replies:
-            return [*said, *replies]
+        if replies and (sent or value.get("object") == "response") and sent[-len(replies) :] != replies:
+            return [*sent, *replies]
     return []
 
 
@@ -248,16 +238,14 @@ def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
 
 
 def parts_of(
-    chat: Any, undated: datetime | None, *, source: str | None = None, saved: Container[int] = ()
+    chat: Any, *, source: str | None = None, saved: Container[int] = ()
 ) -> Iterator[TracedRequest | SkippedTrace]:
-    """Yield the request of a chat, and what could not be read of it.
+    """Yield the request of a chat, `UNDATED` if it has no time, and what could not be read of it.
 
     Parameters
     ----------
     chat : object
         What is known of a request, and its ``messages``.
-    undated : datetime or None
-        Its end if it has no time; without either, it is skipped.
     source : str, optional
         The format's name. Default: that of the messages' form.
     saved : container of int
@@ -281,10 +269,7 @@ def parts_of(
         yield _NO_MESSAGES
         return
     times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
-    ended = next(times, undated)
-    if ended is None:
-        yield NO_TIME
-        return
+    ended = next(times, UNDATED)
     yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:
@@ -292,7 +277,7 @@ def parts_of(
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     id = values.text(values.first(chat, "request_id", "id"))
-    digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
+    digest = sha256(plain_json(messages)).hexdigest()
     yield TracedRequest(
         source=source or next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
@@ -311,14 +296,14 @@ def parts_of(
 
 def _time_of(holder: dict[str, Any]) -> datetime | None:
     """The time of a chat or a message, or of its metadata or last part."""
-    found = (held.get(key) for held in _holders(holder) for key in _TIMES)
-    return next((time for value in found if (time := values.read_time(value)) is not None), None)
+    candidates = (held.get(key) for held in _holders(holder) for key in _TIMES)
+    return next((time for value in candidates if (time := values.read_time(value)) is not None), None)
 
 
 def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
     """The first text under a key, of a chat, its metadata, or its messages."""
-    found = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
-    return next(filter(None, found), None)
+    candidates = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
+    return next(filter(None, candidates), None)
 
 
 def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:

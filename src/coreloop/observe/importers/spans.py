@@ -1,6 +1,7 @@
 """Groups the spans of tracing tools by trace and converts each trace into a request."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -10,10 +11,12 @@ from coreloop.base.record_lines import MAX_CHARS
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import UnusableFile
+from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.trace_values import size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
+_BEGINNING: Final = SkippedTrace("beginning of a conversation that goes on in another trace")
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
@@ -52,6 +55,7 @@ class TraceSpan:
     model: str | None = None
     session_id: str | None = None
     scores: tuple[Score, ...] = ()
+    messages: list[dict[str, Any]] = field(default_factory=list)
 
 
 def requests(
@@ -78,8 +82,26 @@ def requests(
             part = replace(part, result=None)  # noqa: PLW2901 - no one looks into it
         spans = traces.setdefault(part.trace_id, {})
         spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
-    for spans in sorted(traces.values(), key=lambda spans: max(map(_end, spans.values()))):
-        yield from _request(source, sorted(spans.values(), key=_start_order))
+    by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
+    ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
+    yield from _whole([part for spans in ordered for part in _request(source, spans)])
+
+
+def _whole(parts: list[TracedRequest | SkippedTrace]) -> Iterator[TracedRequest | SkippedTrace]:
+    """Leave out a trace that ends with a call whose result is in a later one, which has all its calls."""
+    answered: set[int] = set()
+    beginnings: set[str] = set()
+    for part in reversed(parts):
+        if isinstance(part, TracedRequest):
+            so_far = hash(part.question)
+            for call in part.calls:
+                so_far = hash((so_far, call.name, size_bytes(call.args)))
+                answered.update([] if call.unknown else [so_far])
+            if part.calls and part.calls[-1].unknown and part.answer_chars is None and so_far in answered:
+                beginnings.add(part.id)
+    for part in parts:
+        is_beginning = isinstance(part, TracedRequest) and part.id in beginnings
+        yield _BEGINNING if is_beginning else part
 
 
 def _end(span: TraceSpan) -> datetime:
@@ -101,9 +123,12 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     yield from [SkippedTrace("span nested in a span of the same tool")] * (len(tools) - len(outermost))
     rest = [span for span in spans if span.kind != "tool"]
     rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
-    question = next((span.question for span in rest if span.question), None)
     models = [span for span in spans if span.kind == "model"]
-    if not tools and not (question and models):
+    question = next((span.question for span in rest if span.question), None)
+    calls = list(map(_call, outermost))
+    if not all(call.error or call.result is not ... for call in calls) or not calls:
+        calls = _completed(calls, _completed(_told(models), _told(rest)))
+    if not calls and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
     times = [time for span in spans for time in (span.started, span.ended) if time is not None]
@@ -117,9 +142,9 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         ids=(spans[0].trace_id,),
         question=question or "",
         ended=max(times),
-        calls=tuple(map(_call, outermost)),
+        calls=tuple(calls),
         answer_chars=None if answer is None else len(answer),
-        error=next((span.error for span in rest if span.kind != "trace"), None),
+        error=next((span.error for span in rest if _ended_it(span, models, by_id)), None),
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
         session_id=next((span.session_id for span in spans if span.session_id), None),
@@ -127,6 +152,52 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         duration_ms=milliseconds(min(times), max(times)),
         scores=tuple(score for span in spans for score in span.scores),
     )
+
+
+def _ended_it(span: TraceSpan, models: Sequence[TraceSpan], by_id: dict[str, TraceSpan]) -> bool:
+    """Whether an error of a span is its trace's: that of a model before another reply is not."""
+    if span.kind == "model":
+        return span is models[-1]
+    return bool(span.error) and span.kind == "other" and span.parent_id not in by_id
+
+
+def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
+    """The calls in the messages of models, each once: what a model is sent repeats what came before.
+
+    Calls before the last question of a conversation's first span are those of earlier requests.
+    """
+    calls: dict[Hashable, TracedCall] = {}
+    earlier: dict[str | None, int] = {}
+    messages: list[dict[str, Any]] = []
+    for span in spans:
+        is_new = read_messages(span.messages).question is not None
+        messages = span.messages if is_new else [*messages, *span.messages]  # only what is new was sent
+        chat, same = read_messages(messages), Counter[Hashable]()
+        chat.calls.ask(None, "", {})  # has what the user wrote after the last call
+        *asked, _ = chat.calls.all
+        turns = [index for index, call in enumerate(chat.calls.all) if call.user_texts]
+        for call in asked[earlier.setdefault(chat.question, turns[-1] if turns else 0) :]:
+            key = (chat.question, call.name, size_bytes(call.args))
+            same[key] += 1
+            known = calls.get((key, same[key]))
+            if known is None or known.unknown:
+                calls[key, same[key]] = call
+    return list(calls.values())
+
+
+def _completed(calls: list[TracedCall], told: list[TracedCall]) -> list[TracedCall]:
+    """Calls of spans without content, with that of the models' messages if these have as many of a tool."""
+    if not calls:
+        return told
+    for name in {call.name for call in calls}:
+        own, others = ([call for call in side if call.name == name] for side in (calls, told))
+        for call, other in zip(own, others, strict=False) if len(own) == len(others) else ():
+            is_same = not call.args or call.args == other.args
+            call.args = call.args or other.args
+            if is_same and call.result is ... and not call.error and other.unknown != NO_RESULT:
+                call.result, call.result_size_bytes = other.result, other.result_size_bytes
+                call.error, call.unknown = other.error, other.unknown
+    return calls
 
 
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:

@@ -14,11 +14,13 @@ _QUESTION_KEYS: Final = ("question", "query", "prompt", "user_input", "input", "
 _ANSWER_KEYS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
 _NESTED: Final = (
     "messages", "contents", "input", "inputs", "output", "outputs", "choices", "message", "content", "kwargs",
+    "generations",
 )  # fmt: skip
+_BARE: Final = ("tool", "function_call", "function_call_output")  # messages that need no text
 _LONGEST_LITERAL_CHARS: Final = 10_000
 _DEEPEST: Final = 8
-_LEAST_MILLISECONDS: Final = 1e11  # as seconds, the year 5138
-_LEAST_NANOSECONDS: Final = 1e16  # as milliseconds, in some 300,000 years
+# The least number of each unit, per second: in the next larger unit, it is after the year 2286 or 5138.
+_UNITS: Final = ((1e16, 1e9), (1e14, 1e6), (1e11, 1e3), (0, 1))
 _MANY_DIGITS: Final = 20
 
 
@@ -38,7 +40,14 @@ def first(values: Mapping[str, Any], *keys: str) -> Any:
 
 
 def read_time(value: object) -> datetime | None:
-    """Parse a time, in UTC: ISO 8601 (by default UTC), or (milli-, nano-)seconds since 1970."""
+    """Parse a time, in UTC: ISO 8601 (by default UTC), or (milli-, micro-, nano-)seconds since 1970.
+
+    JavaScript's OpenTelemetry writes seconds and nanoseconds, or the halves of a large number.
+    """
+    if isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value):
+        value = value[0] + value[1] / 1e9
+    if isinstance(value, dict) and type(value.get("low")) is int and type(value.get("high")) is int:
+        value = value["high"] * 2**32 + value["low"] % 2**32
     if isinstance(value, str) and value.isdecimal() and len(value) < _MANY_DIGITS:
         value = int(value)
     try:
@@ -46,8 +55,7 @@ def read_time(value: object) -> datetime | None:
             time = datetime.fromisoformat(value)
             return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            unit = 1e9 if value >= _LEAST_NANOSECONDS else 1e3 if value >= _LEAST_MILLISECONDS else 1
-            return datetime.fromtimestamp(value / unit, UTC)
+            return datetime.fromtimestamp(value / next(unit for least, unit in _UNITS if value >= least), UTC)
     except (ValueError, OverflowError, OSError):
         pass
     return None
@@ -128,22 +136,29 @@ def answer_in(value: object) -> str | None:
     return bodies[-1] if bodies else _text_under(value, _ANSWER_KEYS)
 
 
-def messages_in(value: object, depth: int = _DEEPEST) -> Iterator[tuple[str, str]]:
+def messages_in(value: object) -> Iterator[tuple[str, str]]:
     """Yield role and text of every chat message, in order, inside any provider's wrapping."""
+    for message in message_objects(value):
+        role = str(first(message, "role", "type")).lower()
+        yield {"message": "assistant"}.get(role, role), body_text(first(message, "content", "parts"))
+
+
+def message_objects(value: object, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
+    """Yield every chat message, in order, inside any provider's wrapping."""
     if depth < 0:
         return
     if isinstance(value, list):
         for item in value:
-            yield from messages_in(item, depth - 1)
+            yield from message_objects(item, depth - 1)
     elif isinstance(value, dict):
-        role = first(value, "role", "type")
-        body = first(value, "content", "parts")
-        if isinstance(role, str) and isinstance(body, str | list):
-            yield {"message": "assistant"}.get(role.lower(), role.lower()), body_text(body)
+        role, body = first(value, "role", "type"), first(value, "content", "parts", "contents")
+        is_bare = role in _BARE or "tool_calls" in value
+        if isinstance(role, str) and (is_bare or isinstance(body, str | list)):
+            yield value
             return
         for key in _NESTED:
             if isinstance(value.get(key), list | dict):
-                yield from messages_in(value[key], depth - 1)
+                yield from message_objects(value[key], depth - 1)
 
 
 def body_text(body: object) -> str:
@@ -191,14 +206,14 @@ def anthropic_tokens(usage: Any) -> tuple[int, int]:
     """Return the input and output tokens of Anthropic's ``usage``; what a cache held is input, too."""
     if not isinstance(usage, Mapping):
         return 0, 0
-    read = [_tokens(usage.get(name)) for name in _ANTHROPIC_INPUT]
-    return sum(read), _tokens(usage.get("output_tokens"))
+    n_input = 0
+    for name in _ANTHROPIC_INPUT:
+        n_input += _tokens(usage.get(name))
+    return n_input, _tokens(usage.get("output_tokens"))
 
 
 _ANTHROPIC_INPUT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def _tokens(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**40:
-        return value
-    return 0
+    return value if type(value) is int and 0 < value < 2**40 else 0

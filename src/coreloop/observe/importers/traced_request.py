@@ -34,7 +34,9 @@ class TracedRequest:
     ids : tuple of str
         Identify the request in its format, independent of the file.
     ended : datetime
-        With a zone.
+        With a zone; `UNDATED` if the trace does not say.
+    undated : bool
+        Whether ``ended`` is the time of the file, see `coreloop.observe.importers.files.read_each`.
     answer_chars : int or None
         Length of the final answer; None if the trace does not have it.
     scores : tuple of Score
@@ -63,6 +65,7 @@ class TracedRequest:
     parent_id: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    undated: bool = False
 
     @property
     def id(self) -> str:
@@ -92,6 +95,7 @@ _FINAL_CALLS: Final = {
 ID_PREFIX: Final = "imp-"
 TORN: Final = SkippedTrace("torn or not JSON")
 FOREIGN: Final = SkippedTrace("not of this format")
+UNDATED: Final = datetime.fromtimestamp(0, UTC)
 NO_TIME: Final = SkippedTrace("no valid time")
 
 
@@ -157,6 +161,7 @@ def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
     optional = {
         "unknown": NO_ANSWER if answer_chars is None else None,
         "parent_request_id": request.parent_id,
+        "undated": request.undated,
         "input_tokens": request.input_tokens,
         "output_tokens": request.output_tokens,
     }

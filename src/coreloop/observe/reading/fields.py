@@ -76,6 +76,7 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
     omitted_failure: bool | None = None
     omitted_error: str | None = None
     unknown: str | None = None
+    undated: bool | None = None
     origin: str | None = None
     tools_version: str | None = None
     descriptions: str | None = None

@@ -110,6 +110,7 @@ def why_unknown(call: CallFields) -> str | None:
 
 
 CAPTURES: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_A_TIME: Final = '"ts": "2026-04-25T09:30:00Z" beside the messages gives one a time'
 
 
 @dataclass(slots=True)
@@ -126,6 +127,8 @@ class Unseen:
         Failed calls that nothing flags: their results only read like failures.
     requests, calls : Counter of str
         How many of which it is unknown whether they worked, by reason. They count in no rate.
+    undated : int
+        Requests whose traces have no time, so that it is that of their file.
     """
 
     n_requests: int = 0
@@ -133,15 +136,17 @@ class Unseen:
     guessed: int = 0
     requests: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
+    undated: int = 0
 
     @classmethod
-    def of(cls, n_requests: int, omitted: int, n_unknown: int, calls: Mapping[str, int]) -> "Unseen":
+    def of(
+        cls, n_requests: int, omitted: int, n_unknown: int, calls: Mapping[str, int], undated: int = 0
+    ) -> "Unseen":
         """Of counts; for requests, there is one reason. ``calls`` are by `why_unknown`."""
         unknown = Counter(calls)
         guessed = unknown.pop(READS_FAILED, 0)
-        return cls(
-            n_requests, omitted, guessed, Counter({NO_ANSWER: n_unknown} if n_unknown else ()), unknown
-        )
+        requests = Counter({NO_ANSWER: n_unknown} if n_unknown else ())
+        return cls(n_requests, omitted, guessed, requests, unknown, undated)
 
     def lines(self) -> Iterator[str]:
         """What there is to say, a line each."""
@@ -156,6 +161,8 @@ class Unseen:
             yield f"unknown, and in no rate: {', '.join(unknown)}"
         if 2 * self.requests.total() > self.n_requests:  # OpenTelemetry leaves texts out unless asked
             yield f"most answers are unknown; with OpenTelemetry, {CAPTURES}=true captures them"
+        if self.undated:
+            yield f"dates unknown: {number_of(self.undated, 'request')}; {_A_TIME}"
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:

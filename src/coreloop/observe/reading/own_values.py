@@ -5,13 +5,10 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from coreloop.base.error_classes import CLASS_WORDS, MAX_ERROR_CHARS
 from coreloop.base.records import digest64
-
-if TYPE_CHECKING:
-    import msgspec
 
 QUOTES: Final = tuple("'\"`“‘「『«")
 # An unclosed quote runs to the end, since logs cut texts anywhere; an apostrophe within a word, or after a
@@ -105,10 +102,7 @@ def folded(text: str) -> str:
 def _texts(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Each text in the arguments, with the name of its argument."""
     for name, value in args.items():
-        if not _is_raw(value):
-            yield from ((name, text) for text in _texts_in(value))
-        elif b'"' in bytes(value):
-            yield from ((name, text) for text in _texts_in(_decoded(value)))
+        yield from ((name, text) for text in _texts_in(_decoded(value)))
 
 
 def _texts_in(value: Any) -> Iterator[str]:
@@ -127,16 +121,14 @@ def _texts_in(value: Any) -> Iterator[str]:
             rest += part
 
 
-def _is_raw(value: Any) -> bool:
-    """Whether a value is a `msgspec.Raw`, which a collector's server does not have."""
-    return type(value).__name__ == "Raw"
-
-
-def _decoded(raw: "msgspec.Raw") -> Any:
+def _decoded(value: Any) -> Any:
+    """The value that a `msgspec.Raw` holds, which a collector's server does not have; any other as it is."""
+    if type(value).__name__ != "Raw":
+        return value
     import msgspec
 
     try:
-        return msgspec.json.decode(raw)
+        return msgspec.json.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

@@ -12,7 +12,7 @@ import pytest
 from coreloop.admin.checks.diagnosis import Diagnosis
 from coreloop.admin.checks.registry import check_setup
 from github_stand_in import GithubStandIn
-from logs import call, record, write_log
+from logs import call, one_by_one, record, write_log
 from promoting import run_git
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -95,6 +95,11 @@ def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_not(sound: Path):
     assert checked(sound)["records"].level == "ok"
     path.write_bytes(b'{"ts": \n\xff\n')
     assert "can be read as a record" in checked(sound)["records"].message
+
+
+def test_calls_without_sessions_are_a_warning(sound: Path):
+    log(sound, *({**row, "session_hash": None} for row in one_by_one(record())))
+    assert "no line is found from earlier results" in checked(sound)["sessions"].message
 
 
 @pytest.mark.parametrize(

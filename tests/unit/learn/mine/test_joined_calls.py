@@ -57,6 +57,12 @@ def calls(found: Window) -> list[list[tuple[Any, ...]]]:
 
 ORDER = {"id": "W1234567"}
 THREE = (call("find", ORDER), failed("book", ORDER), call("book", ORDER))
+OTHER_THREE = tuple(call(name, {"id": "W7654321"}) for name in ("find", "book", "pay"))
+
+
+def without_session(*clients: Any) -> list[dict[str, Any]]:
+    rows = [{**row, "session_hash": None} for of_client in clients for row in of_client]
+    return sorted(rows, key=lambda row: row["ts"])
 
 
 def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
@@ -81,7 +87,11 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
         ([{**row, "question": "why"} for row in of_session(*THREE)], 3),
         ([{**row, "chunk_len": 10} for row in of_session(*THREE)], 3),
         ([{**row, "rounds": 1} for row in of_session(*THREE)], 3),
-        ([{**row, "session_hash": None} for row in of_session(*THREE)], 3),
+        (without_session(of_session(*THREE)), 1),
+        (without_session(of_session(*THREE, step_s=301)), 3),
+        (without_session(of_session(*THREE), of_session(*OTHER_THREE, start="25T09:30")), 2),
+        (without_session(of_session(*(call("find", {"city": "Oslo"}) for _ in range(3)))), 3),
+        (without_session(*(of_session(*THREE, start=f"25T{hour:02}:00") for hour in (9, 15))), 6),
         ([{**row, "tool_calls": row["tool_calls"] * 2} for row in of_session(*THREE)], 3),
         (of_session(*(call("find") for _ in range(MAX_CALLS + 2))), 2),
         (
@@ -100,7 +110,11 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
         "with a question",
         "with an answer",
         "with a model's reply",
-        "without a session",
+        "without a session, of the same identifiers",
+        "without a session, more than five minutes apart",
+        "without a session, two clients at once",
+        "without a session and identifiers",
+        "without a session, what many ask about all day",
         "several calls in a record",
         "more than a request may have",
         "other descriptions",

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -72,18 +71,6 @@ def test_oldest_request_of_too_many_has_lost_its_end_and_is_counted(
     assert (record["question"], record["error"]) == ("lost", UNFINISHED)
     assert record["tool_calls"][0]["error"] == NO_RESULT
     assert counted("never_ended", before) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_child_of_a_fork_does_not_write_its_parents_requests(tmp_path: Path) -> None:
-    request = AdaptedRequest("the parent's", data_dir=tmp_path)
-    child = os.fork()
-    if not child:
-        request.end()
-        os._exit(len(records(tmp_path)))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    request.end()
-    assert len(records(tmp_path)) == 1
 
 
 class Hostile:

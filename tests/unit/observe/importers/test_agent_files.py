@@ -1,8 +1,6 @@
 """The same four requests in every format of agents' files; and files that are named, but not read."""
 
 import json
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,14 +9,12 @@ from agent_traces import ARGS, REQUESTS, WRITERS, codex
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.agent_files import AGENT_FORMATS
 from coreloop.observe.importers.files import find_trace_files
-from coreloop.observe.importers.recognition import MAY_LACK_TIMES, Recognised, recognise
+from coreloop.observe.importers.recognition import Recognised, recognise
 from foreign_traces import recorded, requests, skips, write_lines
 
 
 def sorted_by_format(*paths: Path) -> Recognised:
     readers = {name: importer.read for name, importer in importers().items()}
-    for name in MAY_LACK_TIMES:
-        readers[name] = partial(readers[name], undated=datetime(2026, 4, 25, tzinfo=UTC))
     return recognise(find_trace_files(paths, (), now_s=0), readers)
 
 
@@ -59,7 +55,7 @@ def test_a_session_of_codex_that_goes_on_in_another_file_counts_its_turns_once(t
         pytest.param(b"name,start_time,parent_id\na,b,c\n", "is a table (CSV)", id="CSV"),
         pytest.param(b"# aider chat started at 2026-04-25", "is a chat history of Aider", id="Aider"),
         pytest.param(b'{"log": {"entries": [{"request": {}}]}}', "is a HAR archive", id="HAR"),
-        pytest.param(b'{"data": [{"traceID": "a", "spans": []}]}', "is traces of Jaeger", id="Jaeger"),
+        pytest.param(b"up\n{\n  resource: {\n    a: 1", "is the console's output of Open", id="JavaScript"),
         pytest.param(b'{"custom_id": "a", "response": {"body": {}}}', "is a batch of OpenAI", id="batch"),
         pytest.param(b'{"request_id": "a", "tool_calls": []}', "is records of coreloop", id="records"),
         pytest.param(

@@ -116,6 +116,12 @@ def test_a_call_that_a_person_refused_did_not_fail(file: Path, said: str) -> Non
     assert request.answer_chars == 11
 
 
+@pytest.mark.parametrize(("tool", "ok"), [("Bash", True), ("mcp__shop__refund", False)])
+def test_only_results_of_servers_are_judged_by_their_texts(file: Path, tool: str, ok: bool) -> None:
+    session = Session().user("q").calls(tool).result("Error: of the log").says("done")
+    assert recorded(_only(file, session))["tool_calls"][0]["ok"] is ok
+
+
 @pytest.mark.parametrize(
     "session",
     [

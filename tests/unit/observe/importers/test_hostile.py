@@ -23,10 +23,36 @@ _CHAT = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": '[{"role": "u
 _TOOL = {"gen_ai.tool.name": "show", "gen_ai.tool.call.arguments": {"axis": "배당", "n": [1]}}
 _STATUS = {"status": {"code": 2, "message": "no"}, "parentSpanId": "m"}
 _TIMES = {"startTime": "2026-04-25T09:00:01Z", "endTime": "2026-04-25T09:00:02Z"}
+_NUMBERED = {
+    "context": {"trace_id": "t", "span_id": "s"},
+    "start_time": [1_777_000_000, 0],
+    "duration": 5,
+    "parent": [{"spanID": "x"}],
+    "attributes": {
+        "llm": {
+            "input_messages": [{"message.role": "user", "message.tool_calls": [{"tool_call": {"id": "c"}}]}]
+        },
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.completion.0.tool_calls.0.name": "show",
+        "events": [{"event.name": "gen_ai.choice", "message": {"tool_calls": [{"id": "d"}]}}],
+    },
+    "events": [{"name": "gen_ai.tool.message", "attributes": {"content": "x", "id": "c"}}],
+}
 SOUND: dict[str, Any] = {
     **{name: writer() for name, writer in WRITERS.items()},
     "claude-code": Session().user("왜?").calls("Read", {"a": 1}).result("x", is_error=True).says("so").lines,
-    "otlp": [otlp(span("m", _CHAT), span("a", _TOOL, at=1, **_STATUS))],
+    "otlp": [otlp(span("m", _CHAT), span("a", _TOOL, at=1, **_STATUS)), _NUMBERED],
+    "langsmith": [
+        {
+            "id": "a",
+            "run_type": "tool",
+            "inputs": {"axis": "배당"},
+            "outputs": {"output": {"type": "tool", "content": "x", "status": "error"}},
+            "feedback_stats": {"exact": {"avg": 1}},
+            "start_time": "2026-04-25T09:00:01Z",
+            "child_runs": [{"id": "b", "run_type": "llm", "inputs": _CHAT, "error": "E('x')"}],
+        }
+    ],
     "langfuse": [
         {
             "trace": {"id": "t", "timestamp": "2026-04-25T09:00:00Z", "input": "왜?", "output": "so"},
@@ -97,7 +123,9 @@ SOUND: dict[str, Any] = {
                     "scores": {"exact": {"value": "C"}},
                     "output": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
                     "attachments": {"a": "x"},
+                    "events_data": {"messages": [{"role": "user", "content": "왜?"}]},
                     "events": [
+                        {"event": "model", "input_refs": [[0, 1]], "output": {"choices": []}},
                         {
                             "event": "tool",
                             "function": "show",

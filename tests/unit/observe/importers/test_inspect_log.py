@@ -93,6 +93,24 @@ def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str
     assert (judgment and judgment["verdict"]) == verdict
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"events": [{"input": _messages()[:3], "output": _messages()[3]}]}, id="in an event"),
+        pytest.param(
+            {
+                "events_data": {"messages": [{"role": "system", "content": "be kind"}, *_messages()]},
+                "events": [{"input": [], "input_refs": [[0, 1], [1, 4], "x"]}, {"input": _messages()[:1]}],
+            },
+            id="in a pool",
+        ),
+    ],
+)
+def test_dropped_messages_are_read_from_the_events_of_models(tmp_path: Path, more: dict[str, Any]) -> None:
+    [call] = _only(tmp_path, messages=[], **more).calls
+    assert (call.name, call.args, call.result, call.unknown) == ("show", {"topic": "배당"}, "100원", None)
+
+
 def test_attachments_are_replaced_by_their_text(tmp_path: Path) -> None:
     request = _only(
         tmp_path,

@@ -125,3 +125,23 @@ def test_lines_that_are_messages_are_a_chat_for_each_session(tmp_path: Path) -> 
         ("a", "why?", 2),
         ("b", "why?", 2),
     ]
+
+
+def test_conversation_that_is_saved_at_each_step_counts_once(tmp_path: Path) -> None:
+    other = {"role": "user", "content": "how?"}
+    steps = [
+        [ASKED],
+        [other],
+        [ASKED, REPLY],
+        [ASKED, REPLY, other],
+        [ASKED, REPLY, other, REPLY],
+        [ASKED, other],
+    ]
+    lines = [{"ts": TS, "messages": messages} for messages in steps]
+    lines[2] = {"ts": TS, "request": {"messages": [ASKED]}, "response": {**REPLY, "annotations": []}}
+    read = requests("openai-chat", write_lines(tmp_path / "chats.jsonl", lines))
+    assert sorted((request.question, request.rounds) for request in read) == [
+        ("how?", 0),
+        ("why?", 0),
+        ("why?", 2),
+    ]

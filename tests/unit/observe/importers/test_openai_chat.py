@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +90,7 @@ def test_file_may_hold_its_chats_in_lists_and_objects(
     path = tmp_path / "대화 기록.json"
     path.write_text(json.dumps(form(chats), indent=2), encoding="utf-8", newline=newline)
     files = find_trace_files([path], openai_chat.SUFFIXES, now_s=0.0)
-    parts = openai_chat.read(files, undated=datetime(2026, 4, 25, tzinfo=UTC))
+    parts = openai_chat.read(files)
     read = [part for part in parts if isinstance(part, TracedRequest)]
     assert [request.question for request in read] == ["질문 0", "질문 1"]
     assert [len(request.calls) for request in read] == [1, 1]
@@ -214,9 +213,12 @@ def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], 
     ("value", "reason"),
     [
         ({"messages": [], "ts": TS}, "list without a message"),
-        ({"messages": [says("?")]}, "no valid time"),
         ({"messages": "?"}, "not of this format"),
         ("{torn", "torn or not JSON"),
+        (
+            '{"messages": [{"role": "user", "content": ' + "[" * 1000 + "]" * 1000 + "}]}",
+            "list without a message",
+        ),
     ],
 )
 def test_anything_but_a_request_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
