@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
+from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import Session, read, recorded, requests, skips, write_lines
@@ -89,6 +91,8 @@ def test_a_session_that_was_copied_has_the_same_ids(tmp_path: Path) -> None:
     original = requests("claude-code", write_lines(tmp_path / "a.jsonl", lines))
     other = requests("claude-code", write_lines(tmp_path / "b.jsonl", resumed))
     assert original[0].id == other[0].id
+    report = land([*original, *other], tmp_path / "records", Settings())
+    assert (report.records, report.added, report.already_there) == (1, 1, 1)
 
 
 def test_an_interruption_by_the_user_is_an_error(file: Path) -> None:
