@@ -89,8 +89,12 @@ class _Turn:
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read the turns of session files; unfinished turns are skipped until the next import."""
-    yield from read_each(files, partial(_read_file, parents={}))
+    """Read the turns of session files; unfinished turns are skipped until the next import.
+
+    Of copies of a session, the longest is read first: in a shorter one, the last turn may lack its end.
+    """
+    longest_first = sorted(files, key=lambda file: file.size_bytes, reverse=True)
+    yield from read_each(longest_first, partial(_read_file, parents={}))
 
 
 def _read_file(

@@ -11,6 +11,7 @@ from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, read, recorded, requests, skips, write_lines
 
 
@@ -93,6 +94,15 @@ def test_a_session_that_was_copied_has_the_same_ids(tmp_path: Path) -> None:
     assert original[0].id == other[0].id
     report = land([*original, *other], tmp_path / "records", Settings())
     assert (report.records, report.added, report.already_there) == (1, 1, 1)
+
+
+def test_of_copies_of_a_session_the_longest_counts(tmp_path: Path) -> None:
+    lines = Session().user("q").calls("Read", id="a").result("x", id="a").calls("Read", id="b").lines
+    copies = [write_lines(tmp_path / f"{n}.jsonl", lines[:n]) for n in (2, 3, 4)]
+    land(read("claude-code", *copies), tmp_path / "records", Settings())
+    [line] = read_lines(tmp_path / "records" / "2026-04-25.jsonl")
+    assert isinstance(line, RecordLine)
+    assert len(line.calls) == 2
 
 
 def test_an_interruption_by_the_user_is_an_error(file: Path) -> None:
@@ -204,7 +214,7 @@ def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path) -> Non
     session.result("there", id="t-9").says("done", stop_reason="end_turn")
     session.lines[4]["toolUseResult"] = {"agentId": "a1"}
     files = _with_agent(tmp_path, session, _LOOKED_UP)
-    inner, first, outer = requests("claude-code", *files)
+    first, outer, inner = requests("claude-code", *files)
     assert (inner.question, [call.name for call in inner.calls]) == ("look it up", ["Grep"])
     assert (inner.parent_id, inner.session_id) == (outer.id, "s-1")
     assert (first.parent_id, outer.parent_id) == (None, None)
