@@ -353,11 +353,8 @@ def _is_text_part(part: Any) -> bool:
     return type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str
 
 
-class SessionSources:
+class SessionSources(dict[object, Sources]):
     """Memories of sessions; the least recently used are forgotten first."""
-
-    def __init__(self) -> None:
-        self._memories: dict[object, Sources] = {}
 
     def open(self, session: object, now_s: float) -> Sources:
         """Return the memory of a session, creating it if absent.
@@ -369,17 +366,17 @@ class SessionSources:
         now_s : float
             Seconds of a monotonic clock.
         """
-        memory = self._memories.pop(session, None)
+        memory = self.pop(session, None)
         if memory is None:
             memory = Sources(now_s)
-            while len(self._memories) >= SESSIONS or self._n_leaves() > PROCESS_LEAVES:
-                self._memories.pop(next(iter(self._memories)), None)
+            while len(self) >= SESSIONS or self._n_leaves() > PROCESS_LEAVES:
+                self.pop(next(iter(self)), None)
         memory.use(now_s)
-        self._memories[session] = memory
+        self[session] = memory
         return memory
 
     def _n_leaves(self) -> int:
-        return sum(map(len, list(self._memories.values())))
+        return sum(map(len, list(self.values())))
 
 
 SESSION_SOURCES: Final = SessionSources()

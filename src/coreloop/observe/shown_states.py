@@ -48,17 +48,8 @@ class Compared(NamedTuple):
     fields: frozenset[str] = frozenset()
 
 
-class ShownObjects:
+class ShownObjects(dict[int, Shown]):
     """The objects that results showed, by the hashes of what identifies them."""
-
-    def __init__(self) -> None:
-        self._objects: dict[int, Shown] = {}
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def get(self, number: int) -> Shown | None:
-        return self._objects.get(number)
 
     def note(self, node: dict[Any, Any], key: object, asked_for: list[int]) -> None:
         """Note an object of a result, in a single loop: a call per field doubles the time.
@@ -94,10 +85,10 @@ class ShownObjects:
                 self._add(number, fields)
 
     def _add(self, number: int, fields: Shown) -> None:
-        known = self._objects.get(number)
+        known = self.get(number)
         if known is not None and not known.keys() <= fields.keys() and len(known) < _MAX_FIELDS:
             fields = {**known, **fields}
-        self._objects[number] = fields
+        self[number] = fields
 
 
 def numbers_of(values: Iterable[object]) -> list[int]:
