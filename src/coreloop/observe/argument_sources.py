@@ -14,12 +14,12 @@ from unicodedata import normalize
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
+from coreloop.observe.case_keys import identifying_texts
 from coreloop.observe.shown_states import (
     CONTAINERS,
     Compared,
     ShownObjects,
     State,
-    numbers_of,
     saw,
 )
 
@@ -140,7 +140,7 @@ class Sources:
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
         states = saw(args, self._shown, compared) if compared else {}
-        identifiers = numbers_of(args.values()) if names_objects else None
+        identifiers = [*dict.fromkeys(map(hash, identifying_texts(args.values())))] if names_objects else None
         return Lookup(paths_by_name or None, echoes, identifiers, states)
 
     def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None] | None) -> Lookup:

@@ -43,25 +43,8 @@ _DATE: Final = re.compile(
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 
 
-def identifiers(values: Iterable[object], key: bytes) -> list[str]:
-    """Hash the identifiers among arguments' values.
-
-    Parameters
-    ----------
-    values : iterable
-        Plain JSON values, lists and objects included; keys of objects are not read.
-    key : bytes
-        From `case_key`.
-
-    Returns
-    -------
-    list of str
-        8 hex digits each, in the order of the values.
-    """
-    return list(dict.fromkeys(_hash(text, key) for text in identifying_texts(values)))
-
-
-def _hash(text: str, key: bytes) -> str:
+def hash_identifier(text: str, key: bytes) -> str:
+    """Return 8 hex digits for an identifier, with a key from `case_key`."""
     return blake2b(text.encode("utf-8", "replace"), key=_secret(key), digest_size=4).hexdigest()
 
 
@@ -84,7 +67,7 @@ class RequestIdentifiers(dict[str, tuple[bool, int]]):
         Among equals, the first in the request.
         """
         chosen = sorted(self, key=lambda text: (not self[text][0], -self[text][1]))
-        return [_hash(text, key) for text in chosen[:MAX_IDENTIFIERS]]
+        return [hash_identifier(text, key) for text in chosen[:MAX_IDENTIFIERS]]
 
 
 @lru_cache(maxsize=1024)
@@ -138,11 +121,8 @@ def case_key(audit_dir: Path) -> bytes:
         The file cannot be read or created.
     """
     variable = os.environ.get(VARIABLE, "").strip()
-    return variable.encode("utf-8", "replace") if variable else _file_key(audit_dir)
-
-
-@lru_cache(maxsize=32)
-def _file_key(audit_dir: Path) -> bytes:
+    if variable:
+        return variable.encode("utf-8", "replace")
     path = audit_dir / FILE_NAME
     with suppress(FileNotFoundError):
         return path.read_bytes().strip()

@@ -3,11 +3,11 @@
 Memory holds hashes of short texts. Only a text that the tool's own source compares with leaves this module.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from coreloop.observe.case_keys import identifying_texts, is_identifier
+from coreloop.observe.case_keys import is_identifier
 
 # A state is a word; longer texts are prose, and would fill the line.
 LITERAL_CHARS: Final = 40
@@ -89,11 +89,6 @@ class ShownObjects(dict[int, Shown]):
         if known is not None and not known.keys() <= fields.keys() and len(known) < _MAX_FIELDS:
             fields = {**known, **fields}
         self[number] = fields
-
-
-def numbers_of(values: Iterable[object]) -> list[int]:
-    """Hashes of the identifiers among a call's arguments, each once."""
-    return list(dict.fromkeys(map(hash, identifying_texts(values))))
 
 
 def saw(args: Mapping[str, object], memory: ShownObjects, compared: Compared) -> dict[str, dict[str, State]]:
