@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from coreloop.observe.importers import Read, importers
 from coreloop.observe.importers.agent_files import AGENT_FORMATS, has
+from coreloop.observe.importers.claude_code import NAME as CLAUDE_CODE
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents
 from coreloop.observe.importers.openai_chat import NAME as CHAT
 from coreloop.observe.importers.trace_values import decode_trace
@@ -22,6 +23,7 @@ MAY_LACK_TIMES: Final = (CHAT, *(agent.NAME for agent in AGENT_FORMATS))
 """Importers of requests that may have no time; their ``read`` takes one for those."""
 _HEAD_BYTES: Final = 1 << 18
 _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
+_SESSION: Final = "sessionId uuid message.role"  # of Claude Code
 # Parts of a beginning that are read in search of a request.
 _MAX_PARTS: Final = 20_000
 _LINES: Final = 'write {"messages": […], "ts": …} lines'
@@ -123,6 +125,8 @@ def _format_of(file: TraceFile, readers: Mapping[str, Read]) -> tuple[str, str] 
     if not head.strip():
         return "is empty"
     objects = list(_objects(read_documents(io.BytesIO(head))))
+    if any(has(item, _SESSION) for item in objects):  # before the others: there are thousands of them
+        return CLAUDE_CODE, CLAUDE_CODE
     for agent in AGENT_FORMATS:
         own = objects if agent.documents is read_documents else _objects(agent.documents(io.BytesIO(head)))
         if any(map(agent.owns, own)):
