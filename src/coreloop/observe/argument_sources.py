@@ -14,12 +14,12 @@ from unicodedata import normalize
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
+from coreloop.observe.case_keys import identifying_texts
 from coreloop.observe.shown_states import (
     CONTAINERS,
     Compared,
     ShownObjects,
     State,
-    numbers_of,
     saw,
 )
 
@@ -142,7 +142,7 @@ class Sources:
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
         states = saw(args, self._shown, compared) if compared else {}
-        identifiers = numbers_of(args.values()) if names_objects else None
+        identifiers = [*dict.fromkeys(map(hash, identifying_texts(args.values())))] if names_objects else None
         return Lookup(paths_by_name or None, echoes, identifiers, states)
 
     def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None] | None) -> Lookup:
@@ -356,11 +356,8 @@ def _is_text_part(part: Any) -> bool:
     return type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str
 
 
-class SessionSources:
+class SessionSources(dict[object, Sources]):
     """Memories of sessions; the least recently used are forgotten first."""
-
-    def __init__(self) -> None:
-        self._memories: dict[object, Sources] = {}
 
     def open(self, session: object, now_s: float) -> Sources:
         """Return the memory of a session, creating it if absent.
@@ -372,17 +369,17 @@ class SessionSources:
         now_s : float
             Seconds of a monotonic clock.
         """
-        memory = self._memories.pop(session, None)
+        memory = self.pop(session, None)
         if memory is None:
             memory = Sources(now_s)
-            while len(self._memories) >= SESSIONS or self._n_leaves() > PROCESS_LEAVES:
-                self._memories.pop(next(iter(self._memories)), None)
+            while len(self) >= SESSIONS or self._n_leaves() > PROCESS_LEAVES:
+                self.pop(next(iter(self)), None)
         memory.use(now_s)
-        self._memories[session] = memory
+        self[session] = memory
         return memory
 
     def _n_leaves(self) -> int:
-        return sum(map(len, list(self._memories.values())))
+        return sum(map(len, list(self.values())))
 
 
 SESSION_SOURCES: Final = SessionSources()

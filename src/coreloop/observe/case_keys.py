@@ -43,36 +43,13 @@ _DATE: Final = re.compile(
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 
 
-def identifiers(values: Iterable[object], key: bytes) -> list[str]:
-    """Hash the identifiers among arguments' values.
-
-    Parameters
-    ----------
-    values : iterable
-        Plain JSON values, lists and objects included; keys of objects are not read.
-    key : bytes
-        From `case_key`.
-
-    Returns
-    -------
-    list of str
-        8 hex digits each, in the order of the values.
-    """
-    return list(dict.fromkeys(_hash(text, key) for text in identifying_texts(values)))
-
-
-def _hash(text: str, key: bytes) -> str:
+def hash_identifier(text: str, key: bytes) -> str:
+    """Return 8 hex digits for an identifier, with a key from `case_key`."""
     return blake2b(text.encode("utf-8", "replace"), key=_secret(key), digest_size=4).hexdigest()
 
 
-class RequestIdentifiers:
-    """The identifiers of a request, from which those that name its customer are chosen first."""
-
-    def __init__(self) -> None:
-        self._ranks: dict[str, tuple[bool, int]] = {}
-
-    def __len__(self) -> int:
-        return len(self._ranks)
+class RequestIdentifiers(dict[str, tuple[bool, int]]):
+    """The identifiers of a request: whether each names its customer, and how many calls have it."""
 
     def add(self, args: Mapping[str, object]) -> None:
         """Note the identifiers in a call's arguments."""
@@ -81,16 +58,16 @@ class RequestIdentifiers:
             for text in identifying_texts((value,)):
                 of_call[text] = of_call.get(text, False) or _names_customer(name)
         for text, is_customer in of_call.items():
-            was_customer, n_calls = self._ranks.get(text, (False, 0))
-            self._ranks[text] = was_customer or is_customer, n_calls + 1
+            was_customer, n_calls = self.get(text, (False, 0))
+            self[text] = was_customer or is_customer, n_calls + 1
 
     def case(self, key: bytes) -> list[str]:
         """At most `MAX_IDENTIFIERS` hashes, whatever the key: of customers, then of those in most calls.
 
         Among equals, the first in the request.
         """
-        chosen = sorted(self._ranks, key=lambda text: (not self._ranks[text][0], -self._ranks[text][1]))
-        return [_hash(text, key) for text in chosen[:MAX_IDENTIFIERS]]
+        chosen = sorted(self, key=lambda text: (not self[text][0], -self[text][1]))
+        return [hash_identifier(text, key) for text in chosen[:MAX_IDENTIFIERS]]
 
 
 @lru_cache(maxsize=1024)
@@ -144,11 +121,8 @@ def case_key(audit_dir: Path) -> bytes:
         The file cannot be read or created.
     """
     variable = os.environ.get(VARIABLE, "").strip()
-    return variable.encode("utf-8", "replace") if variable else _file_key(audit_dir)
-
-
-@lru_cache(maxsize=32)
-def _file_key(audit_dir: Path) -> bytes:
+    if variable:
+        return variable.encode("utf-8", "replace")
     path = audit_dir / FILE_NAME
     with suppress(FileNotFoundError):
         return path.read_bytes().strip()

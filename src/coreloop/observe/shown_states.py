@@ -3,11 +3,11 @@
 Memory holds hashes of short texts. Only a text that the tool's own source compares with leaves this module.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from coreloop.observe.case_keys import identifying_texts, is_identifier
+from coreloop.observe.case_keys import is_identifier
 
 # A state is a word; longer texts are prose, and would fill the line.
 LITERAL_CHARS: Final = 40
@@ -48,17 +48,8 @@ class Compared(NamedTuple):
     fields: frozenset[str] = frozenset()
 
 
-class ShownObjects:
+class ShownObjects(dict[int, Shown]):
     """The objects that results showed, by the hashes of what identifies them."""
-
-    def __init__(self) -> None:
-        self._objects: dict[int, Shown] = {}
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def get(self, number: int) -> Shown | None:
-        return self._objects.get(number)
 
     def note(self, node: dict[Any, Any], key: object, asked_for: list[int]) -> None:
         """Note an object of a result, in a single loop: a call per field doubles the time.
@@ -94,15 +85,10 @@ class ShownObjects:
                 self._add(number, fields)
 
     def _add(self, number: int, fields: Shown) -> None:
-        known = self._objects.get(number)
+        known = self.get(number)
         if known is not None and not known.keys() <= fields.keys() and len(known) < _MAX_FIELDS:
             fields = {**known, **fields}
-        self._objects[number] = fields
-
-
-def numbers_of(values: Iterable[object]) -> list[int]:
-    """Hashes of the identifiers among a call's arguments, each once."""
-    return list(dict.fromkeys(map(hash, identifying_texts(values))))
+        self[number] = fields
 
 
 def saw(args: Mapping[str, object], memory: ShownObjects, compared: Compared) -> dict[str, dict[str, State]]:

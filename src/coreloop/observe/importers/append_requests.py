@@ -143,12 +143,14 @@ def land(
     report, sessions, log = ImportReport(), SessionSources(), _log(folder, settings, root)
     unwritten = "cannot be written ({strerror}); run it again to add the missing records"
     with locked(folder), closing(log.journal):
-        known = _imported_ids(folder)
+        known, read = _imported_ids(folder), set[str]()
         for part in parts:
             if not isinstance(part, TracedRequest):
                 _count_skipped(report, part)
                 continue
-            _count(report, part)
+            if part.id not in read:  # a session that was resumed has its beginning in two files
+                _count(report, part)
+                read.add(part.id)
             if part.id in known:
                 report.already_there += 1
                 _sources_of(part, sessions).mark_incomplete()

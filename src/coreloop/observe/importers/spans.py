@@ -87,21 +87,19 @@ def requests(
     yield from _whole([part for spans in ordered for part in _request(source, spans)])
 
 
-def _whole(parts: list[TracedRequest | SkippedTrace]) -> Iterator[TracedRequest | SkippedTrace]:
+def _whole(parts: list[TracedRequest | SkippedTrace]) -> list[TracedRequest | SkippedTrace]:
     """Leave out a trace that ends with a call whose result is in a later one, which has all its calls."""
     answered: set[int] = set()
-    beginnings: set[str] = set()
-    for part in reversed(parts):
-        if isinstance(part, TracedRequest):
+    for index in range(len(parts) - 1, -1, -1):
+        part = parts[index]
+        if isinstance(part, TracedRequest) and part.calls:
             so_far = hash(part.question)
             for call in part.calls:
                 so_far = hash((so_far, call.name, size_bytes(call.args)))
                 answered.update([] if call.unknown else [so_far])
-            if part.calls and part.calls[-1].unknown and part.answer_chars is None and so_far in answered:
-                beginnings.add(part.id)
-    for part in parts:
-        is_beginning = isinstance(part, TracedRequest) and part.id in beginnings
-        yield _BEGINNING if is_beginning else part
+            if part.calls[-1].unknown and part.answer_chars is None and so_far in answered:
+                parts[index] = _BEGINNING
+    return parts
 
 
 def _end(span: TraceSpan) -> datetime:

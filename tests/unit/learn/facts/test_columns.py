@@ -11,7 +11,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import MineSettings, read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.mine.folder import MiningOptions, open_mining
-from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, identifiers
+from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, hash_identifier
 from logs import call, line, record, write_log
 from rows import each_row
 
@@ -46,7 +46,7 @@ def test_the_case_is_what_the_collector_would_choose_whatever_the_key(key: bytes
     rows = _requests(record(tool_calls=[call("t", one) for one in args]), key=key)
     assert rows["case"].to_list() == [_numbers(expected.case(key))]
     chosen = ["ann_42", "order-20", "order-25", *(f"order-{number}" for number in range(5))]
-    assert rows["case"].to_list() == [_numbers(identifiers(chosen, key))]
+    assert rows["case"].to_list() == [_numbers([hash_identifier(text, key) for text in chosen])]
 
 
 @each_row(
@@ -77,10 +77,10 @@ def test_a_session_uses_the_key_of_the_project_and_makes_none(tmp_path: Path):
     workspace = Workspace(tmp_path, Settings())
     log = workspace.records_dir / "2026-04-25.jsonl"
     write_log(log, [record(tool_calls=[call("t", {"a": "order-1"})])])
-    assert _cases(workspace) == [_numbers(identifiers(["order-1"], b""))]
+    assert _cases(workspace) == [_numbers([hash_identifier("order-1", b"")])]
     assert not (workspace.audit_dir / FILE_NAME).exists()
     key = case_key(workspace.audit_dir)
-    assert _cases(workspace) == [_numbers(identifiers(["order-1"], key))]
+    assert _cases(workspace) == [_numbers([hash_identifier("order-1", key)])]
 
 
 def _cases(workspace: Workspace) -> list[list[int]]:

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
+from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, read, recorded, requests, skips, write_lines
 
 
@@ -44,7 +47,10 @@ def test_a_result_never_reaches_back_into_an_earlier_turn(file: Path) -> None:
 @pytest.mark.parametrize(
     ("noise", "reason"),
     [
-        pytest.param({"text": "Warmup", "isSidechain": True}, "message of a sub-agent", id="warm-up"),
+        pytest.param({"text": "Warmup", "isSidechain": True}, "command or notification", id="warm-up"),
+        pytest.param(
+            {"text": "x", "isSidechain": True, "agentId": "a1"}, "message of a sub-agent", id="sub-agent"
+        ),
         pytest.param(
             {"text": "Base directory: /x", "isMeta": True}, "message not typed by the user", id="meta"
         ),
@@ -86,6 +92,17 @@ def test_a_session_that_was_copied_has_the_same_ids(tmp_path: Path) -> None:
     original = requests("claude-code", write_lines(tmp_path / "a.jsonl", lines))
     other = requests("claude-code", write_lines(tmp_path / "b.jsonl", resumed))
     assert original[0].id == other[0].id
+    report = land([*original, *other], tmp_path / "records", Settings())
+    assert (report.records, report.added, report.already_there) == (1, 1, 1)
+
+
+def test_of_copies_of_a_session_the_longest_counts(tmp_path: Path) -> None:
+    lines = Session().user("q").calls("Read", id="a").result("x", id="a").calls("Read", id="b").lines
+    copies = [write_lines(tmp_path / f"{n}.jsonl", lines[:n]) for n in (2, 3, 4)]
+    land(read("claude-code", *copies), tmp_path / "records", Settings())
+    [line] = read_lines(tmp_path / "records" / "2026-04-25.jsonl")
+    assert isinstance(line, RecordLine)
+    assert len(line.calls) == 2
 
 
 def test_an_interruption_by_the_user_is_an_error(file: Path) -> None:
@@ -197,10 +214,29 @@ def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path) -> Non
     session.result("there", id="t-9").says("done", stop_reason="end_turn")
     session.lines[4]["toolUseResult"] = {"agentId": "a1"}
     files = _with_agent(tmp_path, session, _LOOKED_UP)
-    inner, first, outer = requests("claude-code", *files)
+    first, outer, inner = requests("claude-code", *files)
     assert (inner.question, [call.name for call in inner.calls]) == ("look it up", ["Grep"])
     assert (inner.parent_id, inner.session_id) == (outer.id, "s-1")
     assert (first.parent_id, outer.parent_id) == (None, None)
+
+
+def test_tasks_between_the_lines_of_an_older_session_are_requests_inside_their_turn(file: Path) -> None:
+    session = Session().user("q").calls("Task", id="t-9")
+    tasks = [
+        Session(name).user(f"do {name}").calls("Grep").result("no", is_error=name == "b").says("done").lines
+        for name in "ab"
+    ]
+    for task in tasks:
+        for before, line in zip([None, *task], task, strict=False):
+            line |= {"isSidechain": True, "parentUuid": before and before["uuid"], "sessionId": "s-1"}
+    session.lines += [line for both in zip(*tasks, strict=True) for line in both]
+    write_lines(file, session.result("there", id="t-9").says("done").lines)
+    outer, *inner = requests("claude-code", file)
+    assert [call.name for call in outer.calls] == ["Task"]
+    assert [(task.question, task.calls[0].error, task.parent_id, task.session_id) for task in inner] == [
+        ("do a", None, outer.id, "s-1"),
+        ("do b", "no", outer.id, "s-1"),
+    ]
 
 
 def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(tmp_path: Path) -> None:
