@@ -187,6 +187,29 @@ def test_a_name_in_a_text_of_json_and_a_given_name_are_taken_out(run: Run, tmp_p
     assert "민수" not in shown
 
 
+def test_calls_of_an_mcp_log_are_one_request_where_all_their_identifiers_are(
+    run: Run, tmp_path: Path
+) -> None:
+    log = []
+    for n, (tool, order, text) in enumerate(
+        [
+            ("find", "W1000001", "found"),
+            ("find", "W1000002", "found"),
+            ("book", "W1000001", "no reason"),
+            ("book", "W1000002", "done"),
+            ("book", "W1000001", "done"),
+        ]
+    ):
+        about = {"jsonrpc": "2.0", "id": n, "timestamp": f"2026-11-01T09:00:0{n}Z"}
+        params = {"name": tool, "arguments": {"order_id": order}}
+        result = {"content": [{"type": "text", "text": text}], "isError": text == "no reason"}
+        log += [{**about, "method": "tools/call", "params": params}, {**about, "result": result}]
+    shown = run(write_lines(tmp_path / "log.jsonl", log)).stdout
+    assert "2 requests, 0 failed; 5 calls of 2 tools, 1 failed" in shown
+    assert "1     0          1  book: no reason" in shown
+    assert "sessions: without one, no line is found from earlier results" in shown
+
+
 def test_folder_without_traces_is_refused_with_the_reason(run: Run, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "traces" / "other.jsonl", [{"level": "info"}])
     (tmp_path / "traces" / "more.json").touch()

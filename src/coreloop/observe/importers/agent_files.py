@@ -78,6 +78,7 @@ class AgentFormat:
         return replace(
             request,
             error=text(chat.get("error")) or request.error,
+            is_call=self.parts is _mcp,
             duration_ms=milliseconds(chat["began"], request.ended),
             parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
         )

@@ -37,6 +37,8 @@ class TracedRequest:
         With a zone; `UNDATED` if the trace does not say.
     undated : bool
         Whether ``ended`` is the time of the file, see `coreloop.observe.importers.files.read_each`.
+    is_call : bool
+        Whether it is a call as a server of tools sees it: its record has no answer and no rounds.
     answer_chars : int or None
         Length of the final answer; None if the trace does not have it.
     scores : tuple of Score
@@ -66,6 +68,7 @@ class TracedRequest:
     input_tokens: int | None = None
     output_tokens: int | None = None
     undated: bool = False
+    is_call: bool = False
 
     @property
     def id(self) -> str:
@@ -153,10 +156,10 @@ def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
     answer_chars = request.answer_chars
     if request.calls and request.calls[-1].unknown == FINAL:
         answer_chars = sum(len(text_of(value)) for value in request.calls[-1].args.values())
-    record["chunk_len"] = answer_chars
+    record["chunk_len"] = None if request.is_call else answer_chars
     record["error"] = error_text(request.error)
     record["violation"] = error_text(request.violation)
-    record["rounds"] = request.rounds
+    record["rounds"] = None if request.is_call else request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
     optional = {
         "unknown": NO_ANSWER if answer_chars is None else None,
