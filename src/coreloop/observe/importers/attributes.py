@@ -43,21 +43,23 @@ _ANSWER: Final = (
 )  # fmt: skip
 PROVIDER: Final = (
     "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider",
-    "mlflow.llm.provider",
+    "mlflow.llm.provider", "extra.metadata.ls_provider",
 )  # fmt: skip
 MODEL: Final = (
     "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id", "mlflow.llm.model",
+    "extra.metadata.ls_model_name",
 )  # fmt: skip
 SESSION: Final = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "gcp.vertex.agent.session_id",
-    "traceloop.association.properties.session_id", "mlflow.trace.session",
+    "traceloop.association.properties.session_id", "mlflow.trace.session", "extra.metadata.thread_id",
+    "extra.metadata.session_id", "extra.metadata.conversation_id",
 )  # fmt: skip
 _NAMES: Final = (
     "gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName",
 )  # fmt: skip
 _KINDS: Final = (
-    "openinference.span.kind", "traceloop.span.kind", "mlflow.spanType", "langfuse.observation.type",
-    "gen_ai.span.kind", "llm.request.type", "span.kind",
+    "traceloop.span.kind", "mlflow.spanType", "langfuse.observation.type", "gen_ai.span.kind",
+    "openinference.span.kind", "llm.request.type", "span.kind",
 )  # fmt: skip
 _MODEL_KINDS: Final = frozenset({"llm", "chat_model", "generation", "chat", "completion"})
 _MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})

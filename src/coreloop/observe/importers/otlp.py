@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from typing import Any, Final
 
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
+from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.spans import TraceSpan, requests
+from coreloop.observe.importers.spans import TraceSpan, read_spans, scored
 from coreloop.observe.importers.trace_values import (
     arguments,
     body_text,
@@ -28,15 +27,15 @@ from coreloop.observe.importers.trace_values import (
     size_bytes,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
-from coreloop.observe.scores import EVENT, evaluations_in, scores_in
+from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.scores import evaluations_in, scores_in
 
 NAME: Final = "otlp"
 SUFFIXES: Final = (".json", ".jsonl")
 _MERGED: Final = "(merged tools)"
-# Names of the parts of a span as `_plain` leaves them: of OTLP, flat spans, Jaeger, JavaScript, and Datadog.
+# Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, Jaeger, JavaScript, and Datadog.
 _PARENT: Final = ("parentspanid", "parentid", "parentspancontext", "references")
-_STARTED: Final = ("starttimeunixnano", "starttime", "startns", "timestamp")
+_STARTED: Final = ("starttimeunixnano", "starttime", "startns")
 _ENDED: Final = ("endtimeunixnano", "endtime")
 _LOGGED: Final = ("timeunixnano", "observedtimeunixnano")
 _ATTRIBUTES: Final = ("attributes", "tags", "meta")
@@ -46,77 +45,26 @@ _FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "true")
 _SCALARS: Final = ("stringvalue", "boolvalue", "intvalue", "doublevalue", "bytesvalue")
 _BASE64_CHARS: Final = (12, 24)  # of 8 and 16 bytes
 _NO_MESSAGE: Final = "error"
-_NO_SPANS: Final = ("info", "assessments")  # of MLflow, which have ids of spans, too
 _DEEPEST: Final = 12
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the traces that have a tool call, or a question answered by a model."""
-    yield from requests(NAME, read_parts(files, _parts_of))
+    yield from read_spans(NAME, files, span_of)
 
 
-def _parts_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
-    for part in list(_spans_in(document, _DEEPEST)) or [FOREIGN]:
-        yield span_of(part) if isinstance(part, dict) else part
-
-
-def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan | SkippedTrace]:
-    """The spans in a document, inside any envelopes; and a trace itself, if it was assessed."""
-    if depth < 0:
-        return
-    if isinstance(value, list):
-        for item in value:
-            yield from _spans_in(item, depth - 1)
-    elif isinstance(value, dict):
-        if (rows := _rows(value)) is not None:
-            yield from _spans_in(rows, depth - 1)
-        elif _ids(_plain(value)) is not None or known.kind_of(value) is not None:
-            yield value
-        else:
-            held = [decoded(item) for key, item in value.items() if key not in _NO_SPANS]
-            spans = [span for item in held for span in _spans_in(item, depth - 1)]
-            yield from spans
-            yield from _assessed(value.get("info", value), spans)
-
-
-def _rows(table: dict[str, Any]) -> list[Any] | None:
-    """The rows of a data frame that was written by columns, or as columns and data."""
-    columns, data = table.get("columns"), table.get("data")
-    if isinstance(columns, list) and isinstance(data, list):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in data if isinstance(row, list)]
-    traces = first(table, "context.trace_id", "trace_id")
-    if not isinstance(traces, dict):
-        return None
-    cells = {name: column for name, column in table.items() if isinstance(column, dict)}
-    return [{name: column.get(row) for name, column in cells.items()} for row in traces]
-
-
-def _assessed(info: Any, spans: Iterable[Any]) -> Iterator[TraceSpan]:
-    """The assessments of a trace of MLflow, whose own id of it is not the one of its spans."""
-    ids = next((ids for span in spans if isinstance(span, dict) and (ids := _ids(_plain(span)))), None)
-    scores = scores_in(info) if isinstance(info, dict) else ()
-    if scores and ids is not None:
-        yield TraceSpan(trace_id=ids[0], id="info", kind="trace", name="assessments", scores=scores)
-
-
-def _plain(span: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a span under one name each, its ids among them."""
+def plain(span: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a span under one name each, its ids among them."""
     context = first(span, "context", "spanContext", "_spanContext")
     parts = {**span, **context} if isinstance(context, dict) else span
     return {key.removeprefix("context.").replace("_", "").lower(): value for key, value in parts.items()}
-
-
-def _ids(named: Mapping[str, Any]) -> tuple[str, str] | None:
-    own_id = first(named, "spanid", "id" if {"duration", "timestamp"} <= named.keys() else "spanid")
-    trace_id, span_id = _hexadecimal(named.get("traceid")), _hexadecimal(own_id)
-    return (trace_id, span_id) if trace_id is not None and span_id is not None else None
 
 
 def _hexadecimal(id: Any) -> str | None:
     """An id as most write it: protobuf's own JSON has base64, Python's console ``0x``."""
     if isinstance(id, list | dict):  # Jaeger's references, and JavaScript's context
         inside = id[0] if isinstance(id, list) and id else id
-        id = _plain(inside).get("spanid") if isinstance(inside, dict) else None
+        id = plain(inside).get("spanid") if isinstance(inside, dict) else None
     id = text(id)
     if id is not None and len(id) in _BASE64_CHARS and id.endswith("="):
         with suppress(binascii.Error, ValueError):
@@ -132,49 +80,47 @@ def _times(named: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
     return read_time(began), read_time(ended)
 
 
-def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
-    """Read a span of OTLP, or a flat one."""
-    named = _plain(span)
-    ids = _ids(named)
-    if ids is None:
-        return SkippedTrace("attributes of a span without its ids and times")
-    of_events = [_event(event) for event in listed(first(named, "events", "logs")) if isinstance(event, dict)]
+def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
+    """Read a span of OTLP, or a flat one; None if an object has no ids of one."""
+    named = plain(span)
+    trace_id, span_id = _hexadecimal(named.get("traceid")), _hexadecimal(named.get("spanid"))
+    if trace_id is None or (span_id is None and "assessments" not in named):
+        return None
     attributes = _attributes_of(span, named)
-    evaluated = [evaluations_in(about) for name, about in of_events if name == EVENT]
-    scores = (*scores_in(span), *evaluations_in(attributes), *chain.from_iterable(evaluated))
-    if scores and first(named, *_LOGGED) is not None:
-        name = f"evaluation {ids[1]} {scores[0].name}"
-        return TraceSpan(trace_id=ids[0], id=name, kind="trace", name=name, scores=scores)
-    kind = known.kind_of(attributes)
+    trace_id = text(decoded(attributes.get("mlflow.traceRequestId"))) or trace_id
+    events = [_event(event) for event in listed(first(named, "events", "logs")) if isinstance(event, dict)]
+    evaluated = (evaluations_in(about) for about in (attributes, *(about for _, about in events)))
+    scores = (*scores_in(span), *(score for found in evaluated for score in found))
+    if span_id is None or (scores and first(named, *_LOGGED) is not None):
+        return scored(trace_id, span_id, scores)
+    kind, (started, ended) = known.kind_of(attributes), _times(named)
     if kind is None:
         return SkippedTrace("span of unknown kind")
-    started, ended = _times(named)
     if started is None and ended is None:
         return NO_TIME
     common = TraceSpan(
-        trace_id=ids[0],
-        id=ids[1],
+        trace_id=trace_id,
+        id=span_id,
         kind=kind,
         name=text(first(named, "name", "operationname")) or "?",
         parent_id=_hexadecimal(first(named, *_PARENT)),
         started=started,
         ended=ended,
-        error=_error(named, attributes, of_events),
+        error=_error(named, attributes, events),
         provider=text(first(attributes, *known.PROVIDER)),
         model=text(first(attributes, *known.MODEL)),
         session_id=text(first(attributes, *known.SESSION)),
         scores=scores,
     )
     if kind == "tool":
-        return _tool(common, attributes, dict(of_events))
-    messages = known.conversation_of(attributes, of_events)
+        return _tool(common, attributes, dict(events))
+    messages = known.conversation_of(attributes, events)
     question = question_in(messages) or known.question_of(attributes)
-    answer, reply = known.answer_of(attributes), read_messages(messages[-1:])
+    answer, reply, chat = known.answer_of(attributes), read_messages(messages[-1:]), read_messages(messages)
     if answer is None and reply.answer_chars is not None:
         answer = reply.answer
-    chat = read_messages(messages)
-    has_calls = chat.calls.all or chat.n_unpaired
-    return replace(common, question=question, answer=answer, messages=messages if has_calls else [])
+    messages = messages if chat.calls.all or chat.n_unpaired else []
+    return replace(common, question=question, answer=answer, messages=messages)
 
 
 def _tool(
@@ -227,12 +173,13 @@ def _error(
 
 
 def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a span; its kind may stand beside them, and a data frame has a column for each."""
-    start, kind = "attributes.", text(named.get("spankind"))
-    attributes = {key.removeprefix(start): value for key, value in span.items() if key.startswith(start)}
-    if kind is not None and "." not in kind:
-        attributes["openinference.span.kind"] = kind
-    return known.in_one_form({**attributes, **_attributes(first(named, *_ATTRIBUTES))})
+    """The attributes of a span; some may stand beside them, and a data frame has a column for each."""
+    start = "attributes."
+    beside = {"openinference.span.kind": named.get("spankind"), "input": named.get("input")}
+    columns = {key.removeprefix(start): value for key, value in span.items() if key.startswith(start)}
+    attributes = {**beside, "output": named.get("output"), **columns}
+    attributes |= _attributes(first(named, *_ATTRIBUTES))
+    return known.in_one_form({key: value for key, value in attributes.items() if value is not None})
 
 
 def _attributes(value: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Groups the spans of tracing tools by trace and converts each trace into a request."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -10,14 +10,16 @@ from coreloop.base.project.score_rule import Score
 from coreloop.base.record_lines import MAX_CHARS
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
-from coreloop.observe.importers.files import UnusableFile
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.trace_values import size_bytes
-from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.importers.trace_values import decoded, first, listed, size_bytes
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
 _BEGINNING: Final = SkippedTrace("beginning of a conversation that goes on in another trace")
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
+_DEEPEST: Final = 12
+_INSIDE: Final = ("observations", "child_runs")  # other spans in a span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +60,18 @@ class TraceSpan:
     messages: list[dict[str, Any]] = field(default_factory=list)
 
 
-def requests(
-    source: str, parts: Iterable[TraceSpan | SkippedTrace | UnusableFile]
+def scored(trace_id: str, about: str | None, scores: tuple[Score, ...]) -> TraceSpan:
+    """Return scores that stand apart from what they are about: a span, or else the trace."""
+    id = " ".join(("scores", about or "", *(score.name for score in scores)))
+    return TraceSpan(trace_id=trace_id, id=id, kind="trace", name="scores", scores=scores)
+
+
+def read_spans(
+    source: str,
+    files: Iterable[TraceFile],
+    part_of: Callable[[dict[str, Any]], TraceSpan | SkippedTrace | None],
 ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Yield one request per trace, after all parts that are not spans.
+    """Read the spans of files: yield one request per trace, after all that is not a span.
 
     The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
     counts that ends later or says more.
@@ -70,11 +80,17 @@ def requests(
     ----------
     source : str
         The format's name.
-    parts : iterable
-        Spans in any order; other parts are yielded unchanged.
+    files : iterable of TraceFile
+        Documents with spans inside any envelopes.
+    part_of : callable
+        Reads an object as a span; None if it is none.
     """
+
+    def parts_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
+        yield from list(_parts_in(document, part_of, _DEEPEST)) or [FOREIGN]
+
     traces: dict[str, dict[str, TraceSpan]] = {}
-    for part in parts:
+    for part in read_parts(files, parts_of):
         if not isinstance(part, TraceSpan):
             yield part
             continue
@@ -85,6 +101,25 @@ def requests(
     by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
     ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
     yield from _whole([part for spans in ordered for part in _request(source, spans)])
+
+
+def _parts_in(value: Any, part_of: Callable[[dict[str, Any]], Any], depth: int) -> Iterator[Any]:
+    value = _rows(value)
+    if isinstance(value, dict):
+        part = part_of(value)
+        yield from [] if part is None else [part]
+        value = [decoded(value.get(key)) for key in (value if part is None else _INSIDE)]
+    for item in listed(value) if depth else ():
+        yield from _parts_in(item, part_of, depth - 1)
+
+
+def _rows(value: Any) -> Any:
+    """The rows of a data frame that was written by columns; any other value unchanged."""
+    traces = first(value, "context.trace_id", "trace_id") if isinstance(value, dict) else None
+    if not isinstance(traces, dict):
+        return value
+    cells = {name: column for name, column in value.items() if isinstance(column, dict)}
+    return [{name: column.get(row) for name, column in cells.items()} for row in traces]
 
 
 def _whole(parts: list[TracedRequest | SkippedTrace]) -> list[TracedRequest | SkippedTrace]:
@@ -123,9 +158,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
     models = [span for span in spans if span.kind == "model"]
     question = next((span.question for span in rest if span.question), None)
-    calls = list(map(_call, outermost))
-    if not all(call.error or call.result is not ... for call in calls) or not calls:
-        calls = _completed(calls, _completed(_told(models), _told(rest)))
+    calls = _completed(list(map(_call, outermost)), _told(models) or _told(rest))
     if not calls and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
@@ -184,18 +217,32 @@ def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
 
 
 def _completed(calls: list[TracedCall], told: list[TracedCall]) -> list[TracedCall]:
-    """Calls of spans without content, with that of the models' messages if these have as many of a tool."""
-    if not calls:
-        return told
-    for name in {call.name for call in calls}:
-        own, others = ([call for call in side if call.name == name] for side in (calls, told))
-        for call, other in zip(own, others, strict=False) if len(own) == len(others) else ():
-            is_same = not call.args or call.args == other.args
-            call.args = call.args or other.args
-            if is_same and call.result is ... and not call.error and other.unknown != NO_RESULT:
-                call.result, call.result_size_bytes = other.result, other.result_size_bytes
-                call.error, call.unknown = other.error, other.unknown
-    return calls
+    """The calls of spans, with what the models' messages say of them, and those that have no span."""
+    waiting: dict[Hashable, list[int]] = {}
+    for index, call in enumerate(calls):
+        waiting.setdefault((call.name, size_bytes(call.args)), []).append(index)
+    n_unlike = Counter(call.name for call in told)
+    n_unlike.subtract(call.name for call in calls)
+    placed, last, n_missing = list(enumerate(calls)), -1, len(told) - len(calls)
+    for other in told:
+        bare = waiting.get((other.name, size_bytes({})))
+        alike = waiting.get((other.name, size_bytes(other.args))) or bare
+        if alike:
+            last = alike.pop(0)
+            if calls[last].args or not n_unlike[other.name]:
+                _complete(calls[last], other)
+        elif n_missing > 0:
+            placed.append((last, other))
+            n_missing -= 1
+    return [call for _, call in sorted(placed, key=lambda place: place[0])]
+
+
+def _complete(call: TracedCall, told: TracedCall) -> None:
+    call.args = call.args or told.args
+    is_told = told.unknown != NO_RESULT and call.args == told.args
+    if is_told and call.result is ... and not call.error:
+        call.result, call.result_size_bytes = told.result, told.result_size_bytes
+        call.error, call.unknown = told.error, told.unknown
 
 
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:

@@ -118,7 +118,7 @@ DOCUMENTS: dict[str, Any] = {
     "JavaScript": [_javascript(one) for one in FLAT],
     "Phoenix": {"data": FLAT, "next_cursor": None},
     "Phoenix, nested": {"data": [_nested(one) for one in FLAT]},
-    **{way: FRAME.to_json(orient=way, date_format="iso") for way in ("columns", "index", "split")},
+    **{way: FRAME.to_json(orient=way, date_format="iso") for way in ("columns", "index")},
     "records": MILLISECONDS.to_json(orient="records", lines=True),
     "one line each": "\n".join(one.to_json(indent=None) for one in SPANS),
     "the console": "INFO it starts\n" + "\nINFO between\n".join(one.to_json() for one in SPANS),
