@@ -143,11 +143,14 @@ def land(
     report, sessions, log = ImportReport(), SessionSources(), _log(folder, settings, root)
     unwritten = "cannot be written ({strerror}); run it again to add the missing records"
     with locked(folder), closing(log.journal):
-        known = _imported_ids(folder)
+        known, seen = _imported_ids(folder), set[str]()
         for part in parts:
             if not isinstance(part, TracedRequest):
                 _count_skipped(report, part)
                 continue
+            if part.id in seen:  # of a copied file
+                continue
+            seen.add(part.id)
             _count(report, part)
             if part.id in known:
                 report.already_there += 1
@@ -161,7 +164,6 @@ def land(
                 if log.contexts is not None:
                     keep_conversation(log.contexts.append, record, _conversation(part))
             _count_unseen(report, lines)
-            known.add(part.id)
             report.added += 1
             counted = report.formats.setdefault(part.source, Counter())
             counted.update(requests=1, calls=len(part.calls))
