@@ -59,16 +59,21 @@ _NAMES: Final = (
 )  # fmt: skip
 _KINDS: Final = (
     "traceloop.span.kind", "mlflow.spanType", "langfuse.observation.type", "gen_ai.span.kind",
-    "openinference.span.kind", "llm.request.type", "span.kind",
+    "openinference.span.kind", "llm.request.type", "gen_ai.operation.name", "ai.operationId",
 )  # fmt: skip
-_MODEL_KINDS: Final = frozenset({"llm", "chat_model", "generation", "chat", "completion"})
-_MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})
+_TOOL_KINDS: Final = {"tool", "execute_tool", "toolcall"}
+_MODEL_KINDS: Final = {
+    *("llm", "chat_model", "generation", "chat", "completion", "text_completion", "generate_content"),
+    *("dogenerate", "dostream"),
+}
 _KNOWN: Final = (
     "gen_ai.", "openinference.", "traceloop.", "mlflow.span", "ai.operationId", "langfuse.", "llm.",
     "gcp.vertex.agent.",
 )  # fmt: skip
 # A message that is written as one attribute per field, for example ``gen_ai.prompt.0.role``.
-_NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.(\d+)\.(.+)")
+_NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.(\d+\..+)")
+_WRAPPED: Final = ("llm.input_messages", "llm.output_messages")
+_WRAPPERS: Final = {"message", "tool_call", "message_content"}
 _MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _DEEPEST: Final = 6
@@ -78,21 +83,14 @@ Attributes = Mapping[str, Any]
 
 def kind_of(attributes: Attributes) -> Literal["tool", "model", "other"] | None:
     """Return the kind of a span; None if no known library wrote it."""
-    kind = text(decoded(first(attributes, *_KINDS)))
-    kind = kind.lower() if kind else ""
-    operation = attributes.get("gen_ai.operation.name")
-    if (
-        kind == "tool"
-        or operation == "execute_tool"
-        or first(attributes, "gen_ai.tool.name", "ai.toolCall.name")
-    ):
+    kinds = {
+        str(decoded(attributes[key])).rpartition(".")[2].lower()
+        for key in _KINDS
+        if attributes.get(key) is not None
+    }
+    if kinds & _TOOL_KINDS or first(attributes, "gen_ai.tool.name", "ai.toolCall.name"):
         return "tool"
-    vercel = attributes.get("ai.operationId")
-    if kind in _MODEL_KINDS or (isinstance(operation, str) and operation in _MODEL_OPERATIONS):
-        return "model"
-    if isinstance(vercel, str) and vercel.endswith((".doGenerate", ".doStream")):
-        return "model"
-    if not kind and operation is None and vercel is None and "gen_ai.request.model" in attributes:
+    if kinds & _MODEL_KINDS or (not kinds and "gen_ai.request.model" in attributes):
         return "model"
     return "other" if any(key.startswith(_KNOWN) for key in attributes) else None
 
@@ -127,13 +125,13 @@ def _first_text(attributes: Attributes, keys: tuple[str, ...], text_in: Any) -> 
 def in_one_form(attributes: Attributes) -> dict[str, Any]:
     """Return attributes under flat names, with messages as lists, whichever way they were written."""
     flat = dict(_flat(attributes, "", _DEEPEST))
-    lists: dict[str, Any] = {key: flat[key] for key in _SENT + _REPLIED if isinstance(flat.get(key), list)}
-    numbered = [(match, value) for key, value in flat.items() if (match := _NUMBERED.fullmatch(key))]
-    for match, value in numbered:
-        rows = lists.setdefault(match[1], {})
-        if isinstance(rows, dict):
-            rows.setdefault(match[2], {})[match[3]] = value
-    return {**flat, **{key: [_nested(row) for row in _rows(rows)] for key, rows in lists.items()}}
+    lists: dict[str, Any] = {key: decoded(flat[key]) for key in _WRAPPED if flat.get(key)}
+    for key, value in flat.items():
+        match = _NUMBERED.fullmatch(key)
+        rows = lists.setdefault(match[1], {}) if match else None
+        if match and isinstance(rows, dict):
+            rows.setdefault(match[2], value)
+    return {**flat, **{key: _nested(rows, 2 * _DEEPEST) for key, rows in lists.items()}}
 
 
 def _flat(values: Attributes, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
@@ -143,27 +141,22 @@ def _flat(values: Attributes, prefix: str, depth: int) -> Iterator[tuple[str, An
         yield prefix + key, value
 
 
-def _nested(row: Any) -> Any:
-    """A message as objects, of names such as ``message.tool_calls.0.tool_call.function.name``."""
-    if not isinstance(row, dict):
-        return row
+def _nested(value: Any, depth: int) -> Any:
+    """Objects, lists and messages of names such as ``0.message.tool_calls.0.tool_call.function.name``."""
+    if isinstance(value, list) and depth:
+        return [_nested(item, depth - 1) for item in value]
+    if not isinstance(value, dict) or not depth:
+        return value
     tree: dict[str, Any] = {}
-    for key, value in row.items():
-        *above, last = key.split(".", _DEEPEST)
-        inside: Any = tree
-        for name in above:
-            inside = inside.setdefault(name, {}) if isinstance(inside, dict) else None
-        if isinstance(inside, dict):
-            inside.setdefault(last, value)
-    return tree
-
-
-def _rows(rows: Any) -> list[Any]:
-    """A list, or the values of an object with numbers as names, in order."""
-    rows = decoded(rows)
-    if isinstance(rows, dict):
-        return [rows[key] for key in sorted(rows, key=lambda key: (len(key), key))]
-    return listed(rows)
+    for key, item in value.items():
+        name, _, inner = key.partition(".")
+        inside = tree.setdefault(name, {} if inner else item)
+        if inner and isinstance(inside, dict):
+            inside.setdefault(inner, item)
+    tree = {key: _nested(item, depth - 1) for key, item in tree.items()}
+    if tree and all(map(str.isdecimal, tree)):
+        return [tree[key] for key in sorted(tree, key=lambda key: (len(key), key))]
+    return next(iter(tree.values())) if len(tree) == 1 and tree.keys() <= _WRAPPERS else tree
 
 
 def conversation_of(
@@ -178,7 +171,7 @@ def conversation_of(
     replied = _messages(attributes, *_REPLIED)
     calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
     if not replied and (calls or answer):
-        replied = [_unwrapped_message({"role": "assistant", "content": answer, "tool_calls": calls})]
+        replied = [{"role": "assistant", "content": answer, "tool_calls": decoded(calls)}]
     return [*_messages(attributes, *_SENT, *_IN), *(replied or _messages(attributes, *_OUT))]
 
 
@@ -192,29 +185,13 @@ def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for key in ("gen_ai.event.content", "message"):
             inside = decoded(message.pop(key, None))
             message |= inside if isinstance(inside, dict) else {"content": inside} if inside else {}
-        content = decoded(message.get("content"))
-        message["content"] = content if isinstance(content, list) else message.get("content")
+        for key in ("content", "tool_calls"):
+            held = decoded(message.get(key))
+            message |= {key: held} if isinstance(held, list) else {}
         call_id = first(message, "tool_call_id", "id")
-        yield _unwrapped_message({**message, "role": match[1] or "assistant", "tool_call_id": call_id})
+        yield {**message, "role": match[1] or "assistant", "tool_call_id": call_id}
 
 
 def _messages(attributes: Attributes, *keys: str) -> list[dict[str, Any]]:
-    for key in keys:
-        messages = list(message_objects(decoded(attributes.get(key))))
-        if messages:
-            return [_unwrapped_message(message) for message in messages]
-    return []
-
-
-def _unwrapped_message(message: dict[str, Any]) -> dict[str, Any]:
-    """A message without the wrappers that OpenInference has around calls and parts."""
-    calls = [_unwrapped(call, "tool_call") for call in _rows(message.get("tool_calls"))]
-    contents = [_unwrapped(part, "message_content") for part in _rows(message.get("contents"))]
-    wrapped = {"tool_calls": calls, "content": contents}
-    return {**message, **{key: value for key, value in wrapped.items() if value}}
-
-
-def _unwrapped(value: Any, wrapper: str) -> dict[str, Any]:
-    value = _nested(value)
-    inside = value.get(wrapper, value) if isinstance(value, dict) else None
-    return inside if isinstance(inside, dict) else {}
+    found = (list(message_objects(decoded(attributes.get(key)))) for key in keys)
+    return next(filter(None, found), [])

@@ -182,14 +182,11 @@ def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[st
     return known.in_one_form({key: value for key, value in attributes.items() if value is not None})
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def _attributes(value: Any, depth: int = _DEEPEST) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    return {
-        pair["key"]: _any_value(pair.get("value"), _DEEPEST)
-        for pair in listed(value)
-        if isinstance(pair, dict) and isinstance(pair.get("key"), str)
-    }
+    pairs = [pair for pair in listed(value) if isinstance(pair, dict) and isinstance(pair.get("key"), str)]
+    return {pair["key"]: _any_value(pair.get("value"), depth) for pair in pairs}
 
 
 def _any_value(value: Any, depth: int) -> Any:
@@ -198,11 +195,11 @@ def _any_value(value: Any, depth: int) -> Any:
         return value if isinstance(value, str | int | float) else None
     key, inside = next(((key, item) for key, item in value.items() if item is not None), ("", None))
     kind, values = key.replace("_", "").lower(), inside.get("values") if isinstance(inside, dict) else None
-    if isinstance(values, list) and kind == "arrayvalue":
-        return [_any_value(item, depth - 1) for item in values]
-    if isinstance(values, list) and kind == "kvlistvalue":
-        pairs = [pair for pair in values if isinstance(pair, dict)]
-        return {str(pair.get("key")): _any_value(pair.get("value"), depth - 1) for pair in pairs}
-    if kind == "intvalue" and isinstance(inside, str) and inside.lstrip("-").isdecimal() and len(inside) < 20:
-        return int(inside)  # 64 bits as text
+    if kind == "arrayvalue":
+        return [_any_value(item, depth - 1) for item in listed(values)]
+    if kind == "kvlistvalue":
+        return _attributes(listed(values), depth - 1)
+    if kind == "intvalue" and isinstance(inside, str):
+        with suppress(ValueError):
+            return int(inside)  # 64 bits as text
     return inside if kind in _SCALARS else None

@@ -85,7 +85,7 @@ def _javascript(flat: dict[str, Any]) -> dict[str, Any]:
         "_spanContext": {"traceId": flat["context"]["trace_id"], "spanId": flat["context"]["span_id"]},
         "parentSpanContext": {"spanId": flat["parent_id"]},
         "startTime": [NANOSECONDS // 10**9, 0],
-        "endTime": {"low": (NANOSECONDS + 10**9) % 2**32, "high": (NANOSECONDS + 10**9) // 2**32},
+        "endTime": [NANOSECONDS // 10**9 + 1, 0],
         "attributes": {**flat["attributes"], KIND: flat["span_kind"]},
         "status": {"code": 2, "message": ERROR} if flat["status_code"] == "ERROR" else {"code": 0},
     }
