@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
-
-import orjson
+from typing import Any
 
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
@@ -22,14 +20,12 @@ from coreloop.observe.case_keys import VARIABLE, case_key
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.recognition import Recognised, Watching, all_suffixes, read_all, recognise
-from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
+from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
-from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
+from coreloop.observe.reading.decode import RecordLine, decode_line, read_lines
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
-
-_MARK: Final = f'"{ID_PREFIX}'.encode()
 
 
 @dataclass(slots=True)
@@ -143,7 +139,7 @@ def land(
     report, sessions, log = ImportReport(), SessionSources(), _log(folder, settings, root)
     unwritten = "cannot be written ({strerror}); run it again to add the missing records"
     with locked(folder), closing(log.journal):
-        known, seen = _imported_ids(folder), set[str]()
+        known, seen = _known_ids(folder), set[str]()
         for part in parts:
             if not isinstance(part, TracedRequest):
                 _count_skipped(report, part)
@@ -226,22 +222,12 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
         report.last_day = max(day, report.last_day or day)
 
 
-def _imported_ids(folder: Path) -> set[str]:
-    """Ids of the imported requests in the day files; incomplete lines do not count."""
-    known: set[str] = set()
+def _known_ids(folder: Path) -> set[str | None]:
+    """Ids of the requests in the day files; incomplete ones do not count."""
     with file_errors("cannot be read ({strerror})", folder):
-        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
-            known.update(id for _, line in raw_lines(path) if _MARK in line and (id := _imported_id(line)))
-    return known
-
-
-def _imported_id(line: bytes) -> str | None:
-    try:
-        record = orjson.loads(line)
-    except ValueError:  # torn
-        return None
-    id = record.get("request_id") if isinstance(record, dict) and "part" not in record else None
-    return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
+        files = filter(Path.is_file, folder.glob("*.jsonl"))  # a pipe would block forever
+        lines = (line for path in files for line in read_lines(path) if isinstance(line, RecordLine))
+        return {line.fields.request_id for line in lines if line.fields.part is None}
 
 
 def _sources_of(request: TracedRequest, sessions: SessionSources) -> Sources:

@@ -4,15 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
-from coreloop.observe.importers.trace_values import (
-    answer_in,
-    decoded,
-    first,
-    listed,
-    message_objects,
-    question_in,
-    text,
-)
+from coreloop.observe.importers import trace_values as values
 
 # What goes into a span and what comes out, as Traceloop, MLflow, Langfuse, OpenInference, and others name it.
 _IN: Final = (
@@ -84,11 +76,11 @@ Attributes = Mapping[str, Any]
 def kind_of(attributes: Attributes) -> Literal["tool", "model", "other"] | None:
     """Return the kind of a span; None if no known library wrote it."""
     kinds = {
-        str(decoded(attributes[key])).rpartition(".")[2].lower()
+        str(values.decoded(attributes[key])).rpartition(".")[2].lower()
         for key in _KINDS
         if attributes.get(key) is not None
     }
-    if kinds & _TOOL_KINDS or first(attributes, "gen_ai.tool.name", "ai.toolCall.name"):
+    if kinds & _TOOL_KINDS or values.first(attributes, "gen_ai.tool.name", "ai.toolCall.name"):
         return "tool"
     if kinds & _MODEL_KINDS or (not kinds and "gen_ai.request.model" in attributes):
         return "model"
@@ -97,24 +89,24 @@ def kind_of(attributes: Attributes) -> Literal["tool", "model", "other"] | None:
 
 def tool_name(attributes: Attributes, span_name: str) -> str:
     """Return the tool's name as the model sees it, or the span's name without a library's prefix."""
-    name = text(decoded(first(attributes, *_NAMES)))
+    name = values.text(values.decoded(values.first(attributes, *_NAMES)))
     return name or span_name.removeprefix("execute_tool ").removeprefix("running tool: ") or "?"
 
 
 def question_of(attributes: Attributes) -> str | None:
     """Return the user's question if this span has it."""
-    return _first_text(attributes, _QUESTION, question_in)
+    return _first_text(attributes, _QUESTION, values.question_in)
 
 
 def answer_of(attributes: Attributes) -> str | None:
     """Return the answer if this span has it; empty if it is known to be."""
-    answer = _first_text(attributes, _ANSWER, answer_in)
-    return answer or ("" if first(attributes, *_ANSWER) == "" else None)
+    answer = _first_text(attributes, _ANSWER, values.answer_in)
+    return answer or ("" if values.first(attributes, *_ANSWER) == "" else None)
 
 
 def exception_in(attributes: Attributes) -> str | None:
     """Return the type and message of an exception, which an event of a span has."""
-    parts = [text(attributes.get("exception.type")), text(attributes.get("exception.message"))]
+    parts = [values.text(attributes.get("exception.type")), values.text(attributes.get("exception.message"))]
     return ": ".join(part for part in parts if part) or None
 
 
@@ -125,7 +117,7 @@ def _first_text(attributes: Attributes, keys: tuple[str, ...], text_in: Any) -> 
 def in_one_form(attributes: Attributes) -> dict[str, Any]:
     """Return attributes under flat names, with messages as lists, whichever way they were written."""
     flat = dict(_flat(attributes, "", _DEEPEST))
-    lists: dict[str, Any] = {key: decoded(flat[key]) for key in _WRAPPED if flat.get(key)}
+    lists: dict[str, Any] = {key: values.decoded(flat[key]) for key in _WRAPPED if flat.get(key)}
     for key, value in flat.items():
         match = _NUMBERED.fullmatch(key)
         rows = lists.setdefault(match[1], {}) if match else None
@@ -134,8 +126,8 @@ def in_one_form(attributes: Attributes) -> dict[str, Any]:
     return {**flat, **{key: _nested(rows, 2 * _DEEPEST) for key, rows in lists.items()}}
 
 
-def _flat(values: Attributes, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
+def _flat(attributes: Attributes, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    for key, value in attributes.items():
         if depth and isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.", depth - 1)
         yield prefix + key, value
@@ -163,7 +155,7 @@ def conversation_of(
     attributes: Attributes, events: Iterable[tuple[Any, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Return the messages that a model was sent and its reply, in the form of `openai_chat`."""
-    written = listed(decoded(first(attributes, "events", "all_messages_events")))
+    written = values.listed(values.decoded(values.first(attributes, "events", "all_messages_events")))
     events = [*events, *((event.get("event.name"), event) for event in written if isinstance(event, dict))]
     told = [message for name, about in events for message in _of_event(name, about)]
     if told:
@@ -171,7 +163,7 @@ def conversation_of(
     replied = _messages(attributes, *_REPLIED)
     calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
     if not replied and (calls or answer):
-        replied = [{"role": "assistant", "content": answer, "tool_calls": decoded(calls)}]
+        replied = [{"role": "assistant", "content": answer, "tool_calls": values.decoded(calls)}]
     return [*_messages(attributes, *_SENT, *_IN), *(replied or _messages(attributes, *_OUT))]
 
 
@@ -183,15 +175,15 @@ def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if match is not None:
         message = dict(about)
         for key in ("gen_ai.event.content", "message"):
-            inside = decoded(message.pop(key, None))
+            inside = values.decoded(message.pop(key, None))
             message |= inside if isinstance(inside, dict) else {"content": inside} if inside else {}
         for key in ("content", "tool_calls"):
-            held = decoded(message.get(key))
+            held = values.decoded(message.get(key))
             message |= {key: held} if isinstance(held, list) else {}
-        call_id = first(message, "tool_call_id", "id")
+        call_id = values.first(message, "tool_call_id", "id")
         yield {**message, "role": match[1] or "assistant", "tool_call_id": call_id}
 
 
 def _messages(attributes: Attributes, *keys: str) -> list[dict[str, Any]]:
-    found = (list(message_objects(decoded(attributes.get(key)))) for key in keys)
+    found = (list(values.message_objects(values.decoded(attributes.get(key)))) for key in keys)
     return next(filter(None, found), [])

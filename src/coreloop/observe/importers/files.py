@@ -188,13 +188,9 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
     value, lines = _value_or_torn(first), file
     if value is TORN:
         rest = first + file.read()
-        document = _value_or_torn(rest)
-        if document is not TORN:
-            yield document
-            return
-        lines = io.BytesIO(rest)
-    else:
-        yield value
+        value = _value_or_torn(rest)
+        lines = io.BytesIO(rest if value is TORN else b"")
+    yield from [] if value is TORN else [value]
     yield from read_line_values(_blocks(lines))
 
 

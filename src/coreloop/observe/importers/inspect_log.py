@@ -9,17 +9,10 @@ from datetime import datetime
 from typing import Any, BinaryIO, Final
 
 from coreloop.base.records import RecordedJudgment
+from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.trace_values import (
-    decode_trace,
-    first,
-    listed,
-    question_in,
-    read_time,
-    text,
-)
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
@@ -52,7 +45,7 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
 
 def _written(file: BinaryIO) -> Iterator[tuple[Any, Iterable[Any]]]:
     for log in read_documents(file):
-        yield log, listed(log.get("samples")) if isinstance(log, dict) else ()
+        yield log, values.listed(log.get("samples")) if isinstance(log, dict) else ()
 
 
 def _unpacked(file: BinaryIO) -> Iterator[tuple[Any, Iterable[Any]]]:
@@ -66,7 +59,7 @@ def _unpacked(file: BinaryIO) -> Iterator[tuple[Any, Iterable[Any]]]:
 
 def _member(log: zipfile.ZipFile, name: str) -> Any:
     try:
-        return decode_trace(log.read(name))
+        return values.decode_trace(log.read(name))
     except NotImplementedError:
         return _PACKED
     except ValueError:
@@ -78,20 +71,24 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         return sample if isinstance(sample, SkippedTrace) else FOREIGN
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
-    asked, messages = _attached([sample.get("input"), listed(sample.get("messages"))], attachments)
+    asked, messages = _attached([sample.get("input"), values.listed(sample.get("messages"))], attachments)
     if not messages:
         return _NO_MESSAGES
-    events = [event for event in listed(sample.get("events")) if isinstance(event, dict)]
+    events = [event for event in values.listed(sample.get("events")) if isinstance(event, dict)]
     stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
-    told = max(filter(None, map(read_time, [*stamps, sample.get("completed_at")])), default=None)
-    ended = told or read_time(task.get("created")) or UNDATED
+    told = max(filter(None, map(values.read_time, [*stamps, sample.get("completed_at")])), default=None)
+    ended = told or values.read_time(task.get("created")) or UNDATED
     chat, passed_s = read_messages(messages), sample.get("total_time")
-    provider, _, model = (text(task.get("model")) or "").partition("/")
-    run = str(first(task, "eval_id", "run_id", "task_id")), str(sample.get("id")), str(sample.get("epoch"))
+    provider, _, model = (values.text(task.get("model")) or "").partition("/")
+    run = (
+        str(values.first(task, "eval_id", "run_id", "task_id")),
+        str(sample.get("id")),
+        str(sample.get("epoch")),
+    )
     return TracedRequest(
         source=NAME,
-        ids=(sample["uuid"],) if text(sample.get("uuid")) else run,
-        question=question_in(asked) or "",
+        ids=(sample["uuid"],) if values.text(sample.get("uuid")) else run,
+        question=values.question_in(asked) or "",
         ended=ended,
         undated=told is None,
         calls=tuple(chat.calls.all),

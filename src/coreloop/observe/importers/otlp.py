@@ -1,37 +1,26 @@
-"""OTLP JSON files of the OpenTelemetry collector and exporters: one request per trace.
+"""Spans of OpenTelemetry, as the JSON of OTLP has them.
 
-Also reads spans as MLflow, Phoenix (the API, and data frames), Tempo, Jaeger, and the console exporter write
-them: one function knows the names of each.
+And as MLflow, Phoenix (the API, and data frames), Tempo, Jaeger, and the console exporter write them: one
+function knows the names of each.
 """
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from coreloop.base.record_lines import MAX_CHARS
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.files import TraceFile, UnusableFile
+from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.spans import TraceSpan, read_spans, scored
-from coreloop.observe.importers.trace_values import (
-    arguments,
-    body_text,
-    decoded,
-    first,
-    listed,
-    question_in,
-    read_time,
-    size_bytes,
-    text,
-)
-from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.importers.spans import TraceSpan, scored
+from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace
 from coreloop.observe.scores import evaluations_in, scores_in
 
 NAME: Final = "otlp"
-SUFFIXES: Final = (".json", ".jsonl")
 _MERGED: Final = "(merged tools)"
 # Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, Jaeger, JavaScript, and Datadog.
 _PARENT: Final = ("parentspanid", "parentid", "parentspancontext", "references")
@@ -48,14 +37,9 @@ _NO_MESSAGE: Final = "error"
 _DEEPEST: Final = 12
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read the traces that have a tool call, or a question answered by a model."""
-    yield from read_spans(NAME, files, span_of)
-
-
 def plain(span: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a span under one name each, its ids among them."""
-    context = first(span, "context", "spanContext", "_spanContext")
+    context = values.first(span, "context", "spanContext", "_spanContext")
     parts = {**span, **context} if isinstance(context, dict) else span
     return {key.removeprefix("context.").replace("_", "").lower(): value for key, value in parts.items()}
 
@@ -65,7 +49,7 @@ def _hexadecimal(id: Any) -> str | None:
     if isinstance(id, list | dict):  # Jaeger's references, and JavaScript's context
         inside = id[0] if isinstance(id, list) and id else id
         id = plain(inside).get("spanid") if isinstance(inside, dict) else None
-    id = text(id)
+    id = values.text(id)
     if id is not None and len(id) in _BASE64_CHARS and id.endswith("="):
         with suppress(binascii.Error, ValueError):
             return base64.b64decode(id, validate=True).hex()
@@ -74,10 +58,10 @@ def _hexadecimal(id: Any) -> str | None:
 
 def _times(named: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
     """Start and end; a duration has the unit of its start."""
-    began, ended, lasted = first(named, *_STARTED), first(named, *_ENDED), named.get("duration")
+    began, ended, lasted = values.first(named, *_STARTED), values.first(named, *_ENDED), named.get("duration")
     if ended is None and isinstance(began, int | float) and isinstance(lasted, int | float):
         ended = began + lasted
-    return read_time(began), read_time(ended)
+    return values.read_time(began), values.read_time(ended)
 
 
 def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
@@ -87,11 +71,15 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     if trace_id is None or (span_id is None and "assessments" not in named):
         return None
     attributes = _attributes_of(span, named)
-    trace_id = text(decoded(attributes.get("mlflow.traceRequestId"))) or trace_id
-    events = [_event(event) for event in listed(first(named, "events", "logs")) if isinstance(event, dict)]
+    trace_id = values.text(values.decoded(attributes.get("mlflow.traceRequestId"))) or trace_id
+    events = [
+        _event(event)
+        for event in values.listed(values.first(named, "events", "logs"))
+        if isinstance(event, dict)
+    ]
     evaluated = (evaluations_in(about) for about in (attributes, *(about for _, about in events)))
     scores = (*scores_in(span), *(score for found in evaluated for score in found))
-    if span_id is None or (scores and first(named, *_LOGGED) is not None):
+    if span_id is None or (scores and values.first(named, *_LOGGED) is not None):
         return scored(trace_id, span_id, scores)
     kind, (started, ended) = known.kind_of(attributes), _times(named)
     if kind is None:
@@ -102,20 +90,20 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         trace_id=trace_id,
         id=span_id,
         kind=kind,
-        name=text(first(named, "name", "operationname")) or "?",
-        parent_id=_hexadecimal(first(named, *_PARENT)),
+        name=values.text(values.first(named, "name", "operationname")) or "?",
+        parent_id=_hexadecimal(values.first(named, *_PARENT)),
         started=started,
         ended=ended,
         error=_error(named, attributes, events),
-        provider=text(first(attributes, *known.PROVIDER)),
-        model=text(first(attributes, *known.MODEL)),
-        session_id=text(first(attributes, *known.SESSION)),
+        provider=values.text(values.first(attributes, *known.PROVIDER)),
+        model=values.text(values.first(attributes, *known.MODEL)),
+        session_id=values.text(values.first(attributes, *known.SESSION)),
         scores=scores,
     )
     if kind == "tool":
         return _tool(common, attributes, dict(events))
     messages = known.conversation_of(attributes, events)
-    question = question_in(messages) or known.question_of(attributes)
+    question = values.question_in(messages) or known.question_of(attributes)
     answer, reply, chat = known.answer_of(attributes), read_messages(messages[-1:]), read_messages(messages)
     if answer is None and reply.answer_chars is not None:
         answer = reply.answer
@@ -129,30 +117,31 @@ def _tool(
     name = known.tool_name(attributes, span.name)
     if name == _MERGED:  # Google ADK repeats parallel calls in an extra span
         return SkippedTrace("span that repeats others")
-    args, result = first(attributes, *known.ARGUMENTS), first(attributes, *known.RESULT)
+    args, result = values.first(attributes, *known.ARGUMENTS), values.first(attributes, *known.RESULT)
     asked, replied = events.get("gen_ai.tool.message", {}), events.get("gen_ai.choice", {})  # of Strands
-    args = arguments(asked.get("content") if args is None else args)
+    args = values.arguments(asked.get("content") if args is None else args)
     result, error = _unwrapped(replied.get("message") if result is None else result)
-    error, size = span.error or error, size_bytes(result)
-    error = body_text(decoded(result)) or error if error == _NO_MESSAGE else error
-    return replace(span, name=name, args=args, result_size_bytes=size, result=decoded(result), error=error)
+    error, size = span.error or error, values.size_bytes(result)
+    error = values.body_text(values.decoded(result)) or error if error == _NO_MESSAGE else error
+    kept = values.decoded(result) if size and size < MAX_CHARS else None  # no one looks into a longer one
+    return replace(span, name=name, args=args, result_size_bytes=size, result=kept, error=error)
 
 
 def _unwrapped(result: Any) -> tuple[Any, str | None]:
     """The content of a message of LangChain, and its text if the message says that the tool failed."""
-    held = decoded(result)
+    held = values.decoded(result)
     for key in ("output", "kwargs", "data"):
         held = held[key] if isinstance(held, dict) and isinstance(held.get(key), dict) else held
     if not isinstance(held, dict) or held.get("type") != "tool" or "content" not in held:
         return result, None
     content = held["content"]
-    return content, (body_text(content) or "failed") if held.get("status") == "error" else None
+    return content, (values.body_text(content) or "failed") if held.get("status") == "error" else None
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """The name and attributes of an event of a span; Jaeger names it in a field."""
-    about = known.in_one_form(_attributes(first(event, "attributes", "fields")))
-    return text(event.get("name")) or text(about.get("event")), about
+    about = known.in_one_form(_attributes(values.first(event, "attributes", "fields")))
+    return values.text(event.get("name")) or values.text(about.get("event")), about
 
 
 def _error(
@@ -161,15 +150,15 @@ def _error(
     """The exception, the status message, or only the error's type."""
     status = named.get("status")
     inside = status if isinstance(status, dict) else {}
-    kind = text(attributes.get("error.type"))
-    codes = [first(inside, "code", "status_code"), status, named.get("statuscode")]
+    kind = values.text(attributes.get("error.type"))
+    codes = [values.first(inside, "code", "status_code"), status, named.get("statuscode")]
     codes += map(attributes.get, _CODES)
     if kind is None and not any(code is True or code in _FAILED for code in codes):
         return None
     messages = [known.exception_in(about) for name, about in events if name == "exception"]
-    messages += [first(inside, "message", "description"), named.get("statusmessage")]
+    messages += [values.first(inside, "message", "description"), named.get("statusmessage")]
     messages += map(attributes.get, _MESSAGES)
-    return next(filter(None, map(text, messages)), None) or kind or _NO_MESSAGE
+    return next(filter(None, map(values.text, messages)), None) or kind or _NO_MESSAGE
 
 
 def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,14 +167,16 @@ def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[st
     beside = {"openinference.span.kind": named.get("spankind"), "input": named.get("input")}
     columns = {key.removeprefix(start): value for key, value in span.items() if key.startswith(start)}
     attributes = {**beside, "output": named.get("output"), **columns}
-    attributes |= _attributes(first(named, *_ATTRIBUTES))
+    attributes |= _attributes(values.first(named, *_ATTRIBUTES))
     return known.in_one_form({key: value for key, value in attributes.items() if value is not None})
 
 
 def _attributes(value: Any, depth: int = _DEEPEST) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    pairs = [pair for pair in listed(value) if isinstance(pair, dict) and isinstance(pair.get("key"), str)]
+    pairs = [
+        pair for pair in values.listed(value) if isinstance(pair, dict) and isinstance(pair.get("key"), str)
+    ]
     return {pair["key"]: _any_value(pair.get("value"), depth) for pair in pairs}
 
 
@@ -194,11 +185,11 @@ def _any_value(value: Any, depth: int) -> Any:
     if not isinstance(value, dict) or depth < 0:
         return value if isinstance(value, str | int | float) else None
     key, inside = next(((key, item) for key, item in value.items() if item is not None), ("", None))
-    kind, values = key.replace("_", "").lower(), inside.get("values") if isinstance(inside, dict) else None
+    kind, items = key.replace("_", "").lower(), inside.get("values") if isinstance(inside, dict) else None
     if kind == "arrayvalue":
-        return [_any_value(item, depth - 1) for item in listed(values)]
+        return [_any_value(item, depth - 1) for item in values.listed(items)]
     if kind == "kvlistvalue":
-        return _attributes(listed(values), depth - 1)
+        return _attributes(values.listed(items), depth - 1)
     if kind == "intvalue" and isinstance(inside, str):
         with suppress(ValueError):
             return int(inside)  # 64 bits as text

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from coreloop.base.project.score_rule import Score
-from coreloop.base.record_lines import MAX_CHARS
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
@@ -66,41 +65,39 @@ def scored(trace_id: str, about: str | None, scores: tuple[Score, ...]) -> Trace
     return TraceSpan(trace_id=trace_id, id=id, kind="trace", name="scores", scores=scores)
 
 
-def read_spans(
-    source: str,
-    files: Iterable[TraceFile],
-    part_of: Callable[[dict[str, Any]], TraceSpan | SkippedTrace | None],
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read the spans of files: yield one request per trace, after all that is not a span.
+@dataclass(frozen=True, slots=True)
+class SpanFormat:
+    """A format of documents with spans inside any envelopes.
 
-    The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
-    counts that ends later or says more.
-
-    Parameters
+    Attributes
     ----------
-    source : str
-        The format's name.
-    files : iterable of TraceFile
-        Documents with spans inside any envelopes.
     part_of : callable
         Reads an object as a span; None if it is none.
     """
 
-    def parts_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
-        yield from list(_parts_in(document, part_of, _DEEPEST)) or [FOREIGN]
+    NAME: str
+    part_of: Callable[[dict[str, Any]], TraceSpan | SkippedTrace | None]
+    SUFFIXES: tuple[str, ...] = (".json", ".jsonl")
 
-    traces: dict[str, dict[str, TraceSpan]] = {}
-    for part in read_parts(files, parts_of):
-        if not isinstance(part, TraceSpan):
-            yield part
-            continue
-        if (size_bytes(part.result) or MAX_CHARS) >= MAX_CHARS:
-            part = replace(part, result=None)  # noqa: PLW2901 - no one looks into it
-        spans = traces.setdefault(part.trace_id, {})
-        spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
-    by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
-    ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
-    yield from _whole([part for spans in ordered for part in _request(source, spans)])
+    def read(self, files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+        """Yield one request per trace, after all that is not a span.
+
+        The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
+        counts that ends later or says more.
+        """
+        traces: dict[str, dict[str, TraceSpan]] = {}
+        for part in read_parts(files, self._parts_of):
+            if isinstance(part, TraceSpan):
+                spans = traces.setdefault(part.trace_id, {})
+                spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
+            else:
+                yield part
+        by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
+        ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
+        yield from _whole([part for spans in ordered for part in _request(self.NAME, spans)])
+
+    def _parts_of(self, document: Any) -> Iterator[TraceSpan | SkippedTrace]:
+        yield from list(_parts_in(document, self.part_of, _DEEPEST)) or [FOREIGN]
 
 
 def _parts_in(value: Any, part_of: Callable[[dict[str, Any]], Any], depth: int) -> Iterator[Any]:

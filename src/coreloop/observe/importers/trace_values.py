@@ -127,7 +127,7 @@ def answer_in(value: object) -> str | None:
 def _said(value: object, roles: tuple[str, ...], keys: tuple[str, ...]) -> str | None:
     value = decoded(value)
     messages = [one for one in message_objects(value) if str(first(one, "role", "type")).lower() in roles]
-    bodies = [body for one in messages if (body := body_text(first(one, "content", "parts")))]
+    bodies = list(filter(None, (body_text(first(one, "content", "parts")) for one in messages)))
     if bodies or not isinstance(value, dict):
         return bodies[-1] if bodies else text(value)
     held = [value, *(value[key] for key in ("kwargs", "inputs") if isinstance(value.get(key), dict))]
