@@ -155,8 +155,8 @@ def conversation_of(
     attributes: Attributes, events: Iterable[tuple[Any, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Return the messages that a model was sent and its reply, in the form of `openai_chat`."""
-    written = values.listed(values.decoded(values.first(attributes, "events", "all_messages_events")))
-    events = [*events, *((event.get("event.name"), event) for event in written if isinstance(event, dict))]
+    written = values.objects(values.decoded(values.first(attributes, "events", "all_messages_events")))
+    events = [*events, *((event.get("event.name"), event) for event in written)]
     told = [message for name, about in events for message in _of_event(name, about)]
     if told:
         return told

@@ -74,7 +74,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     asked, messages = _attached([sample.get("input"), values.listed(sample.get("messages"))], attachments)
     if not messages:
         return _NO_MESSAGES
-    events = [event for event in values.listed(sample.get("events")) if isinstance(event, dict)]
+    events = values.objects(sample.get("events"))
     stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
     told = max(filter(None, map(values.read_time, [*stamps, sample.get("completed_at")])), default=None)
     ended = told or values.read_time(task.get("created")) or UNDATED

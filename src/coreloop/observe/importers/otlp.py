@@ -4,7 +4,6 @@ And as MLflow, Phoenix (the API, and data frames), Tempo, Jaeger, and the consol
 function knows the names of each.
 """
 
-import base64
 import binascii
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -51,8 +50,8 @@ def _hexadecimal(id: Any) -> str | None:
         id = plain(inside).get("spanid") if isinstance(inside, dict) else None
     id = values.text(id)
     if id is not None and len(id) in _BASE64_CHARS and id.endswith("="):
-        with suppress(binascii.Error, ValueError):
-            return base64.b64decode(id, validate=True).hex()
+        with suppress(ValueError):
+            return binascii.a2b_base64(id, strict_mode=True).hex()
     return None if id is None else id.removeprefix("0x")
 
 
@@ -72,11 +71,7 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         return None
     attributes = _attributes_of(span, named)
     trace_id = values.text(values.decoded(attributes.get("mlflow.traceRequestId"))) or trace_id
-    events = [
-        _event(event)
-        for event in values.listed(values.first(named, "events", "logs"))
-        if isinstance(event, dict)
-    ]
+    events = list(map(_event, values.objects(values.first(named, "events", "logs"))))
     evaluated = (evaluations_in(about) for about in (attributes, *(about for _, about in events)))
     scores = (*scores_in(span), *(score for found in evaluated for score in found))
     if span_id is None or (scores and values.first(named, *_LOGGED) is not None):
@@ -174,9 +169,7 @@ def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[st
 def _attributes(value: Any, depth: int = _DEEPEST) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    pairs = [
-        pair for pair in values.listed(value) if isinstance(pair, dict) and isinstance(pair.get("key"), str)
-    ]
+    pairs = [pair for pair in values.objects(value) if isinstance(pair.get("key"), str)]
     return {pair["key"]: _any_value(pair.get("value"), depth) for pair in pairs}
 
 

@@ -1,8 +1,8 @@
 """Formats of spans: OTLP, exports of Langfuse, and runs of LangSmith.
 
-The others are read as spans of OTLP whose attributes say what they know. Langfuse: a trace from its page or the
-API, a session, and lists of traces, observations or scores; newer servers write ``startTime``, table exports
-``start_time``. LangSmith: runs as the API and the SDK give them, in a list or inside their parents.
+The others are read as spans of OTLP whose attributes say what they know. Langfuse: a trace from its page or
+the API, a session, and lists of traces, observations or scores; newer servers write ``startTime``, table
+exports ``start_time``. LangSmith: runs as the API and the SDK give them, in a list or inside their parents.
 """
 
 import re

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from coreloop.base.project.score_rule import Score
@@ -12,11 +12,10 @@ from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.trace_values import decoded, first, listed, size_bytes
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
 _BEGINNING: Final = SkippedTrace("beginning of a conversation that goes on in another trace")
-_EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _DEEPEST: Final = 12
 _INSIDE: Final = ("observations", "child_runs")  # other spans in a span
 
@@ -135,7 +134,7 @@ def _whole(parts: list[TracedRequest | SkippedTrace]) -> list[TracedRequest | Sk
 
 
 def _end(span: TraceSpan) -> datetime:
-    return span.ended or _EPOCH
+    return span.ended or UNDATED
 
 
 def _completeness(span: TraceSpan) -> tuple[datetime, int]:
@@ -143,7 +142,7 @@ def _completeness(span: TraceSpan) -> tuple[datetime, int]:
 
 
 def _start_order(span: TraceSpan) -> tuple[datetime, bool, str]:
-    return span.started or _EPOCH, span.parent_id is not None, span.id
+    return span.started or UNDATED, span.parent_id is not None, span.id
 
 
 def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest | SkippedTrace]:
@@ -160,19 +159,21 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         yield SkippedTrace("trace without a tool call or an answered question")
         return
     times = [time for span in spans for time in (span.started, span.ended) if time is not None]
-    if not times:
-        yield NO_TIME
-        return
     named = [*reversed(models), *spans]
-    answer = _answer(rest, by_id)
+    tops = [span for span in rest if span.kind == "trace" or span.parent_id not in by_id]
+    captured = [span for span in rest if span.answer is not None]
+    captured.sort(key=lambda span: (bool(span.answer), _end(span)), reverse=True)
+    answers = [span.answer or "" for span in (*(span for span in tops if span.answer), *captured)]
+    # the error of a model before another reply is not that of the request
+    ends = [*(span for span in tops if span.kind != "model"), *models[-1:]]
     yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
         question=question or "",
         ended=max(times),
         calls=tuple(calls),
-        answer_chars=None if answer is None else len(answer),
-        error=next((span.error for span in rest if _ended_it(span, models, by_id)), None),
+        answer_chars=len(answers[0]) if answers else None,
+        error=next((span.error for span in ends if span.error), None),
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
         session_id=next((span.session_id for span in spans if span.session_id), None),
@@ -180,13 +181,6 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         duration_ms=milliseconds(min(times), max(times)),
         scores=tuple(score for span in spans for score in span.scores),
     )
-
-
-def _ended_it(span: TraceSpan, models: Sequence[TraceSpan], by_id: dict[str, TraceSpan]) -> bool:
-    """Whether an error of a span is its trace's: that of a model before another reply is not."""
-    if span.kind == "model":
-        return span is models[-1]
-    return bool(span.error) and span.kind == "other" and span.parent_id not in by_id
 
 
 def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
@@ -244,24 +238,13 @@ def _complete(call: TracedCall, told: TracedCall) -> None:
 
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
     """Whether two libraries trace a call: the spans of one tool are nested."""
-    visited = {span.id}
-    parent = by_id.get(span.parent_id or "")
-    while parent is not None and parent.id not in visited:  # hostile input may have circular parents
-        if parent.kind == "tool":
-            return parent.name == span.name
-        visited.add(parent.id)
-        parent = by_id.get(parent.parent_id or "")
+    parent: TraceSpan = span
+    for _ in by_id:  # hostile input may have circular parents
+        above = by_id.get(parent.parent_id or "", span)
+        if above is span or above.kind == "tool":
+            return above is not span and above.name == span.name
+        parent = above
     return False
-
-
-def _answer(rest: Sequence[TraceSpan], by_id: dict[str, TraceSpan]) -> str | None:
-    """The answer of the trace or its outermost span, else the latest answer; None if none was captured."""
-    for span in rest:
-        if span.answer and (span.kind == "trace" or span.parent_id not in by_id):
-            return span.answer
-    captured = [span for span in rest if span.answer is not None]
-    latest = max(captured, key=lambda span: (bool(span.answer), span.ended or _EPOCH), default=None)
-    return None if latest is None else latest.answer
 
 
 def _call(span: TraceSpan) -> TracedCall:

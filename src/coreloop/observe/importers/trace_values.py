@@ -34,6 +34,11 @@ def listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def objects(value: object) -> list[dict[str, Any]]:
+    """Return the objects in a list, none for any other value."""
+    return [item for item in listed(value) if isinstance(item, dict)]
+
+
 def first(values: Mapping[str, Any], *keys: str) -> Any:
     """Return the first value that is present and not null."""
     return next((values[key] for key in keys if values.get(key) is not None), None)
@@ -171,7 +176,7 @@ def received(content: object) -> dict[str, Any]:
 
 def blocks(body: object, kind: str) -> list[dict[str, Any]]:
     """Return the blocks of one type in a message of Anthropic's API, for example ``tool_use``."""
-    return [part for part in listed(body) if isinstance(part, dict) and part.get("type") == kind]
+    return [part for part in objects(body) if part.get("type") == kind]
 
 
 def block_error(result: Mapping[str, Any]) -> str | None:
