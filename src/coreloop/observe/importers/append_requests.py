@@ -208,8 +208,7 @@ def _count_unseen(report: ImportReport, lines: bytes) -> None:
 
 def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:
     for call in request.calls:
-        args = to_plain(call.args)
-        yield kept_call(call.name, args, call.result, call.error, user_texts=call.user_texts)
+        yield kept_call(call.name, to_plain(call.args), call.result, call.error, user_texts=call.user_texts)
 
 
 def _count(report: ImportReport, request: TracedRequest) -> None:

@@ -95,12 +95,12 @@ def tool_name(attributes: Attributes, span_name: str) -> str:
 
 def question_of(attributes: Attributes) -> str | None:
     """Return the user's question if this span has it."""
-    return _first_text(attributes, _QUESTION, values.question_in)
+    return next(filter(None, map(values.question_in, map(attributes.get, _QUESTION))), None)
 
 
 def answer_of(attributes: Attributes) -> str | None:
     """Return the answer if this span has it; empty if it is known to be."""
-    answer = _first_text(attributes, _ANSWER, values.answer_in)
+    answer = next(filter(None, map(values.answer_in, map(attributes.get, _ANSWER))), None)
     return answer or ("" if values.first(attributes, *_ANSWER) == "" else None)
 
 
@@ -108,10 +108,6 @@ def exception_in(attributes: Attributes) -> str | None:
     """Return the type and message of an exception, which an event of a span has."""
     parts = [values.text(attributes.get("exception.type")), values.text(attributes.get("exception.message"))]
     return ": ".join(part for part in parts if part) or None
-
-
-def _first_text(attributes: Attributes, keys: tuple[str, ...], text_in: Any) -> str | None:
-    return next((body for key in keys if key in attributes and (body := text_in(attributes[key]))), None)
 
 
 def in_one_form(attributes: Attributes) -> dict[str, Any]:

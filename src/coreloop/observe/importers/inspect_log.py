@@ -6,6 +6,7 @@ Its calls are read from its messages, as those of a chat, and its scores become 
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO, Final
 
 from coreloop.base.records import RecordedJudgment
@@ -20,9 +21,10 @@ from coreloop.observe.scores import scores_in
 NAME: Final = "inspect"
 SUFFIXES: Final = (".json", ".eval")
 _ATTACHMENT: Final = "attachment://"
-_GRADES: Final = {
-    **dict.fromkeys(("C", "CORRECT", "YES", "TRUE"), True),
-    **dict.fromkeys(("I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE"), False),
+# Whether a grade is one of success; ``TRUE`` is true in JSON, too.
+_PASSED: Final = {
+    **dict.fromkeys(("C", "CORRECT", "YES", "TRUE", "1", "1.0"), True),
+    **dict.fromkeys(("I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE", "0", "0.0"), False),
 }
 _NO_MESSAGES: Final = SkippedTrace("sample without messages")
 _PACKED: Final = SkippedTrace("log in zstandard, which needs Python 3.14, or inspect log convert --to json")
@@ -35,26 +37,24 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
 
 def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
     with file.open() as opened:
-        for log, samples in _unpacked(opened) if file.path.suffix == ".eval" else _written(opened):
-            task = log.get("eval") if isinstance(log, dict) else None
-            if isinstance(task, dict):
-                yield from (_request(sample, task) for sample in samples)
-            else:
+        for log in _unpacked(opened) if file.path.suffix == ".eval" else read_documents(opened):
+            task, samples = (log.get("eval"), log.get("samples")) if isinstance(log, dict) else (None, None)
+            if not isinstance(task, dict):
                 yield log if isinstance(log, SkippedTrace) else FOREIGN
+            elif isinstance(samples, Iterable):
+                yield from (_request(sample, task) for sample in samples)
 
 
-def _written(file: BinaryIO) -> Iterator[tuple[Any, Iterable[Any]]]:
-    for log in read_documents(file):
-        yield log, values.listed(log.get("samples")) if isinstance(log, dict) else ()
-
-
-def _unpacked(file: BinaryIO) -> Iterator[tuple[Any, Iterable[Any]]]:
+def _unpacked(file: BinaryIO) -> Iterator[Any]:
     """Read a log with one file per sample; only one sample is in memory at a time."""
     with zipfile.ZipFile(file) as log:
         names = sorted(log.namelist())
         samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
-        start = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
-        yield None if start is None else _member(log, start), (_member(log, name) for name in samples)
+        start = next((name for name in ("header.json", "_journal/start.json") if name in names), "")
+        header = _member(log, start) if start else None
+        yield (
+            {**header, "samples": map(partial(_member, log), samples)} if isinstance(header, dict) else header
+        )
 
 
 def _member(log: zipfile.ZipFile, name: str) -> Any:
@@ -80,14 +80,10 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     ended = told or values.read_time(task.get("created")) or UNDATED
     chat, passed_s = read_messages(messages), sample.get("total_time")
     provider, _, model = (values.text(task.get("model")) or "").partition("/")
-    run = (
-        str(values.first(task, "eval_id", "run_id", "task_id")),
-        str(sample.get("id")),
-        str(sample.get("epoch")),
-    )
+    run = values.first(task, "eval_id", "run_id", "task_id"), sample.get("id"), sample.get("epoch")
     return TracedRequest(
         source=NAME,
-        ids=(sample["uuid"],) if values.text(sample.get("uuid")) else run,
+        ids=(sample["uuid"],) if values.text(sample.get("uuid")) else tuple(map(str, run)),
         question=values.question_in(asked) or "",
         ended=ended,
         undated=told is None,
@@ -105,10 +101,10 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
     """V if any score is incorrect, P if all are correct; None for partial credit and other scales."""
-    scores = scores if isinstance(scores, dict) else {}
-    verdicts = {
-        name: _verdict(score.get("value")) for name, score in scores.items() if isinstance(score, dict)
-    }
+    scores = scores.items() if isinstance(scores, dict) else ()
+    given = ((name, score.get("value")) for name, score in scores if isinstance(score, dict))
+    grades = {name: grade if isinstance(grade, str | int | float) else None for name, grade in given}
+    verdicts = {name: _PASSED.get(str(grade).upper()) for name, grade in grades.items()}
     failed = [name for name, passed in verdicts.items() if passed is False]
     if not failed and not (verdicts and all(verdicts.values())):
         return None
@@ -118,12 +114,6 @@ def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
         "judged_by": stored_text(f"inspect: {', '.join(failed or verdicts)}", 100),
         "pr_url": None,
     }
-
-
-def _verdict(value: Any) -> bool | None:
-    if isinstance(value, bool | int | float):
-        return bool(value) if value in (0, 1) else None
-    return _GRADES.get(value.upper()) if isinstance(value, str) else None
 
 
 def _attached(value: Any, attachments: dict[str, Any], depth: int = 20) -> Any:

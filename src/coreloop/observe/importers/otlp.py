@@ -20,7 +20,6 @@ from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace
 from coreloop.observe.scores import evaluations_in, scores_in
 
 NAME: Final = "otlp"
-_MERGED: Final = "(merged tools)"
 # Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, Jaeger, JavaScript, and Datadog.
 _PARENT: Final = ("parentspanid", "parentid", "parentspancontext", "references")
 _STARTED: Final = ("starttimeunixnano", "starttime", "startns")
@@ -96,7 +95,7 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         scores=scores,
     )
     if kind == "tool":
-        return _tool(common, attributes, dict(events))
+        return _tool(common, attributes)
     messages = known.conversation_of(attributes, events)
     question = values.question_in(messages) or known.question_of(attributes)
     answer, reply, chat = known.answer_of(attributes), read_messages(messages[-1:]), read_messages(messages)
@@ -106,16 +105,12 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     return replace(common, question=question, answer=answer, messages=messages)
 
 
-def _tool(
-    span: TraceSpan, attributes: Mapping[str, Any], events: Mapping[Any, dict[str, Any]]
-) -> TraceSpan | SkippedTrace:
+def _tool(span: TraceSpan, attributes: Mapping[str, Any]) -> TraceSpan | SkippedTrace:
     name = known.tool_name(attributes, span.name)
-    if name == _MERGED:  # Google ADK repeats parallel calls in an extra span
+    if name == "(merged tools)":  # Google ADK repeats parallel calls in an extra span
         return SkippedTrace("span that repeats others")
-    args, result = values.first(attributes, *known.ARGUMENTS), values.first(attributes, *known.RESULT)
-    asked, replied = events.get("gen_ai.tool.message", {}), events.get("gen_ai.choice", {})  # of Strands
-    args = values.arguments(asked.get("content") if args is None else args)
-    result, error = _unwrapped(replied.get("message") if result is None else result)
+    args = values.arguments(values.first(attributes, *known.ARGUMENTS))
+    result, error = _unwrapped(values.first(attributes, *known.RESULT))
     error, size = span.error or error, values.size_bytes(result)
     error = values.body_text(values.decoded(result)) or error if error == _NO_MESSAGE else error
     kept = values.decoded(result) if size and size < MAX_CHARS else None  # no one looks into a longer one

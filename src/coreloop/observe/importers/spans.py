@@ -9,10 +9,10 @@ from typing import Any, Final, Literal
 from coreloop.base.project.score_rule import Score
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.trace_values import decoded, first, listed, size_bytes
-from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
 _BEGINNING: Final = SkippedTrace("beginning of a conversation that goes on in another trace")
@@ -85,7 +85,7 @@ class SpanFormat:
         counts that ends later or says more.
         """
         traces: dict[str, dict[str, TraceSpan]] = {}
-        for part in read_parts(files, self._parts_of):
+        for part in read_each(files, self._parts_of):
             if isinstance(part, TraceSpan):
                 spans = traces.setdefault(part.trace_id, {})
                 spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
@@ -95,8 +95,11 @@ class SpanFormat:
         ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
         yield from _whole([part for spans in ordered for part in _request(self.NAME, spans)])
 
-    def _parts_of(self, document: Any) -> Iterator[TraceSpan | SkippedTrace]:
-        yield from list(_parts_in(document, self.part_of, _DEEPEST)) or [FOREIGN]
+    def _parts_of(self, file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
+        with file.open() as opened:
+            for document in read_documents(opened):
+                found = [TORN] if document is TORN else _parts_in(document, self.part_of, _DEEPEST)
+                yield from list(found) or [FOREIGN]
 
 
 def _parts_in(value: Any, part_of: Callable[[dict[str, Any]], Any], depth: int) -> Iterator[Any]:
@@ -150,8 +153,8 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     tools = [span for span in spans if span.kind == "tool"]
     outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
     yield from [SkippedTrace("span nested in a span of the same tool")] * (len(tools) - len(outermost))
-    rest = [span for span in spans if span.kind != "tool"]
-    rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
+    # the trace itself knows best
+    rest = sorted((span for span in spans if span.kind != "tool"), key=lambda span: span.kind != "trace")
     models = [span for span in spans if span.kind == "model"]
     question = next((span.question for span in rest if span.question), None)
     calls = _completed(list(map(_call, outermost)), _told(models) or _told(rest))
