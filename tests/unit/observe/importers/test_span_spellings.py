@@ -262,3 +262,14 @@ def test_a_conversation_with_a_trace_for_each_reply_is_one_request(tmp_path: Pat
     traces = [span(f"m{at}", {KIND: "LLM", **about}, at=at, trace=f"t{at}") for at, about in told]
     [request] = _requests(tmp_path, otlp(*traces))
     assert (len(request.calls), request.answer_chars) == (2, 5)
+
+
+def test_a_call_that_has_no_span_is_counted_once_and_unknown(tmp_path: Path) -> None:
+    told = [(at, MESSAGES["GenAI"](CONVERSATION[:at], CONVERSATION[at : at + 1])) for at in (1, 3)]
+    models = [span(f"m{at}", {KIND: "LLM", **about}, at=at) for at, about in told]
+    tool = span("a", {KIND: "TOOL", "tool.name": "find_rooms", "input.value": json.dumps(ARGS)}, at=2)
+    [request] = _requests(tmp_path, otlp(*models, tool))
+    assert [(call.args, call.unknown) for call in request.calls] == [
+        (ARGS, None),
+        (OTHER, "no result in the trace"),
+    ]
