@@ -20,9 +20,9 @@ from coreloop.observe.case_keys import VARIABLE, case_key
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.recognition import Recognised, Watching, all_suffixes, read_all, recognise
-from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest, record_of
+from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
-from coreloop.observe.reading.decode import RecordLine, decode_line, read_lines
+from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
@@ -161,8 +161,7 @@ def land(
                     keep_conversation(log.contexts.append, record, _conversation(part))
             _count_unseen(report, lines)
             report.added += 1
-            counted = report.formats.setdefault(part.source, Counter())
-            counted.update(requests=1, calls=len(part.calls))
+            report.formats.setdefault(part.source, Counter()).update(requests=1, calls=len(part.calls))
     return report
 
 
@@ -222,10 +221,11 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
 
 
 def _known_ids(folder: Path) -> set[str | None]:
-    """Ids of the requests in the day files; incomplete ones do not count."""
+    """Ids of the imported requests in the day files; incomplete ones do not count."""
     with file_errors("cannot be read ({strerror})", folder):
         files = filter(Path.is_file, folder.glob("*.jsonl"))  # a pipe would block forever
-        lines = (line for path in files for line in read_lines(path) if isinstance(line, RecordLine))
+        imported = (raw for path in files for _, raw in raw_lines(path) if ID_PREFIX.encode() in raw)
+        lines = (line for line in map(decode_line, imported) if isinstance(line, RecordLine))
         return {line.fields.request_id for line in lines if line.fields.part is None}
 
 
