@@ -27,7 +27,6 @@ _PASSED: Final = {
     **dict.fromkeys(("I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE", "0", "0.0"), False),
 }
 _NO_MESSAGES: Final = SkippedTrace("sample without messages")
-_PACKED: Final = SkippedTrace("log in zstandard, which needs Python 3.14, or inspect log convert --to json")
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
@@ -60,8 +59,8 @@ def _unpacked(file: BinaryIO) -> Iterator[Any]:
 def _member(log: zipfile.ZipFile, name: str) -> Any:
     try:
         return values.decode_trace(log.read(name))
-    except NotImplementedError:
-        return _PACKED
+    except NotImplementedError as error:
+        raise NotImplementedError("Python reads zstandard from 3.14 on; inspect log convert --to json") from error
     except ValueError:
         return TORN
 

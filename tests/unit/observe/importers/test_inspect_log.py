@@ -136,5 +136,6 @@ def test_a_log_that_this_python_cannot_unpack_says_what_to_do(tmp_path: Path) ->
     packed = bytearray(path.read_bytes())
     packed[packed.index(b"PK\x01\x02") + 10] = 93
     path.write_bytes(packed)
-    [reason] = skips("inspect", path)
-    assert "inspect log convert --to json" in reason
+    [unusable] = read("inspect", path)
+    assert isinstance(unusable, UnusableFile)
+    assert "inspect log convert --to json" in unusable.reason
