@@ -60,7 +60,7 @@ def _member(log: zipfile.ZipFile, name: str) -> Any:
     try:
         return values.decode_trace(log.read(name))
     except NotImplementedError as error:
-        raise NotImplementedError("Python reads zstandard from 3.14 on; inspect log convert --to json") from error
+        raise NotImplementedError("zstandard needs Python 3.14, or inspect log convert --to json") from error
     except ValueError:
         return TORN
 
