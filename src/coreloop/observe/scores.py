@@ -6,7 +6,6 @@ from typing import Any, Final
 from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers.trace_values import first, text
 
-EVENT: Final = "gen_ai.evaluation.result"
 _NAME: Final = "gen_ai.evaluation.name"
 _VALUE: Final = "gen_ai.evaluation.score.value"
 _LABEL: Final = "gen_ai.evaluation.score.label"
@@ -31,7 +30,7 @@ def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
 
 
 def evaluations_in(attributes: Mapping[str, Any]) -> tuple[Score, ...]:
-    """Read the evaluation in the attributes of a span, or of an event `EVENT`: ``gen_ai.evaluation.…``."""
+    """Read the evaluation in the attributes of a span, or of an event: ``gen_ai.evaluation.…``."""
     name = text(attributes.get(_NAME))
     if name is None:
         return ()
@@ -45,7 +44,7 @@ def score_of(item: Mapping[str, Any]) -> Score | None:
     result = first(item, "result", "feedback")
     holder = {**item, **result} if isinstance(result, dict) else item
     name = text(first(item, "name", "assessment_name", "assessmentName"))
-    raw = first(holder, "value", "score")
+    raw = first(holder, "value", "score", "avg")
     label = text(first(holder, "stringValue", "string_value", "label")) or text(raw)
     if name is None or (_number(raw) is None and label is None):
         return None

@@ -135,7 +135,7 @@ def assessment(value: Any, **more: Any) -> dict[str, Any]:
     ids=["yes", "number", "last", "replaced", "expectation", "of no form"],
 )
 def test_mlflow_assessment_is_a_verdict(assessments: list[Any], verdict: str | None, tmp_path: Path) -> None:
-    spans = [span("r", ROOT, trace="t"), span("a", TOOL, trace="t", at=1)]
+    spans = [span("a", {**TOOL, "mlflow.traceRequestId": '"tr-1"'})]
     trace = {"info": {"trace_id": "tr-1", "assessments": assessments}, "data": {"spans": spans}}
     assert verdicts("otlp", write_document(tmp_path / "trace.json", trace), tmp_path) == [verdict]
 

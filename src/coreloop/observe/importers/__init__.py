@@ -1,4 +1,4 @@
-"""Importers that convert traces of other tools into records: one module per format, and shared modules.
+"""Importers that convert traces of other tools into records: modules of formats, and shared ones.
 
 The formats are imported on first use: a server that records spans needs only the shared modules.
 """
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 
 Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
-_FORMATS: Final = ("claude_code", "inspect_log", "langfuse", "langsmith", "otlp", "openai_chat")
+_FORMATS: Final = ("claude_code", "inspect_log", "span_formats", "openai_chat")
 
 
 @cache
 def importers() -> dict[str, Any]:
     """Import the formats, by name; each has the ``SUFFIXES`` of its files, and ``read``."""
     modules = [import_module(f"{__name__}.{module}") for module in _FORMATS]
+    formats = [one for module in modules for one in getattr(module, "FORMATS", [module])]
     agents = import_module(f"{__name__}.agent_files").AGENT_FORMATS
-    return {importer.NAME: importer for importer in (*modules, *agents)}
+    return {importer.NAME: importer for importer in (*formats, *agents)}

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
-
-import orjson
+from typing import Any
 
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
@@ -28,8 +26,6 @@ from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
-
-_MARK: Final = f'"{ID_PREFIX}'.encode()
 
 
 @dataclass(slots=True)
@@ -143,14 +139,15 @@ def land(
     report, sessions, log = ImportReport(), SessionSources(), _log(folder, settings, root)
     unwritten = "cannot be written ({strerror}); run it again to add the missing records"
     with locked(folder), closing(log.journal):
-        known, read = _imported_ids(folder), set[str]()
+        known, seen = _known_ids(folder), set[str]()
         for part in parts:
             if not isinstance(part, TracedRequest):
                 _count_skipped(report, part)
                 continue
-            if part.id not in read:  # a session that was resumed has its beginning in two files
-                _count(report, part)
-                read.add(part.id)
+            if part.id in seen:  # of a copied file
+                continue
+            seen.add(part.id)
+            _count(report, part)
             if part.id in known:
                 report.already_there += 1
                 _sources_of(part, sessions).mark_incomplete()
@@ -163,10 +160,8 @@ def land(
                 if log.contexts is not None:
                     keep_conversation(log.contexts.append, record, _conversation(part))
             _count_unseen(report, lines)
-            known.add(part.id)
             report.added += 1
-            counted = report.formats.setdefault(part.source, Counter())
-            counted.update(requests=1, calls=len(part.calls))
+            report.formats.setdefault(part.source, Counter()).update(requests=1, calls=len(part.calls))
     return report
 
 
@@ -212,8 +207,7 @@ def _count_unseen(report: ImportReport, lines: bytes) -> None:
 
 def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:
     for call in request.calls:
-        args = to_plain(call.args)
-        yield kept_call(call.name, args, call.result, call.error, user_texts=call.user_texts)
+        yield kept_call(call.name, to_plain(call.args), call.result, call.error, user_texts=call.user_texts)
 
 
 def _count(report: ImportReport, request: TracedRequest) -> None:
@@ -226,22 +220,13 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
         report.last_day = max(day, report.last_day or day)
 
 
-def _imported_ids(folder: Path) -> set[str]:
-    """Ids of the imported requests in the day files; incomplete lines do not count."""
-    known: set[str] = set()
+def _known_ids(folder: Path) -> set[str | None]:
+    """Ids of the imported requests in the day files; incomplete ones do not count."""
     with file_errors("cannot be read ({strerror})", folder):
-        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
-            known.update(id for _, line in raw_lines(path) if _MARK in line and (id := _imported_id(line)))
-    return known
-
-
-def _imported_id(line: bytes) -> str | None:
-    try:
-        record = orjson.loads(line)
-    except ValueError:  # torn
-        return None
-    id = record.get("request_id") if isinstance(record, dict) and "part" not in record else None
-    return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
+        files = filter(Path.is_file, folder.glob("*.jsonl"))  # a pipe would block forever
+        imported = (raw for path in files for _, raw in raw_lines(path) if ID_PREFIX.encode() in raw)
+        lines = (line for line in map(decode_line, imported) if isinstance(line, RecordLine))
+        return {line.fields.request_id for line in lines if line.fields.part is None}
 
 
 def _sources_of(request: TracedRequest, sessions: SessionSources) -> Sources:

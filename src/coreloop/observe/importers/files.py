@@ -18,7 +18,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.messages import number_of
 from coreloop.observe.importers.trace_values import decode_trace
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, TracedRequest
 
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.
@@ -104,22 +104,6 @@ def read_each(
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")
 
 
-def read_parts(
-    files: Iterable[TraceFile], parts_of: Callable[[Any], Iterator[_Part | SkippedTrace]]
-) -> Iterator[_Part | SkippedTrace | UnusableFile]:
-    """Read the JSON documents of each file with a function that yields a document's parts."""
-
-    def read(file: TraceFile) -> Iterator[_Part | SkippedTrace]:
-        with file.open() as opened:
-            for document in read_documents(opened):
-                if isinstance(document, SkippedTrace):
-                    yield document
-                else:
-                    yield from parts_of(document)
-
-    yield from read_each(files, read)
-
-
 def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s: float) -> list[TraceFile]:
     """Find the files of paths without duplicates; folders are searched for files with a matching suffix.
 
@@ -143,8 +127,7 @@ def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s:
             is_named = not path.is_dir()
             for file in [_regular(path)] if is_named else _below(path, suffixes):
                 status = file.stat()
-                quiet_s = now_s - status.st_mtime
-                trace = TraceFile(file, is_named, status.st_size, quiet_s, now_s=now_s)
+                trace = TraceFile(file, is_named, status.st_size, now_s - status.st_mtime, now_s=now_s)
                 files.setdefault((status.st_dev, status.st_ino), trace)
     return list(files.values())
 
@@ -188,13 +171,9 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
     value, lines = _value_or_torn(first), file
     if value is TORN:
         rest = first + file.read()
-        document = _value_or_torn(rest)
-        if document is not TORN:
-            yield document
-            return
-        lines = io.BytesIO(rest)
-    else:
-        yield value
+        value = _value_or_torn(rest)
+        lines = io.BytesIO(rest if value is TORN else b"")
+    yield from [] if value is TORN else [value]
     yield from read_line_values(_blocks(lines))
 
 

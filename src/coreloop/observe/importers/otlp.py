@@ -1,42 +1,28 @@
-"""OTLP JSON files of the OpenTelemetry collector and exporters: one request per trace.
+"""Spans of OpenTelemetry, as the JSON of OTLP has them.
 
-Also reads spans as MLflow, Phoenix (the API, and data frames), Tempo, Jaeger, and the console exporter write
-them: one function knows the names of each.
+And as MLflow, Phoenix (the API, and data frames), Tempo, Jaeger, and the console exporter write them: one
+function knows the names of each.
 """
 
-import base64
 import binascii
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from typing import Any, Final
 
+from coreloop.base.record_lines import MAX_CHARS
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
+from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.spans import TraceSpan, requests
-from coreloop.observe.importers.trace_values import (
-    arguments,
-    body_text,
-    decoded,
-    first,
-    listed,
-    question_in,
-    read_time,
-    size_bytes,
-    text,
-)
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
-from coreloop.observe.scores import EVENT, evaluations_in, scores_in
+from coreloop.observe.importers.spans import TraceSpan, scored
+from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace
+from coreloop.observe.scores import evaluations_in, scores_in
 
 NAME: Final = "otlp"
-SUFFIXES: Final = (".json", ".jsonl")
-_MERGED: Final = "(merged tools)"
-# Names of the parts of a span as `_plain` leaves them: of OTLP, flat spans, Jaeger, JavaScript, and Datadog.
+# Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, Jaeger, JavaScript, and Datadog.
 _PARENT: Final = ("parentspanid", "parentid", "parentspancontext", "references")
-_STARTED: Final = ("starttimeunixnano", "starttime", "startns", "timestamp")
+_STARTED: Final = ("starttimeunixnano", "starttime", "startns")
 _ENDED: Final = ("endtimeunixnano", "endtime")
 _LOGGED: Final = ("timeunixnano", "observedtimeunixnano")
 _ATTRIBUTES: Final = ("attributes", "tags", "meta")
@@ -46,167 +32,106 @@ _FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "true")
 _SCALARS: Final = ("stringvalue", "boolvalue", "intvalue", "doublevalue", "bytesvalue")
 _BASE64_CHARS: Final = (12, 24)  # of 8 and 16 bytes
 _NO_MESSAGE: Final = "error"
-_NO_SPANS: Final = ("info", "assessments")  # of MLflow, which have ids of spans, too
 _DEEPEST: Final = 12
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Read the traces that have a tool call, or a question answered by a model."""
-    yield from requests(NAME, read_parts(files, _parts_of))
-
-
-def _parts_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
-    for part in list(_spans_in(document, _DEEPEST)) or [FOREIGN]:
-        yield span_of(part) if isinstance(part, dict) else part
-
-
-def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan | SkippedTrace]:
-    """The spans in a document, inside any envelopes; and a trace itself, if it was assessed."""
-    if depth < 0:
-        return
-    if isinstance(value, list):
-        for item in value:
-            yield from _spans_in(item, depth - 1)
-    elif isinstance(value, dict):
-        if (rows := _rows(value)) is not None:
-            yield from _spans_in(rows, depth - 1)
-        elif _ids(_plain(value)) is not None or known.kind_of(value) is not None:
-            yield value
-        else:
-            held = [decoded(item) for key, item in value.items() if key not in _NO_SPANS]
-            spans = [span for item in held for span in _spans_in(item, depth - 1)]
-            yield from spans
-            yield from _assessed(value.get("info", value), spans)
-
-
-def _rows(table: dict[str, Any]) -> list[Any] | None:
-    """The rows of a data frame that was written by columns, or as columns and data."""
-    columns, data = table.get("columns"), table.get("data")
-    if isinstance(columns, list) and isinstance(data, list):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in data if isinstance(row, list)]
-    traces = first(table, "context.trace_id", "trace_id")
-    if not isinstance(traces, dict):
-        return None
-    cells = {name: column for name, column in table.items() if isinstance(column, dict)}
-    return [{name: column.get(row) for name, column in cells.items()} for row in traces]
-
-
-def _assessed(info: Any, spans: Iterable[Any]) -> Iterator[TraceSpan]:
-    """The assessments of a trace of MLflow, whose own id of it is not the one of its spans."""
-    ids = next((ids for span in spans if isinstance(span, dict) and (ids := _ids(_plain(span)))), None)
-    scores = scores_in(info) if isinstance(info, dict) else ()
-    if scores and ids is not None:
-        yield TraceSpan(trace_id=ids[0], id="info", kind="trace", name="assessments", scores=scores)
-
-
-def _plain(span: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a span under one name each, its ids among them."""
-    context = first(span, "context", "spanContext", "_spanContext")
+def plain(span: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a span under one name each, its ids among them."""
+    context = values.first(span, "context", "spanContext", "_spanContext")
     parts = {**span, **context} if isinstance(context, dict) else span
     return {key.removeprefix("context.").replace("_", "").lower(): value for key, value in parts.items()}
-
-
-def _ids(named: Mapping[str, Any]) -> tuple[str, str] | None:
-    own_id = first(named, "spanid", "id" if {"duration", "timestamp"} <= named.keys() else "spanid")
-    trace_id, span_id = _hexadecimal(named.get("traceid")), _hexadecimal(own_id)
-    return (trace_id, span_id) if trace_id is not None and span_id is not None else None
 
 
 def _hexadecimal(id: Any) -> str | None:
     """An id as most write it: protobuf's own JSON has base64, Python's console ``0x``."""
     if isinstance(id, list | dict):  # Jaeger's references, and JavaScript's context
         inside = id[0] if isinstance(id, list) and id else id
-        id = _plain(inside).get("spanid") if isinstance(inside, dict) else None
-    id = text(id)
+        id = plain(inside).get("spanid") if isinstance(inside, dict) else None
+    id = values.text(id)
     if id is not None and len(id) in _BASE64_CHARS and id.endswith("="):
-        with suppress(binascii.Error, ValueError):
-            return base64.b64decode(id, validate=True).hex()
+        with suppress(ValueError):
+            return binascii.a2b_base64(id, strict_mode=True).hex()
     return None if id is None else id.removeprefix("0x")
 
 
 def _times(named: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
     """Start and end; a duration has the unit of its start."""
-    began, ended, lasted = first(named, *_STARTED), first(named, *_ENDED), named.get("duration")
+    began, ended, lasted = values.first(named, *_STARTED), values.first(named, *_ENDED), named.get("duration")
     if ended is None and isinstance(began, int | float) and isinstance(lasted, int | float):
         ended = began + lasted
-    return read_time(began), read_time(ended)
+    return values.read_time(began), values.read_time(ended)
 
 
-def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
-    """Read a span of OTLP, or a flat one."""
-    named = _plain(span)
-    ids = _ids(named)
-    if ids is None:
-        return SkippedTrace("attributes of a span without its ids and times")
-    of_events = [_event(event) for event in listed(first(named, "events", "logs")) if isinstance(event, dict)]
+def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
+    """Read a span of OTLP, or a flat one; None if an object has no ids of one."""
+    named = plain(span)
+    trace_id, span_id = _hexadecimal(named.get("traceid")), _hexadecimal(named.get("spanid"))
+    if trace_id is None or (span_id is None and "assessments" not in named):
+        return None
     attributes = _attributes_of(span, named)
-    evaluated = [evaluations_in(about) for name, about in of_events if name == EVENT]
-    scores = (*scores_in(span), *evaluations_in(attributes), *chain.from_iterable(evaluated))
-    if scores and first(named, *_LOGGED) is not None:
-        name = f"evaluation {ids[1]} {scores[0].name}"
-        return TraceSpan(trace_id=ids[0], id=name, kind="trace", name=name, scores=scores)
-    kind = known.kind_of(attributes)
+    trace_id = values.text(values.decoded(attributes.get("mlflow.traceRequestId"))) or trace_id
+    events = list(map(_event, values.objects(values.first(named, "events", "logs"))))
+    evaluated = (evaluations_in(about) for about in (attributes, *(about for _, about in events)))
+    scores = (*scores_in(span), *(score for found in evaluated for score in found))
+    if span_id is None or (scores and values.first(named, *_LOGGED) is not None):
+        return scored(trace_id, span_id, scores)
+    kind, (started, ended) = known.kind_of(attributes), _times(named)
     if kind is None:
         return SkippedTrace("span of unknown kind")
-    started, ended = _times(named)
     if started is None and ended is None:
         return NO_TIME
     common = TraceSpan(
-        trace_id=ids[0],
-        id=ids[1],
+        trace_id=trace_id,
+        id=span_id,
         kind=kind,
-        name=text(first(named, "name", "operationname")) or "?",
-        parent_id=_hexadecimal(first(named, *_PARENT)),
+        name=values.text(values.first(named, "name", "operationname")) or "?",
+        parent_id=_hexadecimal(values.first(named, *_PARENT)),
         started=started,
         ended=ended,
-        error=_error(named, attributes, of_events),
-        provider=text(first(attributes, *known.PROVIDER)),
-        model=text(first(attributes, *known.MODEL)),
-        session_id=text(first(attributes, *known.SESSION)),
+        error=_error(named, attributes, events),
+        provider=values.text(values.first(attributes, *known.PROVIDER)),
+        model=values.text(values.first(attributes, *known.MODEL)),
+        session_id=values.text(values.first(attributes, *known.SESSION)),
         scores=scores,
     )
     if kind == "tool":
-        return _tool(common, attributes, dict(of_events))
-    messages = known.conversation_of(attributes, of_events)
-    question = question_in(messages) or known.question_of(attributes)
-    answer, reply = known.answer_of(attributes), read_messages(messages[-1:])
+        return _tool(common, attributes)
+    messages = known.conversation_of(attributes, events)
+    question = values.question_in(messages) or known.question_of(attributes)
+    answer, reply, chat = known.answer_of(attributes), read_messages(messages[-1:]), read_messages(messages)
     if answer is None and reply.answer_chars is not None:
         answer = reply.answer
-    chat = read_messages(messages)
-    has_calls = chat.calls.all or chat.n_unpaired
-    return replace(common, question=question, answer=answer, messages=messages if has_calls else [])
+    messages = messages if chat.calls.all or chat.n_unpaired else []
+    return replace(common, question=question, answer=answer, messages=messages)
 
 
-def _tool(
-    span: TraceSpan, attributes: Mapping[str, Any], events: Mapping[Any, dict[str, Any]]
-) -> TraceSpan | SkippedTrace:
+def _tool(span: TraceSpan, attributes: Mapping[str, Any]) -> TraceSpan | SkippedTrace:
     name = known.tool_name(attributes, span.name)
-    if name == _MERGED:  # Google ADK repeats parallel calls in an extra span
+    if name == "(merged tools)":  # Google ADK repeats parallel calls in an extra span
         return SkippedTrace("span that repeats others")
-    args, result = first(attributes, *known.ARGUMENTS), first(attributes, *known.RESULT)
-    asked, replied = events.get("gen_ai.tool.message", {}), events.get("gen_ai.choice", {})  # of Strands
-    args = arguments(asked.get("content") if args is None else args)
-    result, error = _unwrapped(replied.get("message") if result is None else result)
-    error, size = span.error or error, size_bytes(result)
-    error = body_text(decoded(result)) or error if error == _NO_MESSAGE else error
-    return replace(span, name=name, args=args, result_size_bytes=size, result=decoded(result), error=error)
+    args = values.arguments(values.first(attributes, *known.ARGUMENTS))
+    result, error = _unwrapped(values.first(attributes, *known.RESULT))
+    error, size = span.error or error, values.size_bytes(result)
+    error = values.body_text(values.decoded(result)) or error if error == _NO_MESSAGE else error
+    kept = values.decoded(result) if size and size < MAX_CHARS else None  # no one looks into a longer one
+    return replace(span, name=name, args=args, result_size_bytes=size, result=kept, error=error)
 
 
 def _unwrapped(result: Any) -> tuple[Any, str | None]:
     """The content of a message of LangChain, and its text if the message says that the tool failed."""
-    held = decoded(result)
+    held = values.decoded(result)
     for key in ("output", "kwargs", "data"):
         held = held[key] if isinstance(held, dict) and isinstance(held.get(key), dict) else held
     if not isinstance(held, dict) or held.get("type") != "tool" or "content" not in held:
         return result, None
     content = held["content"]
-    return content, (body_text(content) or "failed") if held.get("status") == "error" else None
+    return content, (values.body_text(content) or "failed") if held.get("status") == "error" else None
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """The name and attributes of an event of a span; Jaeger names it in a field."""
-    about = known.in_one_form(_attributes(first(event, "attributes", "fields")))
-    return text(event.get("name")) or text(about.get("event")), about
+    about = known.in_one_form(_attributes(values.first(event, "attributes", "fields")))
+    return values.text(event.get("name")) or values.text(about.get("event")), about
 
 
 def _error(
@@ -215,34 +140,32 @@ def _error(
     """The exception, the status message, or only the error's type."""
     status = named.get("status")
     inside = status if isinstance(status, dict) else {}
-    kind = text(attributes.get("error.type"))
-    codes = [first(inside, "code", "status_code"), status, named.get("statuscode")]
+    kind = values.text(attributes.get("error.type"))
+    codes = [values.first(inside, "code", "status_code"), status, named.get("statuscode")]
     codes += map(attributes.get, _CODES)
     if kind is None and not any(code is True or code in _FAILED for code in codes):
         return None
     messages = [known.exception_in(about) for name, about in events if name == "exception"]
-    messages += [first(inside, "message", "description"), named.get("statusmessage")]
+    messages += [values.first(inside, "message", "description"), named.get("statusmessage")]
     messages += map(attributes.get, _MESSAGES)
-    return next(filter(None, map(text, messages)), None) or kind or _NO_MESSAGE
+    return next(filter(None, map(values.text, messages)), None) or kind or _NO_MESSAGE
 
 
 def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a span; its kind may stand beside them, and a data frame has a column for each."""
-    start, kind = "attributes.", text(named.get("spankind"))
-    attributes = {key.removeprefix(start): value for key, value in span.items() if key.startswith(start)}
-    if kind is not None and "." not in kind:
-        attributes["openinference.span.kind"] = kind
-    return known.in_one_form({**attributes, **_attributes(first(named, *_ATTRIBUTES))})
+    """The attributes of a span; some may stand beside them, and a data frame has a column for each."""
+    start = "attributes."
+    beside = {"openinference.span.kind": named.get("spankind"), "input": named.get("input")}
+    columns = {key.removeprefix(start): value for key, value in span.items() if key.startswith(start)}
+    attributes = {**beside, "output": named.get("output"), **columns}
+    attributes |= _attributes(values.first(named, *_ATTRIBUTES))
+    return known.in_one_form({key: value for key, value in attributes.items() if value is not None})
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def _attributes(value: Any, depth: int = _DEEPEST) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    return {
-        pair["key"]: _any_value(pair.get("value"), _DEEPEST)
-        for pair in listed(value)
-        if isinstance(pair, dict) and isinstance(pair.get("key"), str)
-    }
+    pairs = [pair for pair in values.objects(value) if isinstance(pair.get("key"), str)]
+    return {pair["key"]: _any_value(pair.get("value"), depth) for pair in pairs}
 
 
 def _any_value(value: Any, depth: int) -> Any:
@@ -250,12 +173,12 @@ def _any_value(value: Any, depth: int) -> Any:
     if not isinstance(value, dict) or depth < 0:
         return value if isinstance(value, str | int | float) else None
     key, inside = next(((key, item) for key, item in value.items() if item is not None), ("", None))
-    kind, values = key.replace("_", "").lower(), inside.get("values") if isinstance(inside, dict) else None
-    if isinstance(values, list) and kind == "arrayvalue":
-        return [_any_value(item, depth - 1) for item in values]
-    if isinstance(values, list) and kind == "kvlistvalue":
-        pairs = [pair for pair in values if isinstance(pair, dict)]
-        return {str(pair.get("key")): _any_value(pair.get("value"), depth - 1) for pair in pairs}
-    if kind == "intvalue" and isinstance(inside, str) and inside.lstrip("-").isdecimal() and len(inside) < 20:
-        return int(inside)  # 64 bits as text
+    kind, items = key.replace("_", "").lower(), inside.get("values") if isinstance(inside, dict) else None
+    if kind == "arrayvalue":
+        return [_any_value(item, depth - 1) for item in values.listed(items)]
+    if kind == "kvlistvalue":
+        return _attributes(values.listed(items), depth - 1)
+    if kind == "intvalue" and isinstance(inside, str):
+        with suppress(ValueError):
+            return int(inside)  # 64 bits as text
     return inside if kind in _SCALARS else None

@@ -139,6 +139,8 @@ def _format_of(file: TraceFile, readers: Mapping[str, Read]) -> tuple[str, str] 
         for part in islice(readers[name]([sample]), _MAX_PARTS):
             if isinstance(part, TracedRequest):
                 return name, part.source
+            if isinstance(part, UnusableFile) and part.reason.startswith("cannot be read"):
+                return part.reason
             if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
                 known = known or (name, name)
     return known or ("is not of a known format" if objects and objects[0] is not TORN else "is not JSON")

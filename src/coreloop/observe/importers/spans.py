@@ -1,23 +1,23 @@
 """Groups the spans of tracing tools by trace and converts each trace into a request."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from coreloop.base.project.score_rule import Score
-from coreloop.base.record_lines import MAX_CHARS
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
-from coreloop.observe.importers.files import UnusableFile
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.trace_values import size_bytes
-from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.importers.trace_values import decoded, first, listed, size_bytes
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 
 _BEGINNING: Final = SkippedTrace("beginning of a conversation that goes on in another trace")
-_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+_DEEPEST: Final = 12
+_INSIDE: Final = ("observations", "child_runs")  # other spans in a span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,33 +58,67 @@ class TraceSpan:
     messages: list[dict[str, Any]] = field(default_factory=list)
 
 
-def requests(
-    source: str, parts: Iterable[TraceSpan | SkippedTrace | UnusableFile]
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-    """Yield one request per trace, after all parts that are not spans.
+def scored(trace_id: str, about: str | None, scores: tuple[Score, ...]) -> TraceSpan:
+    """Return scores that stand apart from what they are about: a span, or else the trace."""
+    id = " ".join(("scores", about or "", *(score.name for score in scores)))
+    return TraceSpan(trace_id=trace_id, id=id, kind="trace", name="scores", scores=scores)
 
-    The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
-    counts that ends later or says more.
 
-    Parameters
+@dataclass(frozen=True, slots=True)
+class SpanFormat:
+    """A format of documents with spans inside any envelopes.
+
+    Attributes
     ----------
-    source : str
-        The format's name.
-    parts : iterable
-        Spans in any order; other parts are yielded unchanged.
+    part_of : callable
+        Reads an object as a span; None if it is none.
     """
-    traces: dict[str, dict[str, TraceSpan]] = {}
-    for part in parts:
-        if not isinstance(part, TraceSpan):
-            yield part
-            continue
-        if (size_bytes(part.result) or MAX_CHARS) >= MAX_CHARS:
-            part = replace(part, result=None)  # noqa: PLW2901 - no one looks into it
-        spans = traces.setdefault(part.trace_id, {})
-        spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
-    by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
-    ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
-    yield from _whole([part for spans in ordered for part in _request(source, spans)])
+
+    NAME: str
+    part_of: Callable[[dict[str, Any]], TraceSpan | SkippedTrace | None]
+    SUFFIXES: tuple[str, ...] = (".json", ".jsonl")
+
+    def read(self, files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+        """Yield one request per trace, after all that is not a span.
+
+        The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
+        counts that ends later or says more.
+        """
+        traces: dict[str, dict[str, TraceSpan]] = {}
+        for part in read_each(files, self._parts_of):
+            if isinstance(part, TraceSpan):
+                spans = traces.setdefault(part.trace_id, {})
+                spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
+            else:
+                yield part
+        by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
+        ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
+        yield from _whole([part for spans in ordered for part in _request(self.NAME, spans)])
+
+    def _parts_of(self, file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
+        with file.open() as opened:
+            for document in read_documents(opened):
+                found = [TORN] if document is TORN else _parts_in(document, self.part_of, _DEEPEST)
+                yield from list(found) or [FOREIGN]
+
+
+def _parts_in(value: Any, part_of: Callable[[dict[str, Any]], Any], depth: int) -> Iterator[Any]:
+    value = _rows(value)
+    if isinstance(value, dict):
+        part = part_of(value)
+        yield from [] if part is None else [part]
+        value = [decoded(value.get(key)) for key in (value if part is None else _INSIDE)]
+    for item in listed(value) if depth else ():
+        yield from _parts_in(item, part_of, depth - 1)
+
+
+def _rows(value: Any) -> Any:
+    """The rows of a data frame that was written by columns; any other value unchanged."""
+    traces = first(value, "context.trace_id", "trace_id") if isinstance(value, dict) else None
+    if not isinstance(traces, dict):
+        return value
+    cells = {name: column for name, column in value.items() if isinstance(column, dict)}
+    return [{name: column.get(row) for name, column in cells.items()} for row in traces]
 
 
 def _whole(parts: list[TracedRequest | SkippedTrace]) -> list[TracedRequest | SkippedTrace]:
@@ -103,7 +137,7 @@ def _whole(parts: list[TracedRequest | SkippedTrace]) -> list[TracedRequest | Sk
 
 
 def _end(span: TraceSpan) -> datetime:
-    return span.ended or _EPOCH
+    return span.ended or UNDATED
 
 
 def _completeness(span: TraceSpan) -> tuple[datetime, int]:
@@ -111,7 +145,7 @@ def _completeness(span: TraceSpan) -> tuple[datetime, int]:
 
 
 def _start_order(span: TraceSpan) -> tuple[datetime, bool, str]:
-    return span.started or _EPOCH, span.parent_id is not None, span.id
+    return span.started or UNDATED, span.parent_id is not None, span.id
 
 
 def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest | SkippedTrace]:
@@ -119,30 +153,30 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     tools = [span for span in spans if span.kind == "tool"]
     outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
     yield from [SkippedTrace("span nested in a span of the same tool")] * (len(tools) - len(outermost))
-    rest = [span for span in spans if span.kind != "tool"]
-    rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
+    # the trace itself knows best
+    rest = sorted((span for span in spans if span.kind != "tool"), key=lambda span: span.kind != "trace")
     models = [span for span in spans if span.kind == "model"]
     question = next((span.question for span in rest if span.question), None)
-    calls = list(map(_call, outermost))
-    if not all(call.error or call.result is not ... for call in calls) or not calls:
-        calls = _completed(calls, _completed(_told(models), _told(rest)))
+    calls = _completed(list(map(_call, outermost)), _told(models) or _told(rest))
     if not calls and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
     times = [time for span in spans for time in (span.started, span.ended) if time is not None]
-    if not times:
-        yield NO_TIME
-        return
     named = [*reversed(models), *spans]
-    answer = _answer(rest, by_id)
+    tops = [span for span in rest if span.kind == "trace" or span.parent_id not in by_id]
+    captured = [span for span in rest if span.answer is not None]
+    captured.sort(key=lambda span: (bool(span.answer), _end(span)), reverse=True)
+    answers = [span.answer or "" for span in (*(span for span in tops if span.answer), *captured)]
+    # the error of a model before another reply is not that of the request
+    ends = [*(span for span in tops if span.kind != "model"), *models[-1:]]
     yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
         question=question or "",
         ended=max(times),
         calls=tuple(calls),
-        answer_chars=None if answer is None else len(answer),
-        error=next((span.error for span in rest if _ended_it(span, models, by_id)), None),
+        answer_chars=len(answers[0]) if answers else None,
+        error=next((span.error for span in ends if span.error), None),
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
         session_id=next((span.session_id for span in spans if span.session_id), None),
@@ -150,13 +184,6 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         duration_ms=milliseconds(min(times), max(times)),
         scores=tuple(score for span in spans for score in span.scores),
     )
-
-
-def _ended_it(span: TraceSpan, models: Sequence[TraceSpan], by_id: dict[str, TraceSpan]) -> bool:
-    """Whether an error of a span is its trace's: that of a model before another reply is not."""
-    if span.kind == "model":
-        return span is models[-1]
-    return bool(span.error) and span.kind == "other" and span.parent_id not in by_id
 
 
 def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
@@ -184,40 +211,43 @@ def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
 
 
 def _completed(calls: list[TracedCall], told: list[TracedCall]) -> list[TracedCall]:
-    """Calls of spans without content, with that of the models' messages if these have as many of a tool."""
-    if not calls:
-        return told
-    for name in {call.name for call in calls}:
-        own, others = ([call for call in side if call.name == name] for side in (calls, told))
-        for call, other in zip(own, others, strict=False) if len(own) == len(others) else ():
-            is_same = not call.args or call.args == other.args
-            call.args = call.args or other.args
-            if is_same and call.result is ... and not call.error and other.unknown != NO_RESULT:
-                call.result, call.result_size_bytes = other.result, other.result_size_bytes
-                call.error, call.unknown = other.error, other.unknown
-    return calls
+    """The calls of spans, with what the models' messages say of them, and those that have no span."""
+    waiting: dict[Hashable, list[int]] = {}
+    for index, call in enumerate(calls):
+        waiting.setdefault((call.name, size_bytes(call.args)), []).append(index)
+    n_unlike = Counter(call.name for call in told)
+    n_unlike.subtract(call.name for call in calls)
+    placed, last, n_missing = list(enumerate(calls)), -1, len(told) - len(calls)
+    for other in told:
+        bare = waiting.get((other.name, size_bytes({})))
+        alike = waiting.get((other.name, size_bytes(other.args))) or bare
+        if alike:
+            last = alike.pop(0)
+            if calls[last].args or not n_unlike[other.name]:
+                _complete(calls[last], other)
+        elif n_missing > 0:
+            placed.append((last, other))
+            n_missing -= 1
+    return [call for _, call in sorted(placed, key=lambda place: place[0])]
+
+
+def _complete(call: TracedCall, told: TracedCall) -> None:
+    call.args = call.args or told.args
+    is_told = told.unknown != NO_RESULT and call.args == told.args
+    if is_told and call.result is ... and not call.error:
+        call.result, call.result_size_bytes = told.result, told.result_size_bytes
+        call.error, call.unknown = told.error, told.unknown
 
 
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
     """Whether two libraries trace a call: the spans of one tool are nested."""
-    visited = {span.id}
-    parent = by_id.get(span.parent_id or "")
-    while parent is not None and parent.id not in visited:  # hostile input may have circular parents
-        if parent.kind == "tool":
-            return parent.name == span.name
-        visited.add(parent.id)
-        parent = by_id.get(parent.parent_id or "")
+    parent: TraceSpan = span
+    for _ in by_id:  # hostile input may have circular parents
+        above = by_id.get(parent.parent_id or "", span)
+        if above is span or above.kind == "tool":
+            return above is not span and above.name == span.name
+        parent = above
     return False
-
-
-def _answer(rest: Sequence[TraceSpan], by_id: dict[str, TraceSpan]) -> str | None:
-    """The answer of the trace or its outermost span, else the latest answer; None if none was captured."""
-    for span in rest:
-        if span.answer and (span.kind == "trace" or span.parent_id not in by_id):
-            return span.answer
-    captured = [span for span in rest if span.answer is not None]
-    latest = max(captured, key=lambda span: (bool(span.answer), span.ended or _EPOCH), default=None)
-    return None if latest is None else latest.answer
 
 
 def _call(span: TraceSpan) -> TracedCall:

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -21,7 +22,6 @@ _LONGEST_LITERAL_CHARS: Final = 10_000
 _DEEPEST: Final = 8
 # The least number of each unit, per second: in the next larger unit, it is after the year 2286 or 5138.
 _UNITS: Final = ((1e16, 1e9), (1e14, 1e6), (1e11, 1e3), (0, 1))
-_MANY_DIGITS: Final = 20
 
 
 def text(value: object) -> str | None:
@@ -34,6 +34,11 @@ def listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def objects(value: object) -> list[dict[str, Any]]:
+    """Return the objects in a list, none for any other value."""
+    return [item for item in listed(value) if isinstance(item, dict)]
+
+
 def first(values: Mapping[str, Any], *keys: str) -> Any:
     """Return the first value that is present and not null."""
     return next((values[key] for key in keys if values.get(key) is not None), None)
@@ -42,15 +47,13 @@ def first(values: Mapping[str, Any], *keys: str) -> Any:
 def read_time(value: object) -> datetime | None:
     """Parse a time, in UTC: ISO 8601 (by default UTC), or (milli-, micro-, nano-)seconds since 1970.
 
-    JavaScript's OpenTelemetry writes seconds and nanoseconds, or the halves of a large number.
+    JavaScript's OpenTelemetry writes seconds and nanoseconds.
     """
     if isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value):
         value = value[0] + value[1] / 1e9
-    if isinstance(value, dict) and type(value.get("low")) is int and type(value.get("high")) is int:
-        value = value["high"] * 2**32 + value["low"] % 2**32
-    if isinstance(value, str) and value.isdecimal() and len(value) < _MANY_DIGITS:
-        value = int(value)
     try:
+        if isinstance(value, str) and value.isdecimal():
+            value = int(value)
         if isinstance(value, str):
             time = datetime.fromisoformat(value)
             return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
@@ -95,7 +98,8 @@ def arguments(value: object) -> dict[str, Any]:
     """Return arguments by name, unwrapped and decoded; a value without names is stored under ``value``."""
     value = decoded(value)
     if isinstance(value, str) and value.startswith("{") and len(value) <= _LONGEST_LITERAL_CHARS:
-        value = _literal(value)
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            value = ast.literal_eval(value)  # LangChain, traced by OpenInference: Python's repr
     if not isinstance(value, dict):
         return {} if value is None or value == "" else {"value": value}
     if isinstance(value.get("kwargs"), dict) and value.keys() <= {"args", "kwargs"}:
@@ -103,13 +107,6 @@ def arguments(value: object) -> dict[str, Any]:
     if isinstance(value.get("inputs"), dict) and "input_str" in value:  # LangChain, traced by Traceloop
         return dict(value["inputs"])
     return value
-
-
-def _literal(value: str) -> Any:
-    try:
-        return ast.literal_eval(value)  # LangChain, traced by OpenInference: Python's repr
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return value
 
 
 def size_bytes(value: object) -> int | None:
@@ -124,23 +121,22 @@ def size_bytes(value: object) -> int | None:
 
 def question_in(value: object) -> str | None:
     """Return the user's question: the last user message of a chat, or the text of a usual key."""
-    value = decoded(value)
-    bodies = [body for role, body in messages_in(value) if role in {"user", "human"} and body]
-    return bodies[-1] if bodies else _text_under(value, _QUESTION_KEYS)
+    return _said(value, ("user", "human"), _QUESTION_KEYS)
 
 
 def answer_in(value: object) -> str | None:
     """Return the answer: the last message of the assistant, or the text of a usual key."""
+    return _said(value, ("assistant", "model", "ai", "message"), _ANSWER_KEYS)
+
+
+def _said(value: object, roles: tuple[str, ...], keys: tuple[str, ...]) -> str | None:
     value = decoded(value)
-    bodies = [body for role, body in messages_in(value) if role in {"assistant", "model", "ai"} and body]
-    return bodies[-1] if bodies else _text_under(value, _ANSWER_KEYS)
-
-
-def messages_in(value: object) -> Iterator[tuple[str, str]]:
-    """Yield role and text of every chat message, in order, inside any provider's wrapping."""
-    for message in message_objects(value):
-        role = str(first(message, "role", "type")).lower()
-        yield {"message": "assistant"}.get(role, role), body_text(first(message, "content", "parts"))
+    messages = [one for one in message_objects(value) if str(first(one, "role", "type")).lower() in roles]
+    bodies = list(filter(None, (body_text(first(one, "content", "parts")) for one in messages)))
+    if bodies or not isinstance(value, dict):
+        return bodies[-1] if bodies else text(value)
+    held = [value, *(value[key] for key in ("kwargs", "inputs") if isinstance(value.get(key), dict))]
+    return next((body for inside in held for key in keys if (body := text(inside.get(key)))), None)
 
 
 def message_objects(value: object, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
@@ -180,7 +176,7 @@ def received(content: object) -> dict[str, Any]:
 
 def blocks(body: object, kind: str) -> list[dict[str, Any]]:
     """Return the blocks of one type in a message of Anthropic's API, for example ``tool_use``."""
-    return [part for part in listed(body) if isinstance(part, dict) and part.get("type") == kind]
+    return [part for part in objects(body) if part.get("type") == kind]
 
 
 def block_error(result: Mapping[str, Any]) -> str | None:
@@ -195,21 +191,10 @@ def _is_text(part: object) -> bool:
     return kind in ("text", "input_text", "output_text")
 
 
-def _text_under(value: object, keys: tuple[str, ...]) -> str | None:
-    if not isinstance(value, dict):
-        return text(value)
-    wrapped = [value, *(value[key] for key in ("kwargs", "inputs") if isinstance(value.get(key), dict))]
-    return next((body for values in wrapped for key in keys if (body := text(values.get(key)))), None)
-
-
 def anthropic_tokens(usage: Any) -> tuple[int, int]:
     """Return the input and output tokens of Anthropic's ``usage``; what a cache held is input, too."""
-    if not isinstance(usage, Mapping):
-        return 0, 0
-    n_input = 0
-    for name in _ANTHROPIC_INPUT:
-        n_input += _tokens(usage.get(name))
-    return n_input, _tokens(usage.get("output_tokens"))
+    usage = usage if isinstance(usage, Mapping) else {}
+    return sum(_tokens(usage.get(name)) for name in _ANTHROPIC_INPUT), _tokens(usage.get("output_tokens"))
 
 
 _ANTHROPIC_INPUT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

@@ -5,17 +5,9 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final
 
+from coreloop.base import records
 from coreloop.base.project.score_rule import Score, judgment_by
 from coreloop.base.record_lines import text_of
-from coreloop.base.records import (
-    FINAL,
-    NO_ANSWER,
-    NO_RESULT,
-    Record,
-    RecordedJudgment,
-    hash_sequence,
-    join_steps,
-)
 from coreloop.observe.argument_sources import Sources
 from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers
@@ -62,7 +54,7 @@ class TracedRequest:
     session_id: str | None = None
     rounds: int | None = None
     duration_ms: float | None = None
-    judgment: RecordedJudgment | None = None
+    judgment: records.RecordedJudgment | None = None
     scores: tuple[Score, ...] = ()
     parent_id: str | None = None
     input_tokens: int | None = None
@@ -104,7 +96,7 @@ NO_TIME: Final = SkippedTrace("no valid time")
 
 def record_of(
     request: TracedRequest, settings: LogSettings, drop: Drop, sources: Sources | None = None
-) -> Record:
+) -> records.Record:
     """Convert a request into a v2 record, with the functions of the collector.
 
     Parameters
@@ -127,8 +119,8 @@ def record_of(
         session_id=request.session_id,
     )
     for call in request.calls:
-        if call.unknown == NO_RESULT and call.name.lower().replace("-", "_") in _FINAL_CALLS:
-            call.unknown = FINAL
+        if call.unknown == records.NO_RESULT and call.name.lower().replace("-", "_") in _FINAL_CALLS:
+            call.unknown = records.FINAL
     made = [(call, recorded_call(call, settings, drop)) for call in request.calls]
     sources = Sources() if sources is None else sources
     sources.add_question(request.question)
@@ -140,8 +132,8 @@ def record_of(
     if settings.case_keys and identifiers:
         record["case"] = identifiers.case(settings.case_keys[0])
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
-    record["tool_sequence_hash"] = hash_sequence(
-        join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
+    record["tool_sequence_hash"] = records.hash_sequence(
+        records.join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
     )
     judgment = judgment_by(settings.outcome, request.scores) or request.judgment
     if judgment is not None:
@@ -150,11 +142,11 @@ def record_of(
     return record
 
 
-def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
+def _add_ending(record: records.Record, request: TracedRequest, drop: Drop) -> None:
     """Add what is known at the end of a request."""
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     answer_chars = request.answer_chars
-    if request.calls and request.calls[-1].unknown == FINAL:
+    if request.calls and request.calls[-1].unknown == records.FINAL:
         answer_chars = sum(len(text_of(value)) for value in request.calls[-1].args.values())
     record["chunk_len"] = None if request.is_call else answer_chars
     record["error"] = error_text(request.error)
@@ -162,7 +154,7 @@ def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
     record["rounds"] = None if request.is_call else request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
     optional = {
-        "unknown": NO_ANSWER if answer_chars is None else None,
+        "unknown": records.NO_ANSWER if answer_chars is None else None,
         "parent_request_id": request.parent_id,
         "undated": request.undated,
         "input_tokens": request.input_tokens,

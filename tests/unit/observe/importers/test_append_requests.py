@@ -85,6 +85,11 @@ def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
     assert len(_records(tmp_path)) == 2
 
 
+def test_a_request_of_copied_files_counts_once(tmp_path: Path) -> None:
+    report = land([_request(calls=(TracedCall(name="show", args={}),))] * 2, tmp_path, Settings())
+    assert (report.records, report.already_there, report.tools.total()) == (1, 0, 1)
+
+
 def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     land([_request("a"), _request("b")], tmp_path, Settings())
     path = tmp_path / "2026-04-25.jsonl"

@@ -60,6 +60,7 @@ def test_a_sample_is_one_request(tmp_path: Path) -> None:
 def test_a_log_without_events_has_its_calls_and_the_time_of_its_start(tmp_path: Path) -> None:
     request = _only(tmp_path, events=[])
     assert (len(request.calls), request.ended.isoformat()) == (1, "2026-04-25T00:00:00+00:00")
+    assert request.undated
 
 
 @pytest.mark.parametrize(
@@ -91,24 +92,6 @@ def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str
     scores = {f"scorer{index}": {"value": value} for index, value in enumerate(values)}
     judgment = _only(tmp_path, scores=scores).judgment
     assert (judgment and judgment["verdict"]) == verdict
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        pytest.param({"events": [{"input": _messages()[:3], "output": _messages()[3]}]}, id="in an event"),
-        pytest.param(
-            {
-                "events_data": {"messages": [{"role": "system", "content": "be kind"}, *_messages()]},
-                "events": [{"input": [], "input_refs": [[0, 1], [1, 4], "x"]}, {"input": _messages()[:1]}],
-            },
-            id="in a pool",
-        ),
-    ],
-)
-def test_dropped_messages_are_read_from_the_events_of_models(tmp_path: Path, more: dict[str, Any]) -> None:
-    [call] = _only(tmp_path, messages=[], **more).calls
-    assert (call.name, call.args, call.result, call.unknown) == ("show", {"topic": "배당"}, "100원", None)
 
 
 def test_attachments_are_replaced_by_their_text(tmp_path: Path) -> None:

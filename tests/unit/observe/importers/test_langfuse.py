@@ -33,6 +33,7 @@ def _trace(**more: Any) -> dict[str, Any]:
         "name": "run",
         "timestamp": "2026-04-25T09:00:00.000Z",
         "sessionId": "s-1",
+        "public": False,
         "input": '[{"role": "user", "content": "배당은?"}]',
         "output": '"배당은 100원이다."',
         **more,
@@ -129,7 +130,6 @@ def test_of_two_copies_the_fuller_counts_in_any_order(tmp_path: Path) -> None:
     [
         ({"type": "TOOL", "id": "a"}, "not of this format"),
         (_observation("a", startTime="soon", endTime=None), "no valid time"),
-        ([[[[[[[_observation("a")]]]]]]], "not of this format"),
         ("{torn", "torn or not JSON"),
     ],
 )

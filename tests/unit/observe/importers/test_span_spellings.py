@@ -85,7 +85,7 @@ def _javascript(flat: dict[str, Any]) -> dict[str, Any]:
         "_spanContext": {"traceId": flat["context"]["trace_id"], "spanId": flat["context"]["span_id"]},
         "parentSpanContext": {"spanId": flat["parent_id"]},
         "startTime": [NANOSECONDS // 10**9, 0],
-        "endTime": {"low": (NANOSECONDS + 10**9) % 2**32, "high": (NANOSECONDS + 10**9) // 2**32},
+        "endTime": [NANOSECONDS // 10**9 + 1, 0],
         "attributes": {**flat["attributes"], KIND: flat["span_kind"]},
         "status": {"code": 2, "message": ERROR} if flat["status_code"] == "ERROR" else {"code": 0},
     }
@@ -118,7 +118,7 @@ DOCUMENTS: dict[str, Any] = {
     "JavaScript": [_javascript(one) for one in FLAT],
     "Phoenix": {"data": FLAT, "next_cursor": None},
     "Phoenix, nested": {"data": [_nested(one) for one in FLAT]},
-    **{way: FRAME.to_json(orient=way, date_format="iso") for way in ("columns", "index", "split")},
+    **{way: FRAME.to_json(orient=way, date_format="iso") for way in ("columns", "index")},
     "records": MILLISECONDS.to_json(orient="records", lines=True),
     "one line each": "\n".join(one.to_json(indent=None) for one in SPANS),
     "the console": "INFO it starts\n" + "\nINFO between\n".join(one.to_json() for one in SPANS),
@@ -262,3 +262,14 @@ def test_a_conversation_with_a_trace_for_each_reply_is_one_request(tmp_path: Pat
     traces = [span(f"m{at}", {KIND: "LLM", **about}, at=at, trace=f"t{at}") for at, about in told]
     [request] = _requests(tmp_path, otlp(*traces))
     assert (len(request.calls), request.answer_chars) == (2, 5)
+
+
+def test_a_call_that_has_no_span_is_counted_once_and_unknown(tmp_path: Path) -> None:
+    told = [(at, MESSAGES["GenAI"](CONVERSATION[:at], CONVERSATION[at : at + 1])) for at in (1, 3)]
+    models = [span(f"m{at}", {KIND: "LLM", **about}, at=at) for at, about in told]
+    tool = span("a", {KIND: "TOOL", "tool.name": "find_rooms", "input.value": json.dumps(ARGS)}, at=2)
+    [request] = _requests(tmp_path, otlp(*models, tool))
+    assert [(call.args, call.unknown) for call in request.calls] == [
+        (ARGS, None),
+        (OTHER, "no result in the trace"),
+    ]
