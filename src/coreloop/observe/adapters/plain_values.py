@@ -4,8 +4,7 @@ Some frameworks say only that arguments were rejected; then the tool's JSON Sche
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import ge, gt, le, lt
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import orjson
@@ -156,12 +155,6 @@ _JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "object": dict,
     "null": type(None),
 }
-_BOUNDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "minimum": ge,
-    "maximum": le,
-    "exclusiveMinimum": gt,
-    "exclusiveMaximum": lt,
-}
 
 
 def schema_rejection(schema: object, args: object) -> str:
@@ -183,33 +176,17 @@ def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[
 
 
 def _fits(value: Any, schema: object) -> bool:
-    """Whether the schema of one argument accepts a value; a number as text counts: servers convert it."""
-    if not isinstance(schema, dict):
+    """Whether the type and the choices of one argument admit a value; the rest of its schema is not read."""
+    if not isinstance(schema, dict) or not isinstance(schema.get("type"), str):
         return True
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(choices, list):
-        return any(_fits(value, choice) for choice in choices)
-    kind, listed = str(schema.get("type")), schema.get("enum")
-    if kind in ("integer", "number"):
-        if isinstance(value, str):
-            return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
-        bounds = ((schema.get(name), holds) for name, holds in _BOUNDS.items())
-        if not _is_number(value) or not all(
-            holds(value, bound) for bound, holds in bounds if _is_number(bound)
-        ):
-            return False
-        value = int(value) if isinstance(value, float) and value.is_integer() else value
-    return (value in listed if isinstance(listed, list) else True) and isinstance(
-        value, _JSON_TYPES.get(kind, object)
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    kind, listed = schema["type"], schema.get("enum")
+    if kind in ("integer", "number") and isinstance(value, str):  # servers convert it
+        return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_listed = value in listed if isinstance(listed, list) else True
+    return is_listed and isinstance(value, _JSON_TYPES.get(kind, object))
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(choices, list):
-        return " or ".join(_wanted(choice) for choice in choices if isinstance(choice, dict))
-    return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum", *_BOUNDS) if name in schema)
+    return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum") if name in schema)

@@ -194,7 +194,7 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
 
 def _count_unseen(report: ImportReport, lines: bytes) -> None:
     """Count what a record does not say as those count it who read its lines later."""
-    [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)), Path())
+    [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)))
     read = decode_line(line)
     if not isinstance(read, RecordLine):
         return
@@ -238,7 +238,7 @@ def _imported_id(line: bytes) -> str | None:
         record = orjson.loads(line)
     except ValueError:  # torn
         return None
-    id = record.get("request_id") if isinstance(record, dict) and "part" not in record else None
+    id = record.get("request_id") if isinstance(record, dict) else None
     return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
 
 

@@ -79,7 +79,7 @@ def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator
     int, bytes
         The offset of each line that is not blank, and the line without the mark.
     """
-    return join_parts(_lines(path, start, end), path)
+    return join_parts(_lines(path, start, end))
 
 
 def _lines(path: Path, start: int, end: int | None) -> Iterator[Line]:
