@@ -29,7 +29,7 @@ def dropped() -> dict[str, int]:
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
         `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which made an
-        object of the function), ``unserialisable``, ``large_arguments`` (of
+        object of the function), ``generator`` (as a tool), ``unserialisable``, ``large_arguments`` (of
         over 2,000 values or 64 KB, the first are recorded), ``category``, ``settings`` (coreloop.yaml cannot
         be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read until PyYAML is
         installed), ``never_ended`` (a framework reported no end of a request), ``descriptions_full`` (over

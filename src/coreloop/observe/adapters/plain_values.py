@@ -5,6 +5,7 @@ Some frameworks say only that arguments were rejected; then the tool's JSON Sche
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from operator import ge, gt, le, lt
 from typing import Any, Final
 
 import orjson
@@ -157,6 +158,10 @@ _JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
 }
 
 
+_BOUNDS: Final = {"minimum": ge, "maximum": le, "exclusiveMinimum": gt, "exclusiveMaximum": lt}
+_NUMBERS: Final = (int, float)
+
+
 def schema_rejection(schema: object, args: object) -> str:
     """Return the `rejection` of arguments: what their schema says of each at the top level, never a value."""
     return rejection(_violations(schema if isinstance(schema, dict) else {}, arguments(args)))
@@ -176,7 +181,7 @@ def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[
 
 
 def _fits(value: Any, schema: object) -> bool:
-    """Whether the type and the choices of one argument admit a value; the rest of its schema is not read."""
+    """Whether type, choices and bounds of one argument admit a value; the rest of its schema is not read."""
     if not isinstance(schema, dict) or not isinstance(schema.get("type"), str):
         return True
     kind, listed = schema["type"], schema.get("enum")
@@ -184,9 +189,12 @@ def _fits(value: Any, schema: object) -> bool:
         return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
     if isinstance(value, float) and value.is_integer():
         value = int(value)
+    bounds = [(schema[name], holds) for name, holds in _BOUNDS.items() if type(schema.get(name)) in _NUMBERS]
+    if type(value) in _NUMBERS and not all(holds(value, bound) for bound, holds in bounds):
+        return False
     is_listed = value in listed if isinstance(listed, list) else True
     return is_listed and isinstance(value, _JSON_TYPES.get(kind, object))
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum") if name in schema)
+    return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum", *_BOUNDS) if name in schema)
