@@ -9,12 +9,11 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from unicodedata import normalize
 
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
-from coreloop.observe.case_keys import identifying_texts
+from coreloop.observe.case_keys import composed, identifying_texts, texts_in
 from coreloop.observe.shown_states import (
     CONTAINERS,
     Compared,
@@ -46,7 +45,6 @@ _NAME_CHARS: Final = 40
 _NAME_DIGITS: Final = 3  # `address1` is a name; a key with more digits looks like data
 _CJK: Final = "\u2e80"  # first of the scripts without spaces between words, or with particles after words
 _MAX_TEXTS: Final = 16
-_MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
 _SMALL: Final = 100  # a smaller number is in many results by chance
 _LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
@@ -98,7 +96,6 @@ class Sources:
         self._texts: list[str] = []
         self._text_leaves = 0
         self._shown = ShownObjects()
-        self._names: dict[tuple[str, str], str] = {}
         self.has_results = False
         self._is_complete = True
 
@@ -142,7 +139,7 @@ class Sources:
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
         states = saw(args, self._shown, compared) if compared else {}
-        identifiers = [*dict.fromkeys(map(hash, identifying_texts(args.values())))] if names_objects else None
+        identifiers = [*dict.fromkeys(map(hash, identifying_texts(args)))] if names_objects else None
         return Lookup(paths_by_name or None, echoes, identifiers, states)
 
     def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None] | None) -> Lookup:
@@ -187,8 +184,6 @@ class Sources:
         self.has_results = True
         if len(self._places) + len(self._shown) > SESSION_LEAVES - MAX_VALUES:
             self._forget()
-        if len(self._names) > _MAX_NAMES:
-            self._names = {}
         self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
 
     def mark_incomplete(self) -> None:
@@ -273,15 +268,9 @@ class Sources:
             inside = self._bounded(f"{path}[]")
             yield from ((inside, value, None) for value in node)
             return
-        names = self._names
         for key, value in node.items():
-            known = names.get((path, key)) if type(key) is str else None
-            if known is None:
-                name = composed(key) if type(key) is str and is_name(key) else "*"
-                known = self._bounded(f"{path}.{name}")
-                if name == key:
-                    names[path, name] = known
-            yield known, value, key
+            name = composed(key) if type(key) is str and is_name(key) else "*"
+            yield self._bounded(f"{path}.{name}"), value, key
 
     def _bounded(self, path: str) -> str:
         """The path, or an empty text if it is too long."""
@@ -306,23 +295,6 @@ def is_name(key: str) -> bool:
 def is_compared(text: str) -> bool:
     """Whether a value is long and distinctive enough to have its source looked up."""
     return len(text) >= MIN_CHARS and (text[0] not in _COMMON_BEGINS or _COMMON.fullmatch(text) is None)
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """The scalar leaves of a JSON value as texts; 150, 150.0 and "150" give the same text."""
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            yield composed(node.strip())
-        elif isinstance(node, dict | list):
-            waiting += reversed(list(node.values()) if isinstance(node, dict) else node)
-        elif node is not None and not isinstance(node, bool):
-            yield str(int(node) if node % 1 == 0 else node)
-
-
-def composed(text: str) -> str:
-    return text if text.isascii() else normalize("NFC", text)
 
 
 def has_word(text: str, wanted: str) -> bool:

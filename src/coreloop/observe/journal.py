@@ -10,7 +10,6 @@ import time
 import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -143,13 +142,8 @@ class Journal:
 def day_stamp(now_ns: int) -> tuple[str, str, int]:
     """ISO 8601 with microseconds, its day, its second."""
     second, past_ns = divmod(now_ns, 1_000_000_000)
-    text = _second_text(second)
+    text = datetime.fromtimestamp(second, UTC).isoformat()[:19]
     return f"{text}.{past_ns // 1000:06d}+00:00", text[:10], second
-
-
-@lru_cache(maxsize=8)
-def _second_text(second: int) -> str:
-    return datetime.fromtimestamp(second, UTC).isoformat()[:19]
 
 
 class DroppedRecords(TypedDict):
