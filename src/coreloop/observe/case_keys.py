@@ -44,7 +44,8 @@ _DATE: Final = re.compile(
 
 def hash_identifier(text: str, key: bytes) -> str:
     """Return 8 hex digits for an identifier, with a key from `case_key`."""
-    return blake2b(text.encode("utf-8", "replace"), key=_secret(key), digest_size=4).hexdigest()
+    secret = sha256(key).digest()  # BLAKE2b takes keys of up to 64 bytes
+    return blake2b(text.encode("utf-8", "replace"), key=secret, digest_size=4).hexdigest()
 
 
 class RequestIdentifiers(dict[str, tuple[bool, int]]):
@@ -72,11 +73,6 @@ class RequestIdentifiers(dict[str, tuple[bool, int]]):
 @lru_cache(maxsize=1024)
 def _names_customer(argument: str) -> bool:
     return any(word in argument.lower() for word in CUSTOMERS)
-
-
-@lru_cache(maxsize=32)
-def _secret(key: bytes) -> bytes:
-    return sha256(key).digest()  # BLAKE2b takes keys of up to 64 bytes
 
 
 def identifying_texts(value: object) -> Iterator[str]:

@@ -29,9 +29,6 @@ FAILED_RESULTS: Final[FailedResults] = {
     "status": frozenset({"error"}),
     "type": frozenset({"error-text", "error-json"}),  # AI SDK
 }
-# Names of fields, at one end of a long result, for which it is parsed.
-_ENDS: Final = ("rror", '"ok"', '"exit', '"text"', '"isE')
-_ANYWHERE: Final = ("success", "isError", "status")
 _KINDS: Final = ("certain", "guess", "refused")
 _DENIED: Final = ("execution-denied", "output-denied")  # AI SDK
 _TEXTS: Final = ("text", "input_text", "output_text")  # types of a message's parts
@@ -164,7 +161,7 @@ def _opened(result: object, rule: FailedResults) -> object:
     for _ in range(_MAX_WRAPPINGS):
         inner: object = ...
         if type(result) is str:
-            inner = _parsed(result, rule)
+            inner = _parsed(result)
         elif type(result) is list and result and type(result[0]) is dict:
             is_text = len(result[0]) == 1 or _word(result[0].get("type")) in _TEXTS
             inner = result[0].get("text", ...) if is_text else ...
@@ -176,14 +173,10 @@ def _opened(result: object, rule: FailedResults) -> object:
     return result
 
 
-def _parsed(text: str, rule: FailedResults) -> object:
-    """The object or list that a text is; most long texts are not parsed."""
+def _parsed(text: str) -> object:
+    """The object or list that a text is."""
     if len(text) > MAX_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ...
-    if len(text) > 2 * _HEAD:
-        ends = f"{text[:_HEAD]}{text[-_HEAD:]}"
-        if not any(name in ends for name in _ENDS) and not any(name in text for name in rule or _ANYWHERE):
-            return ...
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
