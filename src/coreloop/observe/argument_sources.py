@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import orjson
-
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
 from coreloop.observe.case_keys import composed, identifying_texts, texts_in
+from coreloop.observe.failure_texts import parsed_json
 from coreloop.observe.shown_states import (
     CONTAINERS,
     Compared,
@@ -48,7 +47,6 @@ _MAX_TEXTS: Final = 16
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
 _SMALL: Final = 100  # a smaller number is in many results by chance
 _LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
-_JSON_BEGINS: Final = frozenset("{[")
 _MAX_PARTS: Final = 50
 _ENVELOPE: Final = frozenset({"content", "isError", "structuredContent", "_meta"})
 
@@ -184,7 +182,7 @@ class Sources:
         self.has_results = True
         if len(self._places) + len(self._shown) > SESSION_LEAVES - MAX_VALUES:
             self._forget()
-        self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
+        self._walk(tool, _unwrapped(result), lookup or Lookup(None, set(), None, {}))
 
     def mark_incomplete(self) -> None:
         """Record no empty sources from now on, because earlier results are unknown."""
@@ -210,28 +208,6 @@ class Sources:
         wanted = text.casefold()
         is_asked = any(wanted in question and has_word(question, wanted) for question in self._texts)
         return [*([QUESTION] if is_asked else []), *self._places.get(hash(text), ())]
-
-    def _unwrapped(self, result: object) -> list[Any]:
-        """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
-        value = self._decoded(result)
-        if type(value) is dict and _is_envelope(value):
-            structured = value.get("structuredContent")
-            value = structured if type(structured) is dict else value.get("content")
-        if type(value) is list and 0 < len(value) <= _MAX_PARTS and all(map(_is_text_part, value)):
-            return [self._decoded(part["text"]) for part in value]
-        return [value]
-
-    def _decoded(self, value: object) -> Any:
-        """Parse JSON text; return any other value unchanged."""
-        if type(value) is not str or value.lstrip()[:1] not in _JSON_BEGINS:
-            return value
-        if len(value) > MAX_CHARS:
-            self._is_complete = False
-            return None
-        try:
-            return orjson.loads(value)
-        except ValueError:
-            return value
 
     def _walk(self, tool: str, roots: list[Any], lookup: Lookup) -> None:
         """Remember the leaves of some values, and the objects among them, breadth first."""
@@ -317,6 +293,22 @@ def _are_same_word(left: str, right: str) -> bool:
 
 def _is_word_char(char: str) -> bool:
     return char.isalnum() or char == "_"
+
+
+def _unwrapped(result: object) -> list[Any]:
+    """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
+    value = _decoded(result)
+    if type(value) is dict and _is_envelope(value):
+        structured = value.get("structuredContent")
+        value = structured if type(structured) is dict else value.get("content")
+    if type(value) is list and 0 < len(value) <= _MAX_PARTS and all(map(_is_text_part, value)):
+        return [_decoded(part["text"]) for part in value]
+    return [value]
+
+
+def _decoded(value: object) -> Any:
+    parsed = parsed_json(value) if type(value) is str else ...
+    return value if parsed is ... else parsed
 
 
 def _is_envelope(value: dict[Any, Any]) -> bool:

@@ -161,7 +161,7 @@ def _opened(result: object, rule: FailedResults) -> object:
     for _ in range(_MAX_WRAPPINGS):
         inner: object = ...
         if type(result) is str:
-            inner = _parsed(result)
+            inner = parsed_json(result)
         elif type(result) is list and result and type(result[0]) is dict:
             is_text = len(result[0]) == 1 or _word(result[0].get("type")) in _TEXTS
             inner = result[0].get("text", ...) if is_text else ...
@@ -173,8 +173,8 @@ def _opened(result: object, rule: FailedResults) -> object:
     return result
 
 
-def _parsed(text: str) -> object:
-    """The object or list that a text is."""
+def parsed_json(text: str) -> object:
+    """The object or list that a text is; ``...`` if it is another text, or too long."""
     if len(text) > MAX_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ...
     try:
