@@ -218,7 +218,8 @@ def _of_fields(fields: dict[str, Any], rule: FailedResults) -> Verdict | None:
         data -= {"name"}
     if _has_error(fields, names, data | names & {"id", "title"}):
         return _explained(fields)
-    return None if data else _of_message(fields, names)
+    is_problem = names >= {"title", "detail", "status"}  # of RFC 9457, with fields of its own
+    return _of_message(fields, names) if is_problem or not data else None
 
 
 def _has_error(fields: Mapping[str, Any], names: set[str], data: set[str]) -> bool:
