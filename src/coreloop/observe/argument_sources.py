@@ -92,14 +92,13 @@ class Sources:
         self._used_s = now_s
         self._places: dict[int, tuple[str, ...]] = {}
         self._texts: list[str] = []
-        self._text_leaves = 0
         self._shown = ShownObjects()
         self.has_results = False
         self._is_complete = True
 
     def __len__(self) -> int:
         """Number of remembered values; a question counts as one value per 64 characters."""
-        return len(self._places) + len(self._shown) + self._text_leaves
+        return len(self._places) + len(self._shown) + sum(len(text) // 64 + 1 for text in self._texts)
 
     def add_question(self, text: str) -> None:
         """Remember a question as a source of values."""
@@ -110,7 +109,6 @@ class Sources:
         if question not in texts:
             del texts[: len(texts) - _MAX_TEXTS + 1]
             texts.append(question)
-            self._text_leaves = sum(len(text) // 64 + 1 for text in texts)
 
     def look_up(
         self, args: dict[str, Any], compared: Compared | None = None, *, names_objects: bool = True
@@ -197,7 +195,6 @@ class Sources:
     def _forget(self) -> None:
         self._is_complete &= not (self._places or self._texts)
         self._places, self._texts, self._shown = {}, [], ShownObjects()
-        self._text_leaves = 0
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
@@ -288,11 +285,8 @@ def has_word(text: str, wanted: str) -> bool:
 
 def _are_same_word(left: str, right: str) -> bool:
     """Whether two adjacent characters belong to the same word; Latin and CJK letters do not."""
-    return _is_word_char(left) and _is_word_char(right) and (left < _CJK) == (right < _CJK)
-
-
-def _is_word_char(char: str) -> bool:
-    return char.isalnum() or char == "_"
+    are_in_words = all(char.isalnum() or char == "_" for char in (left, right))
+    return are_in_words and (left < _CJK) == (right < _CJK)
 
 
 def _unwrapped(result: object) -> list[Any]:

@@ -21,8 +21,6 @@ _SCHEMA_ONLY: Final = re.compile(
     r"""
     missing | too_(?:short|long) | (?:greater|less)_than(?:_equal)? | multiple_of | finite_number
     | literal_error | enum | union_tag_not_found | string_pattern_mismatch | is_instance_of | int_from_float
-    | (?:date|datetime)_(?:past|future) | timezone_(?:naive|aware) | date_from_datetime_inexact
-    | decimal_(?:max_digits|max_places|whole_digits)
     | \w+_(?:type|parsing|too_short|too_long|argument|argument_values|forbidden|required)
     """,
     re.VERBOSE,
