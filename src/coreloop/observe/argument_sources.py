@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
 from coreloop.observe.case_keys import composed, identifying_texts, texts_in
 from coreloop.observe.failure_texts import parsed_json
-from coreloop.observe.shown_states import (
-    CONTAINERS,
-    Compared,
-    ShownObjects,
-    State,
-    saw,
-)
+from coreloop.observe.shown_states import CONTAINERS, Compared, ShownObjects, State, saw
 
 if TYPE_CHECKING:
     from coreloop.observe.record_parts import RecordedCall

@@ -271,10 +271,9 @@ def _explained(fields: dict[str, Any], unknown: str | None = None) -> Verdict:
     return of_text(error, ("refused",)) or Verdict(error, unknown)
 
 
-def _said(value: object, depth: int = 2) -> str:
+def _said(value: object) -> str:
     """The text of an error, of the first of a list, or of an object's message."""
-    if type(value) is list and value and depth:
-        return _said(value[0], depth - 1)
+    value = value[0] if type(value) is list and value else value
     if type(value) is dict:
         value = next((value[name] for name in ("message", "msg", "text") if type(value.get(name)) is str), "")
     return value if type(value) is str else ""

@@ -72,8 +72,6 @@ def _plain(value: object) -> Any:
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dump(mode="json")
-    if isinstance(value, set | frozenset | tuple):
-        return list(value)
     raise TypeError
 
 
