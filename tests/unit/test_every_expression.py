@@ -14,7 +14,6 @@ CUT_BEFORE: Final = {
     "coreloop.answer.search.extract.text._COMMENT": "one without an end is looked for once",
     "coreloop.base.tempfiles._PARTIAL": "the name of a file, 255 bytes",
     "coreloop.cli.promote: Got unexpected extra arguments? \\((\\S+).*\\)": "what a person typed",
-    "coreloop.observe.log_settings._DATA_DIR": "a line of the project's own settings",
     "coreloop.observe.reading.error_texts._NUMBER": "an error's text, cut",
     "coreloop.observe.reading.error_texts._VALUES": "an error's text, cut",
     "coreloop.observe.reading.own_values.QUOTED": "an error's text, cut",

@@ -9,19 +9,11 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from unicodedata import normalize
-
-import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
-from coreloop.observe.case_keys import identifying_texts
-from coreloop.observe.shown_states import (
-    CONTAINERS,
-    Compared,
-    ShownObjects,
-    State,
-    saw,
-)
+from coreloop.observe.case_keys import composed, identifying_texts, texts_in
+from coreloop.observe.failure_texts import parsed_json
+from coreloop.observe.shown_states import CONTAINERS, Compared, ShownObjects, State, saw
 
 if TYPE_CHECKING:
     from coreloop.observe.record_parts import RecordedCall
@@ -46,11 +38,9 @@ _NAME_CHARS: Final = 40
 _NAME_DIGITS: Final = 3  # `address1` is a name; a key with more digits looks like data
 _CJK: Final = "\u2e80"  # first of the scripts without spaces between words, or with particles after words
 _MAX_TEXTS: Final = 16
-_MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
 _SMALL: Final = 100  # a smaller number is in many results by chance
 _LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
-_JSON_BEGINS: Final = frozenset("{[")
 _MAX_PARTS: Final = 50
 _ENVELOPE: Final = frozenset({"content", "isError", "structuredContent", "_meta"})
 
@@ -96,15 +86,13 @@ class Sources:
         self._used_s = now_s
         self._places: dict[int, tuple[str, ...]] = {}
         self._texts: list[str] = []
-        self._text_leaves = 0
         self._shown = ShownObjects()
-        self._names: dict[tuple[str, str], str] = {}
         self.has_results = False
         self._is_complete = True
 
     def __len__(self) -> int:
         """Number of remembered values; a question counts as one value per 64 characters."""
-        return len(self._places) + len(self._shown) + self._text_leaves
+        return len(self._places) + len(self._shown) + sum(len(text) // 64 + 1 for text in self._texts)
 
     def add_question(self, text: str) -> None:
         """Remember a question as a source of values."""
@@ -115,7 +103,6 @@ class Sources:
         if question not in texts:
             del texts[: len(texts) - _MAX_TEXTS + 1]
             texts.append(question)
-            self._text_leaves = sum(len(text) // 64 + 1 for text in texts)
 
     def look_up(
         self, args: dict[str, Any], compared: Compared | None = None, *, names_objects: bool = True
@@ -142,7 +129,7 @@ class Sources:
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
         states = saw(args, self._shown, compared) if compared else {}
-        identifiers = [*dict.fromkeys(map(hash, identifying_texts(args.values())))] if names_objects else None
+        identifiers = [*dict.fromkeys(map(hash, identifying_texts(args)))] if names_objects else None
         return Lookup(paths_by_name or None, echoes, identifiers, states)
 
     def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None] | None) -> Lookup:
@@ -187,9 +174,7 @@ class Sources:
         self.has_results = True
         if len(self._places) + len(self._shown) > SESSION_LEAVES - MAX_VALUES:
             self._forget()
-        if len(self._names) > _MAX_NAMES:
-            self._names = {}
-        self._walk(tool, self._unwrapped(result), lookup or Lookup(None, set(), None, {}))
+        self._walk(tool, _unwrapped(result), lookup or Lookup(None, set(), None, {}))
 
     def mark_incomplete(self) -> None:
         """Record no empty sources from now on, because earlier results are unknown."""
@@ -204,7 +189,6 @@ class Sources:
     def _forget(self) -> None:
         self._is_complete &= not (self._places or self._texts)
         self._places, self._texts, self._shown = {}, [], ShownObjects()
-        self._text_leaves = 0
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
@@ -215,28 +199,6 @@ class Sources:
         wanted = text.casefold()
         is_asked = any(wanted in question and has_word(question, wanted) for question in self._texts)
         return [*([QUESTION] if is_asked else []), *self._places.get(hash(text), ())]
-
-    def _unwrapped(self, result: object) -> list[Any]:
-        """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
-        value = self._decoded(result)
-        if type(value) is dict and _is_envelope(value):
-            structured = value.get("structuredContent")
-            value = structured if type(structured) is dict else value.get("content")
-        if type(value) is list and 0 < len(value) <= _MAX_PARTS and all(map(_is_text_part, value)):
-            return [self._decoded(part["text"]) for part in value]
-        return [value]
-
-    def _decoded(self, value: object) -> Any:
-        """Parse JSON text; return any other value unchanged."""
-        if type(value) is not str or value.lstrip()[:1] not in _JSON_BEGINS:
-            return value
-        if len(value) > MAX_CHARS:
-            self._is_complete = False
-            return None
-        try:
-            return orjson.loads(value)
-        except ValueError:
-            return value
 
     def _walk(self, tool: str, roots: list[Any], lookup: Lookup) -> None:
         """Remember the leaves of some values, and the objects among them, breadth first."""
@@ -273,15 +235,9 @@ class Sources:
             inside = self._bounded(f"{path}[]")
             yield from ((inside, value, None) for value in node)
             return
-        names = self._names
         for key, value in node.items():
-            known = names.get((path, key)) if type(key) is str else None
-            if known is None:
-                name = composed(key) if type(key) is str and is_name(key) else "*"
-                known = self._bounded(f"{path}.{name}")
-                if name == key:
-                    names[path, name] = known
-            yield known, value, key
+            name = composed(key) if type(key) is str and is_name(key) else "*"
+            yield self._bounded(f"{path}.{name}"), value, key
 
     def _bounded(self, path: str) -> str:
         """The path, or an empty text if it is too long."""
@@ -308,23 +264,6 @@ def is_compared(text: str) -> bool:
     return len(text) >= MIN_CHARS and (text[0] not in _COMMON_BEGINS or _COMMON.fullmatch(text) is None)
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """The scalar leaves of a JSON value as texts; 150, 150.0 and "150" give the same text."""
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            yield composed(node.strip())
-        elif isinstance(node, dict | list):
-            waiting += reversed(list(node.values()) if isinstance(node, dict) else node)
-        elif node is not None and not isinstance(node, bool):
-            yield str(int(node) if node % 1 == 0 else node)
-
-
-def composed(text: str) -> str:
-    return text if text.isascii() else normalize("NFC", text)
-
-
 def has_word(text: str, wanted: str) -> bool:
     """Whether a text contains a value as a separate word; a particle may follow: ``삼성전자의``."""
     at = text.find(wanted)
@@ -340,11 +279,24 @@ def has_word(text: str, wanted: str) -> bool:
 
 def _are_same_word(left: str, right: str) -> bool:
     """Whether two adjacent characters belong to the same word; Latin and CJK letters do not."""
-    return _is_word_char(left) and _is_word_char(right) and (left < _CJK) == (right < _CJK)
+    are_in_words = all(char.isalnum() or char == "_" for char in (left, right))
+    return are_in_words and (left < _CJK) == (right < _CJK)
 
 
-def _is_word_char(char: str) -> bool:
-    return char.isalnum() or char == "_"
+def _unwrapped(result: object) -> list[Any]:
+    """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
+    value = _decoded(result)
+    if type(value) is dict and _is_envelope(value):
+        structured = value.get("structuredContent")
+        value = structured if type(structured) is dict else value.get("content")
+    if type(value) is list and 0 < len(value) <= _MAX_PARTS and all(map(_is_text_part, value)):
+        return [_decoded(part["text"]) for part in value]
+    return [value]
+
+
+def _decoded(value: object) -> Any:
+    parsed = parsed_json(value) if type(value) is str else ...
+    return value if parsed is ... else parsed
 
 
 def _is_envelope(value: dict[Any, Any]) -> bool:

@@ -5,12 +5,12 @@ Runs in users' servers: only the standard library.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from unicodedata import normalize
 
 from coreloop.observe.journal import write_new
@@ -40,12 +40,12 @@ _DATE: Final = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-_TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 
 
 def hash_identifier(text: str, key: bytes) -> str:
     """Return 8 hex digits for an identifier, with a key from `case_key`."""
-    return blake2b(text.encode("utf-8", "replace"), key=_secret(key), digest_size=4).hexdigest()
+    secret = sha256(key).digest()  # BLAKE2b takes keys of up to 64 bytes
+    return blake2b(text.encode("utf-8", "replace"), key=secret, digest_size=4).hexdigest()
 
 
 class RequestIdentifiers(dict[str, tuple[bool, int]]):
@@ -55,7 +55,7 @@ class RequestIdentifiers(dict[str, tuple[bool, int]]):
         """Note the identifiers in a call's arguments."""
         of_call: dict[str, bool] = {}
         for name, value in args.items():
-            for text in identifying_texts((value,)):
+            for text in identifying_texts(value):
                 of_call[text] = of_call.get(text, False) or _names_customer(name)
         for text, is_customer in of_call.items():
             was_customer, n_calls = self.get(text, (False, 0))
@@ -75,26 +75,26 @@ def _names_customer(argument: str) -> bool:
     return any(word in argument.lower() for word in CUSTOMERS)
 
 
-@lru_cache(maxsize=32)
-def _secret(key: bytes) -> bytes:
-    return sha256(key).digest()  # BLAKE2b takes keys of up to 64 bytes
+def identifying_texts(value: object) -> Iterator[str]:
+    """The identifiers among the leaves of a value; see `is_identifier`."""
+    return filter(is_identifier, texts_in(value))
 
 
-def identifying_texts(values: Iterable[object]) -> Iterator[str]:
-    """Yield the identifiers among values: texts and whole numbers; see `is_identifier`."""
-    waiting = list(values)
-    for value in waiting:  # grows
-        if isinstance(value, str):
-            text = value.strip()
-            if is_identifier(text):
-                yield text if text.isascii() else normalize("NFC", text)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            if is_identifier(str(value)):
-                yield str(value)
-        elif isinstance(value, dict) and value.keys() != _TRUNCATED:
-            waiting += value.values()
-        elif isinstance(value, list | tuple):
-            waiting += value
+def texts_in(value: Any) -> Iterator[str]:
+    """The scalar leaves of a JSON value as texts; 150, 150.0 and "150" give the same text."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            yield composed(node.strip())
+        elif isinstance(node, dict | list):
+            waiting += reversed(list(node.values()) if isinstance(node, dict) else node)
+        elif node is not None and not isinstance(node, bool):
+            yield str(int(node) if node % 1 == 0 else node)
+
+
+def composed(text: str) -> str:
+    return text if text.isascii() else normalize("NFC", text)
 
 
 def is_identifier(text: str) -> bool:

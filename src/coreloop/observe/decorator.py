@@ -1,16 +1,16 @@
-"""The decorator that records the calls of a tool: functions and generators, sync and async.
+"""The decorator that records the calls of a tool: a function, sync or async.
 
 As in the collector, errors of auditing never reach the tool's caller.
 """
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, overload
 
 from coreloop.observe import drops
-from coreloop.observe.collector import AuditCollector, current
+from coreloop.observe.collector import current
 
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 
@@ -24,8 +24,7 @@ def observed_tool(
 ) -> Callable[..., Any]:
     """Time every call of a tool, sync or async, and record it with the `current` collector.
 
-    A generator, sync or async, is recorded when its iteration ends, is abandoned or raises. Its duration
-    counts from the first step and includes the time between steps.
+    A generator is not recorded: it stays as it is, and is counted in `dropped`.
 
     A call is ok unless it raises, or its result says that it failed (``ok`` in coreloop.yaml: ``success:
     false``, ``isError: true`` or ``status: error``). The result is not stored; see ``result`` of
@@ -78,28 +77,23 @@ class _Observed:
         return {key: value for key, value in named.items() if key not in self.injected}
 
     @contextmanager
-    def call(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], audit: AuditCollector | None = None
-    ) -> Iterator[list[Any]]:
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[list[Any]]:
         """A block around a call, which is recorded at its end; a known result is put into the list."""
         started_ns, results = time.monotonic_ns(), list[Any]()
         error: BaseException | None = None
         try:
             yield results
         except BaseException as raised:
-            # the caller of a generator may stop iterating: the tool did not fail
-            error = None if isinstance(raised, GeneratorExit) else raised
+            error = raised
             raise
         finally:
-            self._record(started_ns, args, kwargs, results, error, audit or current())
+            self._record(started_ns, args, kwargs, results, error)
 
     @drops.never_raises
-    def _record(
-        self, started_ns: int, args: Any, kwargs: Any, results: list[Any], error: Any, audit: AuditCollector
-    ) -> None:
+    def _record(self, started_ns: int, args: Any, kwargs: Any, results: list[Any], error: Any) -> None:
         result = results[0] if results else ...
         text = result if isinstance(result, str) else None
-        audit.observe_tool_call(
+        current().observe_tool_call(
             self.name,
             self.arguments(args, kwargs),
             error=error,
@@ -110,17 +104,17 @@ class _Observed:
 
 
 def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
+    import inspect
+
     if isinstance(tool, staticmethod | classmethod):
         return type(tool)(_observed(tool.__func__, name))
     if not callable(tool):  # what a framework's decorator made of the function, which it keeps
         drops.drop("decorator_order")
         return tool
-    return wraps(tool)(_recording(tool, _Observed(tool, name)))
-
-
-def _recording(tool: Callable[..., Any], about: _Observed) -> Callable[..., Any]:
-    """A function of the tool's own kind."""
-    import inspect
+    if inspect.isgeneratorfunction(tool) or inspect.isasyncgenfunction(tool):
+        drops.drop("generator")
+        return tool
+    about = _Observed(tool, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         with about.call(args, kwargs) as results:
@@ -132,18 +126,4 @@ def _recording(tool: Callable[..., Any], about: _Observed) -> Callable[..., Any]
             results.append(await tool(*args, **kwargs))
         return results[0]
 
-    def iterate(*args: Any, **kwargs: Any) -> Any:
-        with about.call(args, kwargs, current()):  # the last step may run in another context
-            return (yield from tool(*args, **kwargs))
-
-    async def iterate_async(*args: Any, **kwargs: Any) -> Any:
-        with about.call(args, kwargs, current()):
-            async with aclosing(tool(*args, **kwargs)) as items:
-                async for item in items:
-                    yield item
-
-    if inspect.isasyncgenfunction(tool):
-        return iterate_async
-    if inspect.isgeneratorfunction(tool):
-        return iterate
-    return call_async if inspect.iscoroutinefunction(tool) else call
+    return wraps(tool)(call_async if inspect.iscoroutinefunction(tool) else call)

@@ -13,7 +13,7 @@ _HINTS: Final = {
         "contextvars.copy_context().run, with a copy per call"
     ),
     "settings": "coreloop.yaml cannot be used; the defaults apply",
-    "settings_need_pyyaml": "of coreloop.yaml only data_dir is read; pip install PyYAML",
+    "settings_need_pyyaml": "coreloop.yaml is not read; pip install PyYAML, or set CORELOOP_DATA_DIR",
 }
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
@@ -29,9 +29,9 @@ def dropped() -> dict[str, int]:
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
         `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which made an
-        object of the function), ``unserialisable``, ``large_arguments`` (of
+        object of the function), ``generator`` (as a tool), ``unserialisable``, ``large_arguments`` (of
         over 2,000 values or 64 KB, the first are recorded), ``category``, ``settings`` (coreloop.yaml cannot
-        be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read until PyYAML is
+        be used), ``settings_need_pyyaml`` (coreloop.yaml is not read until PyYAML is
         installed), ``never_ended`` (a framework reported no end of a request), ``descriptions_full`` (over
         1,000 sets of descriptions), ``case_key`` (the key of cases cannot be read or made; the record was
         written without ``case``), ``write_`` and the system's error name

@@ -29,9 +29,6 @@ FAILED_RESULTS: Final[FailedResults] = {
     "status": frozenset({"error"}),
     "type": frozenset({"error-text", "error-json"}),  # AI SDK
 }
-# Names of fields, at one end of a long result, for which it is parsed.
-_ENDS: Final = ("rror", '"ok"', '"exit', '"text"', '"isE')
-_ANYWHERE: Final = ("success", "isError", "status")
 _KINDS: Final = ("certain", "guess", "refused")
 _DENIED: Final = ("execution-denied", "output-denied")  # AI SDK
 _TEXTS: Final = ("text", "input_text", "output_text")  # types of a message's parts
@@ -104,15 +101,9 @@ def _fields(*groups: str) -> dict[str, None]:
 
 
 @cache
-def _signs() -> tuple[dict[str, int], re.Pattern[str]]:
-    """The rows of each sign, as bits; and a pattern of the other than ASCII signs, whose rows are at ""."""
-    signs: dict[str, int] = {}
-    for number, row in enumerate(rows()):
-        for sign in row.signs.split("|") if row.kind in _KINDS else ():
-            key = sign if sign.isascii() else ""
-            signs[key] = signs.get(key, 0) | 1 << number
-    wide = {sign for row in rows() for sign in row.signs.split("|") if not sign.isascii()}
-    return signs, re.compile("|".join(wide))
+def _signs() -> tuple[tuple[Row, set[str]], ...]:
+    """The rows of texts with their signs."""
+    return tuple((row, set(row.signs.split("|"))) for row in rows() if row.kind in _KINDS)
 
 
 def judge(result: object, error: object, rule: FailedResults) -> Verdict | None:
@@ -144,14 +135,13 @@ def of_text(text: str, kinds: Iterable[str] = _KINDS) -> Verdict | None:
     if len(seen) > _HEAD + _TAIL:
         seen = f"{seen[:_HEAD]}\n…\n{text[-_TAIL:]}"
     ends = f"{seen[:_SIGN_HEAD]} {seen[_SIGN_HEAD:][-_SIGN_TAIL:]}".lower()
-    words = ends.translate(_SPACES).split()
-    (signs, wide), matching = _signs(), 0
-    for sign in signs.keys() & {*(word[:4] for word in words), *(word[-5:] for word in words)}:
-        matching |= signs[sign]
-    if not ends.isascii() and wide.search(ends):
-        matching |= signs[""]
-    for number, row in enumerate(rows() if matching else ()):
-        if matching >> number & 1 and row.kind in kinds and _compiled(row.pattern, re.IGNORECASE).match(seen):
+    parts = {part for word in ends.translate(_SPACES).split() for part in (word[:4], word[-5:])}
+    if not ends.isascii():  # words may follow each other without spaces
+        parts |= {sign for _, signs in _signs() for sign in signs if sign in ends}
+    for row, signs in _signs():
+        if row.kind not in kinds or parts.isdisjoint(signs):
+            continue
+        if _compiled(row.pattern, re.IGNORECASE).match(seen):
             is_question = row.kind == "guess" and _QUESTION.match(seen)  # a title, or an entry of a list
             return None if is_question else _verdict(row, text)
     return None
@@ -171,7 +161,7 @@ def _opened(result: object, rule: FailedResults) -> object:
     for _ in range(_MAX_WRAPPINGS):
         inner: object = ...
         if type(result) is str:
-            inner = _parsed(result, rule)
+            inner = parsed_json(result)
         elif type(result) is list and result and type(result[0]) is dict:
             is_text = len(result[0]) == 1 or _word(result[0].get("type")) in _TEXTS
             inner = result[0].get("text", ...) if is_text else ...
@@ -183,14 +173,10 @@ def _opened(result: object, rule: FailedResults) -> object:
     return result
 
 
-def _parsed(text: str, rule: FailedResults) -> object:
-    """The object or list that a text is; most long texts are not parsed."""
+def parsed_json(text: str) -> object:
+    """The object or list that a text is; ``...`` if it is another text, or too long."""
     if len(text) > MAX_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ...
-    if len(text) > 2 * _HEAD:
-        ends = f"{text[:_HEAD]}{text[-_HEAD:]}"
-        if not any(name in ends for name in _ENDS) and not any(name in text for name in rule or _ANYWHERE):
-            return ...
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -219,7 +205,7 @@ def _of_fields(fields: dict[str, Any], rule: FailedResults) -> Verdict | None:
         return _explained(fields)
     if _word(fields.get("type")) in _DENIED:
         return Verdict(None, REFUSED)
-    told = _fields("exit codes", "codes", "errors", "messages")
+    told = _fields("exit codes", "codes", "error codes", "errors", "messages")
     if rule or fields.get("success") is True or fields.get("ok") is True or told.keys().isdisjoint(fields):
         return None
     parts = [part for part in (fields, fields.get("metadata")) if type(part) is dict]
@@ -227,10 +213,13 @@ def _of_fields(fields: dict[str, Any], rule: FailedResults) -> Verdict | None:
     if codes := [code for code in exits if code is not None]:
         return _explained(fields) if any(codes) else None
     names = {key for key, value in fields.items() if type(key) is str and not _is_empty(value)}
-    data = names.difference(_fields("exit codes", "codes", "errors", "messages", "about errors"))
+    data = names.difference(told, _fields("about errors"))
+    if _word(fields.get("name")).endswith(("error", "exception")):
+        data -= {"name"}
     if _has_error(fields, names, data | names & {"id", "title"}):
         return _explained(fields)
-    return None if data else _of_message(fields, names)
+    is_problem = names >= {"title", "detail", "status"}  # of RFC 9457, with fields of its own
+    return _of_message(fields, names) if is_problem or not data else None
 
 
 def _has_error(fields: Mapping[str, Any], names: set[str], data: set[str]) -> bool:
@@ -253,8 +242,13 @@ def _of_message(fields: dict[str, Any], names: set[str]) -> Verdict | None:
     if "detail" in names and names <= {"detail", "code", "type"}:
         return _explained(fields, READS_FAILED if type(fields["detail"]) is str else None)
     told = [fields[name] for name in _fields("messages") if type(fields.get(name)) is str]
-    words = [_word(fields.get(name)) for name in _fields("codes")]
-    if told and (any(map(_BAD_CODE.search, words)) or _word(fields.get("status")) in _STATUS_WORDS):
+    words = [_word(fields.get(name)) for name in _fields("codes", "error codes")]
+    is_error = any(
+        _word(fields[name]).strip("0") not in _NO_ERRORS for name in names & _fields("error codes").keys()
+    )
+    if told and (
+        is_error or any(map(_BAD_CODE.search, words)) or _word(fields.get("status")) in _STATUS_WORDS
+    ):
         return _explained(fields, READS_FAILED)
     return next((verdict for text in told if (verdict := of_text(text)) is not None), None)
 
@@ -277,10 +271,9 @@ def _explained(fields: dict[str, Any], unknown: str | None = None) -> Verdict:
     return of_text(error, ("refused",)) or Verdict(error, unknown)
 
 
-def _said(value: object, depth: int = 2) -> str:
+def _said(value: object) -> str:
     """The text of an error, of the first of a list, or of an object's message."""
-    if type(value) is list and value and depth:
-        return _said(value[0], depth - 1)
+    value = value[0] if type(value) is list and value else value
     if type(value) is dict:
         value = next((value[name] for name in ("message", "msg", "text") if type(value.get(name)) is str), "")
     return value if type(value) is str else ""

@@ -7,7 +7,7 @@ framework is imported.
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 PARAMETER_NAMES: Final = frozenset({"self", "cls"})
 TYPE_NAMES: Final = frozenset(
@@ -32,28 +32,20 @@ _NAME: Final = re.compile(r"[^\W\d]\w*")
 _PROSE: Final = re.compile(r"""Literal\[[^]]*+\]?|(["'])(?![\w.[\]|]+\1).*?\1""")
 
 
-class ToolParameters(NamedTuple):
-    """The names of a tool's parameters."""
+def tool_parameters(tool: Callable[..., Any]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Read the names of a tool's positional parameters, and of those that are no arguments of the model.
 
-    positional: tuple[str, ...]
-    """In order; values taken by ``*args`` have no name and are not recorded."""
-
-    injected: frozenset[str]
-    """Parameters that are not arguments of the model."""
-
-
-def tool_parameters(tool: Callable[..., Any]) -> ToolParameters:
-    """Read a tool's signature; for builtins without a signature, positional names are unknown."""
+    Values taken by ``*args`` have no name, and are not recorded. For builtins without a signature, positional
+    names are unknown.
+    """
     try:
         parameters = inspect.signature(tool).parameters.values()
     except (TypeError, ValueError):
-        return ToolParameters((), PARAMETER_NAMES)
+        return (), PARAMETER_NAMES
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     injected = {parameter.name for parameter in parameters if _is_injected(parameter)}
-    return ToolParameters(
-        tuple(parameter.name for parameter in parameters if parameter.kind in kinds),
-        PARAMETER_NAMES | injected,
-    )
+    positional = tuple(parameter.name for parameter in parameters if parameter.kind in kinds)
+    return positional, PARAMETER_NAMES | injected
 
 
 def _is_injected(parameter: inspect.Parameter) -> bool:

@@ -10,7 +10,6 @@ import time
 import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -41,8 +40,7 @@ class Journal:
         self._fd = -1
         self._day = ""
         self._checked = 0
-        self._end = -1  # of the last line written here; if the next line starts there, no other process wrote
-        self._torn = False
+        self._end = -1  # of the last line written here: if the file ends there, it ends with a newline
         _JOURNALS.add(self)
 
     def append(self, line: bytes, day: str, second: int) -> None:
@@ -66,28 +64,14 @@ class Journal:
             if day != self._day or second != self._checked:
                 self._open(day)
                 self._checked = second
-            if self._torn:
+            end = os.lseek(self._fd, 0, os.SEEK_END)
+            if end != self._end and _byte_at(self._fd, end - 1) != b"\n":  # half a line, of a killed process
                 line = b"\n" + line
-            self._put(line)
-            self._torn = False
-            self._end += len(line)
-            if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
-                self._rewrite_after_half_line(line)
+            if os.write(self._fd, line) != len(line):
+                raise OSError(errno.ENOSPC, "only a part of the line was written")
+            self._end = end + len(line)
             if self._unreported:
                 self._report()
-
-    def _rewrite_after_half_line(self, line: bytes) -> None:
-        """Write a line again if it follows half a line of a process that was killed meanwhile.
-
-        Half a line and this line together are unreadable. The system admits one writer at a time, so the
-        bytes before this line are final.
-        """
-        self._end = os.lseek(self._fd, 0, os.SEEK_CUR)
-        follows_half_line = (
-            not line.startswith(b"\n") and _byte_at(self._fd, self._end - len(line) - 1) != b"\n"
-        )
-        if follows_half_line:
-            self._put(line)
 
     def count_dropped(self, reason: str) -> None:
         """Report a lost record to other processes; a reason is a name without quotes or backslashes."""
@@ -118,16 +102,7 @@ class Journal:
                 self.folder.chmod(0o700)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._fd, self._end = os.open(path, flags, 0o600), -1
-        self._torn = _byte_at(self._fd, os.lseek(self._fd, 0, os.SEEK_END) - 1) != b"\n"
         self._day = day
-
-    def _put(self, line: bytes) -> None:
-        if os.write(self._fd, line) == len(line):
-            return
-        self._torn = True
-        with suppress(OSError):  # a full disk: the flag stays, and the next line starts with a newline
-            self._torn = os.write(self._fd, b"\n") != 1
-        raise OSError(errno.ENOSPC, "only a part of the line was written")
 
     def close(self) -> None:
         """Close the day file; the next line opens it again."""
@@ -143,13 +118,8 @@ class Journal:
 def day_stamp(now_ns: int) -> tuple[str, str, int]:
     """ISO 8601 with microseconds, its day, its second."""
     second, past_ns = divmod(now_ns, 1_000_000_000)
-    text = _second_text(second)
+    text = datetime.fromtimestamp(second, UTC).isoformat()[:19]
     return f"{text}.{past_ns // 1000:06d}+00:00", text[:10], second
-
-
-@lru_cache(maxsize=8)
-def _second_text(second: int) -> str:
-    return datetime.fromtimestamp(second, UTC).isoformat()[:19]
 
 
 class DroppedRecords(TypedDict):

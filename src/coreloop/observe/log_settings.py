@@ -1,7 +1,6 @@
 """What all requests of a log share: the project's settings, read in another's server."""
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"
 _DISABLED_BY: Final = ("DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE")
-_DATA_DIR: Final = re.compile(r"""^data_dir:[ \t]+["']?([\w./][^"'#\n]*)""", re.MULTILINE)
 
 
 class LogSettings(NamedTuple):
@@ -59,8 +57,7 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings | None:
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = os.environ.get("CORELOOP_TOOLS_VERSION") or tools_version_of(root or start)
     if root is None or not _can_read_yaml():
-        base = root or start
-        data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
+        data_dir = start if named else (root or start) / (os.environ.get("CORELOOP_DATA_DIR") or "data")
         return LogSettings(Journal(data_dir / "audit" / log), version, [])
 
     from coreloop.base.errors import CoreloopError
@@ -103,15 +100,6 @@ def _can_read_yaml() -> bool:
         drop("settings_need_pyyaml")
         return False
     return True
-
-
-def _read_data_dir(root: Path) -> str:
-    """The ``data_dir`` of a coreloop.yaml that no YAML parser can read: records must not land elsewhere."""
-    try:
-        line = _DATA_DIR.search((root / "coreloop.yaml").read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):  # absent, or not UTF-8
-        line = None
-    return line[1].strip() if line else "data"
 
 
 def is_disabled() -> bool:

@@ -42,7 +42,7 @@ def injected(annotation, default=...):
     tool.__annotations__ = {"value": annotation}
     if default is not ...:
         tool.__defaults__ = (default,)
-    return "value" in tool_parameters(tool).injected
+    return "value" in tool_parameters(tool)[1]
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,6 @@ def test_names_are_by_position_and_self_and_cls_are_not_arguments():
     def tool(self, ctx: Context, topic, *rest, limit=3, cls=None, **more):
         return self, ctx, topic, rest, limit, cls, more
 
-    parameters = tool_parameters(tool)
-    assert parameters.positional == ("self", "ctx", "topic")
-    assert parameters.injected == {"self", "cls", "ctx"}
+    positional, injected = tool_parameters(tool)
+    assert positional == ("self", "ctx", "topic")
+    assert injected == {"self", "cls", "ctx"}

@@ -1,11 +1,8 @@
-"""Observed tools behave as before: functions, coroutines, generators and methods."""
+"""Observed tools behave as before: functions, coroutines and methods."""
 
 import asyncio
-import inspect
 
-import pytest
-
-from coreloop.observe import current, dropped, observed_tool
+from coreloop.observe import dropped, observed_tool
 
 
 def test_an_observed_tool_behaves_as_before_and_is_recorded(audit, only_record):
@@ -43,56 +40,13 @@ def test_an_observed_coroutine_is_timed_until_it_ends(audit, only_record):
     assert call["duration_ms"] >= 20
 
 
-def test_an_observed_generator_is_recorded_when_its_iteration_ends(audit, only_record):
+def test_a_generator_stays_as_it_is_and_is_counted(audit, only_record):
     @observed_tool
     def tool(axis):
         sent = yield axis
-        yield sent
-        return "done"
+        return sent
 
-    assert inspect.isgeneratorfunction(tool)
-    with audit() as request:
-        iteration = tool("배당")
-        assert next(iteration) == "배당"
-        assert not request._pending[0]["tool_calls"]
-        assert iteration.send("sent") == "sent"
-        with pytest.raises(StopIteration, match="done"):
-            next(iteration)
-    (call,) = only_record()["tool_calls"]
-    assert (call["name"], call["args"], call["ok"]) == ("tool", {"axis": "배당"}, True)
-
-
-def test_an_observed_async_generator_is_recorded_when_its_iteration_ends(audit, only_record):
-    closed = []
-
-    @observed_tool
-    async def tool(fails):
-        try:
-            yield 1
-            yield "more"
-            await asyncio.to_thread(int)
-            if fails:
-                raise ValueError("no")
-        finally:
-            closed.append(fails)
-
-    async def main():
-        complete = tool(False)
-        assert await complete.asend(None) == 1
-        assert not current()._pending[0]["tool_calls"]
-        assert await anext(complete) == "more"
-        assert [item async for item in complete] == []
-        with pytest.raises(ValueError, match="no"):
-            [item async for item in tool(True)]
-        abandoned = tool(True)
-        await anext(abandoned)
-        await abandoned.aclose()
-
-    assert inspect.isasyncgenfunction(tool)
     with audit():
-        asyncio.run(main())
-    calls = only_record()["tool_calls"]
-    assert [call["ok"] for call in calls] == [True, False, True]
-    assert closed == [False, True, True]
-    assert calls[1]["error"] == "ValueError: no"
-    assert not dropped()
+        assert list(tool("배당")) == ["배당"]
+    assert only_record()["tool_calls"] == []
+    assert dropped() == {"generator": 1}

@@ -21,7 +21,7 @@ from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings, 
 from coreloop.learn.facts.schema import DAY_US, KEY, NAMES, Facts, as_int, frame_of, merge_facts, texts_of
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import join_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK, EPOCH, decode_question
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, EPOCH, RecordLine, decode_line
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
 
 IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
@@ -146,9 +146,9 @@ class Window:
             with suppress(OSError), self.paths[file].open("rb") as opened:
                 for place in group:
                     opened.seek(place[1])
-                    asked = decode_question(opened.readline().removeprefix(BYTE_ORDER_MARK))
-                    if asked is not None:
-                        found[place] = asked.question or ""
+                    line = decode_line(opened.readline().removeprefix(BYTE_ORDER_MARK))
+                    if isinstance(line, RecordLine):
+                        found[place] = line.fields.question or ""
         return found
 
 

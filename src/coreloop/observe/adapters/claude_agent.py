@@ -134,7 +134,7 @@ class Turns:
                 args = request.args_of(block.tool_use_id)
                 request.answered(block.tool_use_id, error=failure(said(block.content), args))
             else:
-                request.answered(block.tool_use_id, _result(block.content))
+                request.answered(block.tool_use_id, block.content)
 
     def _end(self, turn: AdaptedRequest, message: Any) -> None:
         n_input, n_output = anthropic_tokens(message.usage)
@@ -167,9 +167,3 @@ def failure(told: str, args: Mapping[str, Any]) -> str:
         named = [(name, repr(value)) for name, value in args.items() if reason.startswith(repr(value))]
         reasons = [f"{name}:{reason[len(value) :]}" for name, value in named]
     return rejection_in(text) or f"invalid_argument: {'; '.join(reasons) or 'rejected before the tool ran'}"
-
-
-def _result(content: Any) -> Any:
-    """What the tool returned: the text, if the content has no other part."""
-    is_text = isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text"
-    return content[0].get("text") if is_text else content

@@ -4,7 +4,7 @@ Some frameworks say only that arguments were rejected; then the tool's JSON Sche
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import ge, gt, le, lt
 from typing import Any, Final
 
@@ -21,8 +21,6 @@ _SCHEMA_ONLY: Final = re.compile(
     r"""
     missing | too_(?:short|long) | (?:greater|less)_than(?:_equal)? | multiple_of | finite_number
     | literal_error | enum | union_tag_not_found | string_pattern_mismatch | is_instance_of | int_from_float
-    | (?:date|datetime)_(?:past|future) | timezone_(?:naive|aware) | date_from_datetime_inexact
-    | decimal_(?:max_digits|max_places|whole_digits)
     | \w+_(?:type|parsing|too_short|too_long|argument|argument_values|forbidden|required)
     """,
     re.VERBOSE,
@@ -74,8 +72,6 @@ def _plain(value: object) -> Any:
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dump(mode="json")
-    if isinstance(value, set | frozenset | tuple):
-        return list(value)
     raise TypeError
 
 
@@ -156,12 +152,10 @@ _JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "object": dict,
     "null": type(None),
 }
-_BOUNDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "minimum": ge,
-    "maximum": le,
-    "exclusiveMinimum": gt,
-    "exclusiveMaximum": lt,
-}
+
+
+_BOUNDS: Final = {"minimum": ge, "maximum": le, "exclusiveMinimum": gt, "exclusiveMaximum": lt}
+_NUMBERS: Final = (int, float)
 
 
 def schema_rejection(schema: object, args: object) -> str:
@@ -183,33 +177,20 @@ def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[
 
 
 def _fits(value: Any, schema: object) -> bool:
-    """Whether the schema of one argument accepts a value; a number as text counts: servers convert it."""
-    if not isinstance(schema, dict):
+    """Whether type, choices and bounds of one argument admit a value; the rest of its schema is not read."""
+    if not isinstance(schema, dict) or not isinstance(schema.get("type"), str):
         return True
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(choices, list):
-        return any(_fits(value, choice) for choice in choices)
-    kind, listed = str(schema.get("type")), schema.get("enum")
-    if kind in ("integer", "number"):
-        if isinstance(value, str):
-            return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
-        bounds = ((schema.get(name), holds) for name, holds in _BOUNDS.items())
-        if not _is_number(value) or not all(
-            holds(value, bound) for bound, holds in bounds if _is_number(bound)
-        ):
-            return False
-        value = int(value) if isinstance(value, float) and value.is_integer() else value
-    return (value in listed if isinstance(listed, list) else True) and isinstance(
-        value, _JSON_TYPES.get(kind, object)
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    kind, listed = schema["type"], schema.get("enum")
+    if kind in ("integer", "number") and isinstance(value, str):  # servers convert it
+        return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    bounds = [(schema[name], holds) for name, holds in _BOUNDS.items() if type(schema.get(name)) in _NUMBERS]
+    if type(value) in _NUMBERS and not all(holds(value, bound) for bound, holds in bounds):
+        return False
+    is_listed = value in listed if isinstance(listed, list) else True
+    return is_listed and isinstance(value, _JSON_TYPES.get(kind, object))
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(choices, list):
-        return " or ".join(_wanted(choice) for choice in choices if isinstance(choice, dict))
     return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum", *_BOUNDS) if name in schema)

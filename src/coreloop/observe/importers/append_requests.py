@@ -191,7 +191,7 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
 
 def _count_unseen(report: ImportReport, lines: bytes) -> None:
     """Count what a record does not say as those count it who read its lines later."""
-    [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)), Path())
+    [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)))
     read = decode_line(line)
     if not isinstance(read, RecordLine):
         return

@@ -117,9 +117,8 @@ def _as_nested(
     """A sub-agent's task inside the turn that started it; if that is not found, a session of its own."""
     folder = next((above.parent.parent for above in path.parents if above.name == AGENTS), path.parent)
     session = folder / f"{task.session_id}.jsonl"
-    if session.parent != folder or not session.is_file():  # a session's id is text of the file
-        return replace(task, session_id=None)
-    if session not in parents:
+    is_beside = session.parent == folder and session.is_file()  # a session's id is text of the file
+    if is_beside and session not in parents:
         with suppress(OSError):
             turns = [turn for turn in _turns(TraceFile(session, False, 0, 0.0)) if isinstance(turn, _Turn)]
             parents[session] = {started: turn.ids for turn in turns for started in turn.agents}

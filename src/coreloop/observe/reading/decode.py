@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -79,7 +79,7 @@ def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator
     int, bytes
         The offset of each line that is not blank, and the line without the mark.
     """
-    return join_parts(_lines(path, start, end), path)
+    return join_parts(_lines(path, start, end))
 
 
 def _lines(path: Path, start: int, end: int | None) -> Iterator[Line]:
@@ -152,19 +152,6 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
         return Skipped(NO_FIRST_LINE, offset)
     calls = [CallFields(call) if isinstance(call, str) else call for call in fields.tool_calls or ()]
     return RecordLine(fields, calls, offset, ts_us, absent)
-
-
-class Question(NamedTuple):
-    """A record's question and its hash, both as recorded."""
-
-    question: str | None
-    question_hash: str | None
-
-
-def decode_question(raw: bytes) -> Question | None:
-    """The question of a line as `decode_line` reads it, or None if the line would be skipped."""
-    line = decode_line(raw)
-    return Question(line.fields.question, line.fields.question_hash) if isinstance(line, RecordLine) else None
 
 
 def microseconds(timestamp: datetime) -> int | None:

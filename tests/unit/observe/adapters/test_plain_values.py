@@ -16,8 +16,7 @@ SCHEMA = {
     "properties": {
         "city": {"type": "string"},
         "seats": {"type": "integer", "minimum": 1, "maximum": 20},
-        "kind": {"anyOf": [{"enum": ["desk", "room"]}, {"type": "null"}]},
-        "timeout": {"type": "number", "exclusiveMinimum": 0},
+        "kind": {"type": "string", "enum": ["desk", "room"]},
     },
 }
 
@@ -33,14 +32,10 @@ SCHEMA = {
         ({"city": "Oslo", "seats": 99}, "seats: Input should be of type integer, minimum 1, maximum 20"),
         (
             {"city": "Oslo", "seats": 1, "kind": "private"},
-            "kind: Input should be of enum ['desk', 'room'] or type null",
-        ),
-        (
-            {"city": "Oslo", "seats": 1, "timeout": 0},
-            "timeout: Input should be of type number, exclusiveMinimum 0",
+            "kind: Input should be of type string, enum ['desk', 'room']",
         ),
         ({"city": "Oslo", "seats": 1, "colour": "private"}, "colour: Extra inputs are not permitted"),
-        ({"city": "Oslo", "seats": "4", "kind": None}, "rejected before the tool ran"),  # servers convert it
+        ({"city": "Oslo", "seats": "4"}, "rejected before the tool ran"),  # servers convert it
         ('{"city": "Oslo"}', "seats: Field required"),
     ],
 )
@@ -99,7 +94,7 @@ def test_result_is_kept_as_plain_values_if_it_is_small(result: object, kept: obj
     [
         ({"type": "integer", "minimum": "0"}, 3),
         ({"type": "integer"}, 5.0),
-        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, 1),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, None),
     ],
 )
 def test_value_that_a_schema_of_another_draft_accepts_is_not_named(schema: object, value: object) -> None:

@@ -1,6 +1,5 @@
 """Decoding of lines: both versions, any length, torn, malformed, and from other systems."""
 
-import json
 from typing import Any
 
 import msgspec
@@ -15,7 +14,6 @@ from coreloop.observe.reading.decode import (
     Skipped,
     decode_line,
     decode_plain,
-    decode_question,
     microseconds,
 )
 from coreloop.observe.reading.fields import CallFields, CountedFields, RecordFields
@@ -236,14 +234,3 @@ def test_a_plain_record_is_read_alike_as_any_record(changes: dict[str, Any], of_
 def _as_json(fields: CountedFields) -> dict[str, bytes]:
     keys = set(fields.__struct_fields__) - {"ts"}
     return {key: msgspec.json.encode(getattr(fields, key)) for key in keys}
-
-
-@each_row(
-    "value", [5, ["two", {"type": "text", "text": "parts"}], "\ud800 a lone surrogate", "질문", "", None]
-)
-def test_an_odd_question_is_read_alone_as_in_the_whole_line(value: object):
-    raw = json.dumps({**record(), "question": value}).encode()
-    whole, alone = decode_line(raw), decode_question(raw)
-    assert isinstance(whole, RecordLine)
-    assert alone is not None
-    assert alone.question == whole.fields.question
