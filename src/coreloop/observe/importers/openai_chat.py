@@ -9,14 +9,15 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import sha256
-from typing import Any, Final
+from hashlib import blake2b, sha256
+from typing import Any, Final, TypeAlias
+
+import orjson
 
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.saved_lists import beginnings_of, plain_json
 from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
@@ -29,14 +30,24 @@ _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
 _SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again later")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
+_Steps: TypeAlias = list[tuple[str, list[forms.Step]]]
+_TOLD: Final = ("name", "arguments", "content")  # of a call or a result, but its id
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 # Keys in snake case, of a chat, its metadata or a message; ``createdAt`` is ``created_at``.
-_TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time")
+_TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time", "time", "start_time")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
 _MODELS: Final = ("model", "model_name", "model_id", "model_version")
 # Keys of what a model was sent and of its reply, and those in which replies of APIs hold messages.
-_EXCHANGES: Final = (("messages", "response"), ("request", "response"), ("input", "output"))
-_HOLDERS: Final = ("messages", "input", "contents", "output", "choices", "candidates", "message", "content")
+_EXCHANGES: Final = (
+    ("messages", "response"),
+    ("request", "response"),
+    ("input", "output"),
+    ("input", "response"),
+)
+_HOLDERS: Final = (
+    *("messages", "input", "contents", "output", "choices", "candidates", "message", "content"),
+    *("inputBodyJson", "outputBodyJson"),
+)
 # Keys of a step in the trace of a run: its input and output are no conversation.
 _OF_A_RUN: Final = frozenset({"traceId", "span_id", "spanId", "run_type", "parent_run_id", "observations"})
 _OF_A_STEP: Final = ("input", "inputs", "output", "outputs", "request", "response", "prompt", "attributes")
@@ -81,7 +92,7 @@ class Chat:
                 self.question = body
             else:
                 self.calls.hear(body)
-        elif role == "assistant":
+        elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
             self.answer = body or self.answer
             self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT
@@ -104,28 +115,24 @@ class Chat:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
         if not self.results:
             return
-        by_place: list[dict[str, Any]] = []
+        by_place: dict[str | None, list[dict[str, Any]]] = {}
         early: list[dict[str, Any]] = []
+        names = {call.name for _, call in self._waiting}
         for result in self.results:
-            id = result["id"]
+            id, name = result["id"], result["name"]
             if id in self.calls.open:
                 self._answer(id, result)
             elif id is None:
-                by_place.append(result)
+                by_place.setdefault(name if name in names else None, []).append(result)
             elif id not in self._ids:
                 early.append(result)
-        for name in (*dict.fromkeys(result["name"] for result in by_place if result["name"]), None):
-            given = [result for result in by_place if name in (None, result["name"])]
-            waiting = [
-                (id, call)
-                for id, call in self._waiting
-                if call.answered is None and name in (None, call.name)
-            ]
-            if len(given) == len(waiting):
-                for (id, _), result in zip(waiting, given, strict=True):
+        for name, given in by_place.items():
+            asked = [id for id, call in self._waiting if call.answered is None and name in (None, call.name)]
+            if len(given) == len(asked):
+                for id, result in zip(asked, given, strict=True):
                     self._answer(id, result)
-                by_place = [result for result in by_place if name not in (None, result["name"])]
-        self.n_unpaired += len(by_place)
+            else:
+                self.n_unpaired += len(given)
         self._waiting, self.results = [], early
 
     def _answer(self, id: str, result: dict[str, Any]) -> None:
@@ -139,7 +146,7 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
     for file in known:
         with suppress(*UNREADABLE):  # reported below
             for chat in _read_file(file):
-                saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
+                saved.update(_beginnings(_steps_of(chat))[:-1])
 
     def read(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
         for chat in _read_file(file):
@@ -152,7 +159,29 @@ def _messages_of(chat: Any) -> list[Any] | None:
     messages = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
     if not isinstance(messages, list):
         return None
-    return [message for message in messages if isinstance(message, dict)]
+    return [one for one in messages if isinstance(one, dict) and one.get("from_history") is not True]
+
+
+def _steps_of(chat: Any) -> _Steps:
+    return [(role, steps) for role, steps in forms.steps_in(_messages_of(chat) or ()) if role or steps]
+
+
+def _beginnings(chat: _Steps) -> list[int]:
+    """Hash a list of messages up to each, without what an API may give anew: ids, times, empty fields."""
+    digest, hashes = blake2b(digest_size=8), []
+    for role, steps in chat:
+        told = [[value.get(key) for key in _TOLD] if isinstance(value, dict) else value for _, value in steps]
+        digest.update(_plain_json([role, told]))
+        hashes.append(int.from_bytes(digest.digest()))
+    return hashes
+
+
+def _plain_json(value: Any) -> bytes:
+    """Write a value to be hashed; only its length if it is nested too deeply, or has too large a number."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return b"%d" % len(value)
 
 
 def _read_file(file: TraceFile) -> Iterator[Any]:
@@ -259,10 +288,11 @@ def parts_of(
     if messages is None or (messages and not known):
         yield FOREIGN
         return
-    content = read_messages(messages)
+    steps = _steps_of(chat)
+    content = _read_steps(steps)
     error, violation = _outcome(chat, is_empty=not messages)
     is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
-    if messages and not is_graded and beginnings_of(messages)[-1] in saved:
+    if saved and steps and not is_graded and _beginnings(steps)[-1] in saved:
         yield _SAVED_AGAIN
         return
     if content.question is None and not content.rounds and violation is None:
@@ -277,7 +307,7 @@ def parts_of(
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     id = values.text(values.first(chat, "request_id", "id"))
-    digest = sha256(plain_json(messages)).hexdigest()
+    digest = sha256(_plain_json(messages)).hexdigest()
     yield TracedRequest(
         source=source or next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
@@ -328,8 +358,12 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 
 def read_messages(messages: list[Any]) -> Chat:
     """Read the messages of a chat, of any form; anything else among them is passed over."""
+    return _read_steps(forms.steps_in(messages))
+
+
+def _read_steps(messages: Iterable[tuple[str, list[forms.Step]]]) -> Chat:
     chat = Chat()
-    for role, steps in forms.steps_in(messages):
+    for role, steps in messages:
         chat.add(role, steps)
     chat.pair()
     chat.n_unpaired += len(chat.results)

@@ -104,10 +104,10 @@ REPLY = {"role": "assistant", "content": "so"}
         {"messages": json.dumps([ASKED, REPLY])},
         {"request": {"messages": [ASKED], "model": "m"}, "response": {"choices": [{"message": REPLY}]}},
         {"object": "response", "input": "why?", "output": [REPLY], "created_at": 1777109400},
-        {"conversations": [{"from": "human", "value": "why?", "ts": TS}, {"from": "gpt", "value": "so"}]},
+        {"input": [ASKED], "response": {"object": "response", "output": [REPLY]}},
         {"data": {"chat": [[ASKED, REPLY]]}},
     ],
-    ids=["history", "text", "exchange", "response", "sharegpt", "nested"],
+    ids=["history", "text", "exchange", "response", "responses", "nested"],
 )  # fmt: skip
 def test_envelopes_and_times(tmp_path: Path, envelope: Any) -> None:
     [request] = requests("openai-chat", write_lines(tmp_path / "chats.jsonl", [envelope]))
