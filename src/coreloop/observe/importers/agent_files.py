@@ -110,7 +110,7 @@ def _leads(value: Any, keys: list[str], wanted: str) -> bool:
         if not isinstance(value, dict) or key not in value:
             return False
         value = value[key]
-    return value == wanted or not wanted
+    return value is not None if wanted == "*" else value == wanted or not wanted
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
@@ -285,9 +285,10 @@ def _smolagents(steps: Objects) -> Parts:
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
-        if len(calls) == 1 or not error:  # else it is not known whose error it is
+        given = step.get("observations")
+        if (len(calls) == 1 and error) or (given is not None and not error):  # else it is not known whose
             failed = (text(error.get("message")) or "error") if error else None
-            given = step.get("observations") if len(calls) == 1 else None  # of several, they are one text
+            given = given if len(calls) == 1 else None  # of several, they are one text
             messages += [_gives(call.get("id"), given, failed) for call in calls]
         if step.get("is_final_answer"):
             messages.append({"role": "assistant", "content": str(step.get("action_output"))})

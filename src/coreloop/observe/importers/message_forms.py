@@ -86,6 +86,12 @@ def form_of(message: _Dict) -> str | None:
     return min((_form_marked(mark[:100]) for mark in marks), default=_NO_FORM)[1]
 
 
+def is_foreign_call(value: Any) -> bool:
+    """Whether an object is of a kind that names a tool or a call, but of no known form."""
+    kind = snake(values.text(value.get("type")) or "") if isinstance(value, dict) else ""
+    return bool(OF_A_TOOL.search(kind)) and form_of(value) is None
+
+
 _NO_FORM: Final = (len(_FORMS), None)
 
 

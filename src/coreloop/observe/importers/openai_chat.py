@@ -251,7 +251,7 @@ def _exchanged(value: dict[str, Any]) -> list[Any]:
     return []
 
 
-def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
+def _messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
     """The messages of a request or a reply of any API."""
     value = values.decoded(value)
     if value and _is_messages(value):
