@@ -42,6 +42,7 @@ _FORMS: Final = {
     CHAT: r"role",
 }
 _CALLS: Final = ("tool_calls", "function_call", "toolInvocations", "data", "actions")
+_PLAIN_ROLES: Final = ("user", "assistant", "tool")
 _PLAIN: Final = frozenset(("role", "content", "tool_calls", "tool_call_id", "name"))
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
@@ -69,9 +70,9 @@ _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
 
 def form_of(message: _Dict) -> str | None:
     """Return the form of a message; None if it is of no known form."""
+    if _is_plain(message):
+        return CHAT
     role = values.text(message.get("role"))
-    if role and message.keys() <= _PLAIN and isinstance(message.get("content"), str | None):
-        return CHAT if "content" in message or "tool_calls" in message else None
     if role and message.keys().isdisjoint((*_BODIES, *_CALLS)):
         return None
     marks = {*message}
@@ -84,6 +85,25 @@ def form_of(message: _Dict) -> str | None:
         has_content = not {"content", "data"}.isdisjoint(message)
         marks.add(f"{'=' if has_content else '-'}{values.text(message.get('type'))}")
     return min((_form_marked(mark[:100]) for mark in marks), default=_NO_FORM)[1]
+
+
+def _is_plain(message: _Dict) -> bool:
+    if not message.keys() <= _PLAIN or not isinstance(message.get("role"), str):
+        return False
+    return isinstance(message.get("content", ...), str) or isinstance(message.get("tool_calls"), list)
+
+
+def _plain_steps(message: _Dict) -> list[Step]:
+    """The steps of a message of OpenAI's API, as most are."""
+    content = message.get("content")
+    if message["role"] == "tool":
+        named = {"id": values.text(message.get("tool_call_id")), "name": values.text(message.get("name"))}
+        return [(RESULT, {**named, "content": content, "error": None, "unknown": None})]
+    steps: list[Step] = [(TEXT, content)] if isinstance(content, str) else []
+    for call in values.listed(message.get("tool_calls")):
+        if isinstance(call, dict):
+            steps += _call_steps(call, "tool_call")
+    return steps
 
 
 def is_foreign_call(value: Any) -> bool:
@@ -111,6 +131,9 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
     has_calls = False
     for message in messages:
         if not isinstance(message, dict):
+            continue
+        if _is_plain(message) and message["role"] in _PLAIN_ROLES:
+            yield message["role"], _plain_steps(message)
             continue
         if form_of(message) is None:
             kind = snake(values.text(message.get("type")) or "message")
