@@ -6,27 +6,17 @@ form of OpenAI's, with an ``error`` where the file flags one. Lists in a file ar
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
-import orjson
-
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.openai_chat import parts_of
 from coreloop.observe.importers.trace_values import body_text, decoded, first, listed, read_time, text
-from coreloop.observe.importers.traced_request import (
-    FOREIGN,
-    TORN,
-    UNDATED,
-    SkippedTrace,
-    TracedRequest,
-    request_id,
-)  # fmt: skip
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
 
 Objects: TypeAlias = Iterable[dict[str, Any]]
 Part: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
@@ -39,8 +29,8 @@ class AgentFormat:
 
     Attributes
     ----------
-    marks : tuple of str
-        Paths of which an object of the format has all of one mark, see `has`.
+    marks : str
+        What an object of the format has, see `has`.
     parts : callable
         Yields the parts of requests in the objects of a file.
     documents : callable
@@ -48,7 +38,7 @@ class AgentFormat:
     """
 
     NAME: str
-    marks: tuple[str, ...]
+    marks: str
     parts: Callable[[Objects], Parts]
     SUFFIXES: tuple[str, ...] = (".jsonl", ".json")
     documents: Callable[[Any], Iterator[Any]] = read_documents
@@ -56,10 +46,6 @@ class AgentFormat:
     def read(self, files: Iterable[TraceFile]) -> Iterator[Part]:
         """Read the requests of files."""
         yield from read_each(files, self._read_file)
-
-    def owns(self, document: Any) -> bool:
-        """Whether a JSON object is of the format."""
-        return any(has(document, mark) for mark in self.marks)
 
     def _read_file(self, file: TraceFile) -> Iterator[Part]:
         skipped: list[SkippedTrace] = []
@@ -79,7 +65,7 @@ class AgentFormat:
             return SkippedTrace("question without an answer")
         return replace(
             request,
-            ids=request.ids if request.ended != UNDATED else (*request.ids, file.path.name),
+            ids=request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
             error=text(chat.get("error")) or request.error,
             duration_ms=milliseconds(chat["began"], request.ended),
             parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
@@ -88,20 +74,21 @@ class AgentFormat:
     def _objects(self, values: Iterable[Any], skipped: list[SkippedTrace]) -> Iterator[dict[str, Any]]:
         for value in values:
             for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, dict) and (isinstance(item.get("type"), str) or self.owns(item)):
+                if isinstance(item, dict) and (isinstance(item.get("type"), str) or has(item, self.marks)):
                     yield item
                 else:
                     skipped.append(item if isinstance(item, SkippedTrace) else FOREIGN)
 
 
-def has(document: Any, mark: str) -> bool:
-    """Whether a document has all paths of a mark, as ``type=result events.id``; of lists, the first item."""
-    return all(_leads(document, keys, wanted) for keys, wanted in _paths(mark))
+def has(document: Any, marks: str) -> bool:
+    """Whether a document has all paths of a mark, as ``type=result a.id|…``; of lists, the first item."""
+    return any(all(_leads(document, *path) for path in paths) for paths in _paths(marks))
 
 
 @cache
-def _paths(mark: str) -> list[tuple[list[str], str]]:
-    return [(path.split("."), wanted) for path, _, wanted in (part.partition("=") for part in mark.split())]
+def _paths(marks: str) -> list[list[tuple[list[str], str]]]:
+    split = [[part.partition("=") for part in mark.split()] for mark in marks.split("|")]
+    return [[(path.split("."), wanted) for path, _, wanted in parts] for parts in split]
 
 
 def _leads(value: Any, keys: list[str], wanted: str) -> bool:
@@ -126,9 +113,6 @@ def _asks(id: object, name: object, args: object) -> dict[str, Any]:
 
 
 def _gives(id: object, content: object, error: str | None = None) -> dict[str, Any]:
-    if isinstance(content, dict):
-        with suppress(TypeError):  # nested too deeply
-            content = orjson.dumps(content).decode()
     return {"role": "tool", "tool_call_id": id, "content": content, "error": error}
 
 
@@ -354,27 +338,23 @@ def _mcp(lines: Objects) -> Parts:
             yield calls.pop(key), about, [given, answer]
 
 
-_ROLLOUT: Final = ("type=session_meta payload", "type=response_item payload", "type=event_msg payload")
-_STREAM: Final = ("type=user session_id message", "type=assistant session_id message")
-_STEPS: Final = ("task task_images", "step_number tool_calls observations", "steps.task state")
-_EVENTS: Final = (
-    *("events.invocationId", "events.invocation_id"),
-    *("author invocationId actions", "author invocation_id actions"),
+_ROLLOUT: Final = (
+    "type=session_meta payload|type=response_item payload|type=event_msg payload|id timestamp instructions"
+    "|record_type=state"
 )
-_RPC: Final = ("jsonrpc method=tools/call", "jsonrpc method=initialize")
-_TRAJECTORY: Final = ("info history", "info trajectory_format", "history.agent")
+_STREAM: Final = "type=user session_id message|type=assistant session_id message"
+_STEPS: Final = "task task_images|step_number tool_calls observations|steps.task state"
+_EVENTS: Final = (
+    "events.invocationId|events.invocation_id|author invocationId actions|author invocation_id actions"
+)
+_TRAJECTORY: Final = "info history|info trajectory_format|history.agent"
+_RPC: Final = "jsonrpc method=tools/call|jsonrpc method=initialize"
 AGENT_FORMATS: Final = (
-    AgentFormat("codex", (*_ROLLOUT, "id timestamp instructions", "record_type=state"), _codex),
+    AgentFormat("codex", _ROLLOUT, _codex),
     AgentFormat("claude-stream-json", _STREAM, _claude),
-    AgentFormat("atif", ("schema_version steps.step_id", "schema_version steps.source"), _atif),
+    AgentFormat("atif", "schema_version steps.step_id|schema_version steps.source", _atif),
     AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (".json", ".jsonl", ".traj")),
     AgentFormat("smolagents", _STEPS, _smolagents),
     AgentFormat("google-adk", _EVENTS, _adk),
-    AgentFormat(
-        "mcp-log",
-        ("jsonrpc method=tools/call", "jsonrpc method=initialize"),
-        _mcp,
-        (".jsonl", ".json", ".log"),
-        _mcp_lines,
-    ),
+    AgentFormat("mcp-log", _RPC, _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
 )

@@ -41,12 +41,12 @@ _FORMS: Final = {
     "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|\w+:\w+put_text",
     CHAT: r"role",
 }
-_CALLS: Final = ("tool_calls", "function_call", "toolInvocations", "data", "actions")
+_CALLS: Final = ("tool_calls", "toolInvocations", "function_call", "invalid_tool_calls")
 _PLAIN_ROLES: Final = ("user", "assistant", "tool")
 _PLAIN: Final = frozenset(("role", "content", "tool_calls", "tool_call_id", "name"))
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
-_CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
+_CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call|tool_invocation)|executable_code")
 _RESULT: Final = re.compile(
     r"(?:\w+_)?(?:tool|function|call|execution)_(?:result|response|return|output|error)|retry_prompt"
 )
@@ -62,7 +62,7 @@ _OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs"
 _VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied")
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
 _FAILED: Final = re.compile(
-    r"error|failed|retried|retry_prompt|tool_error|OUTCOME_FAILED|output-error|error-\w+"
+    r"error|failed|retried|retry_prompt|tool_error|OUTCOME_FAILED|output-error|error-\w+|\w+_result_error"
 )
 _FLAGS: Final = ("is_error", "isError", "tool_call_error")
 _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
@@ -73,7 +73,7 @@ def form_of(message: _Dict) -> str | None:
     if _is_plain(message):
         return CHAT
     role = values.text(message.get("role"))
-    if role and message.keys().isdisjoint((*_BODIES, *_CALLS)):
+    if role and message.keys().isdisjoint((*_BODIES, *_CALLS, "data", "actions")):
         return None
     marks = {*message}
     for key in _BODIES:
@@ -179,23 +179,20 @@ def _role_named(named: str) -> str | None:
     return next((role for role, names in _ROLES.items() if re.fullmatch(names, name, re.IGNORECASE)), None)
 
 
-def _steps(message: _Dict) -> Iterator[Step]:
+def _steps(message: _Dict) -> list[Step]:
     """The steps in a message's blocks, and the calls and results that stand beside them."""
     steps = [step for part in _parts(message) for step in _steps_of(part)]
-    yield from steps
-    ids = {call["id"] for what, call in steps if what == CALL}
+    seen = {call["id"] for what, call in steps if what == CALL}
     more = message.get("additional_kwargs")
-    asked: list[Any] = []
     for holder in (message, more if isinstance(more, dict) else {}):
-        calls = values.decoded(holder.get("tool_calls")) or holder.get("toolInvocations")
-        asked = asked or values.listed(calls) or [holder.get("function_call")]
-    invalid = [call for call in values.listed(message.get("invalid_tool_calls")) if isinstance(call, dict)]
-    invalid = [{**call, "error": call.get("error") or "arguments are not JSON"} for call in invalid]
-    for call in [*asked, *invalid]:
-        if isinstance(call, dict) and (not ids or _id(call, "id") not in ids | {None}):
-            yield from _call_steps(call, "tool_call")
-    for result in values.listed(message.get("results")):  # of AutoGen's summary
-        yield from _steps_of(result)
+        for calls in map(values.decoded, map(holder.get, _CALLS)):
+            held = [
+                call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, dict)
+            ]
+            new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
+            seen |= {_id(call, "id") for call in new}
+            steps += [step for call in new for step in _call_steps(call, "tool_call")]
+    return steps + [step for part in values.listed(message.get("results")) for step in _steps_of(part)]
 
 
 def _parts(message: _Dict) -> list[Any]:
@@ -231,6 +228,8 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
     name = values.text(values.first(inner, *_NAMES)) or values.text(block.get("function"))
     name = name or ("?" if kind == "tool_call" else kind.removesuffix("_call"))
     yield CALL, {"id": _id(block, "id"), "name": name, "arguments": values.first(inner, *_ARGS)}
+    if block.get("type") == "invalid_tool_call":
+        block = {**block, "error": block.get("error") or "arguments are not JSON"}
     is_hosted = "call_id" not in block and block.get("status") in ("completed", "failed")
     is_settled = is_hosted or block.get("output") is not None or bool(block.get("error"))
     if block["state"] in _SETTLED if isinstance(block.get("state"), str) else is_settled:
@@ -240,15 +239,13 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
 def _kind(block: _Dict) -> tuple[str, _Dict]:
     """The kind of a block in snake case, and its body."""
     kind = next((kind for tag in _TAGS if (kind := values.text(block.get(tag)))), None)
-    if isinstance(block.get("toolInvocation"), dict):
-        return "tool_call", block["toolInvocation"]
+    for key, value in block.items():
+        if isinstance(value, dict) and _is_tool_kind(snake(key)):
+            return snake(key), value
     if kind is not None and kind.startswith(("tool-", "dynamic-tool")) and "state" in block:
         return "tool_call", {"toolName": kind.removeprefix("tool-"), **block}
     if kind is not None:
         return snake(kind), block
-    for key, value in block.items():
-        if isinstance(value, dict) and _is_tool_kind(snake(key)):
-            return snake(key), value
     if isinstance(block.get("text"), str):
         return "text", block
     if "call_id" in block or "arguments" in block:  # AutoGen
@@ -294,27 +291,21 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
     }
 
 
-def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str | None]:
+def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str]:
     """The output that a result wraps, with its error and its state."""
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
         document = content[0].get("document")  # of Cohere; Bedrock has ``json``
-        held = document.get("data", document) if isinstance(document, dict) else None
-        return (
-            values.first({"json": held, **content[0], "all": content}, "json", "all"),
-            None,
-            None,
-        )  # Bedrock
+        data = document.get("data", content) if isinstance(document, dict) else content
+        return content[0].get("json", data), None, ""
     if not isinstance(content, dict):
-        return content, None, None
+        return content, None, ""
     state = values.text(content.get("type")) or ""
     if _VERCEL.fullmatch(state) and (state == "execution-denied" or "value" in content):
         return values.first(content, "value", "reason"), None, state
-    if kind.endswith("tool_result") and state.endswith("_error"):  # of Anthropic's servers
-        return content, values.text(content.get("error_code")) or state, None
-    if kind != "function_response":
-        return content, None, None
-    error = None if content.keys() & {"output", "result"} else content.get("error")  # Gemini
-    return (next(iter(content.values())) if len(content) == 1 else content), error, None
+    if kind == "function_response":  # Gemini
+        error = None if content.keys() & {"output", "result"} else content.get("error")
+        return (next(iter(content.values())) if len(content) == 1 else content), error, ""
+    return content, None, state if kind.endswith("tool_result") else ""
 
 
 def error_in(error: Any, *keys: str) -> str | None:
@@ -334,14 +325,18 @@ def _error_text(error: Any, content: Any) -> str:
 
 
 def _result_text(content: Any) -> str:
-    """A result as text: that of its blocks, else its JSON."""
     body = values.body_text(content)
     if body or not content:
         return body
     if isinstance(content, list) and all(isinstance(item, dict) and "msg" in item for item in content):
         places = [".".join(map(str, values.listed(item.get("loc")))) for item in content]
         return "; ".join(f"{place}: {item['msg']}" for place, item in zip(places, content, strict=True))
+    return plain_json(content).decode()
+
+
+def plain_json(value: Any) -> bytes:
+    """Write a value as JSON; only its length if it is nested too deeply, or has too large a number."""
     try:
-        return orjson.dumps(content).decode()
-    except TypeError:  # nested too deeply, or a number that is too large
-        return ""
+        return orjson.dumps(value)
+    except TypeError:
+        return b"%d" % (len(value) if isinstance(value, list | dict) else 0)

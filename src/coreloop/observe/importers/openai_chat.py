@@ -12,8 +12,6 @@ from datetime import datetime
 from hashlib import blake2b, sha256
 from typing import Any, Final, TypeAlias
 
-import orjson
-
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
@@ -171,17 +169,9 @@ def _beginnings(chat: _Steps) -> list[int]:
     digest, hashes = blake2b(digest_size=8), []
     for role, steps in chat:
         told = [[value.get(key) for key in _TOLD] if isinstance(value, dict) else value for _, value in steps]
-        digest.update(_plain_json([role, told]))
+        digest.update(forms.plain_json([role, told]))
         hashes.append(int.from_bytes(digest.digest()))
     return hashes
-
-
-def _plain_json(value: Any) -> bytes:
-    """Write a value to be hashed; only its length if it is nested too deeply, or has too large a number."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return b"%d" % len(value)
 
 
 def _read_file(file: TraceFile) -> Iterator[Any]:
@@ -307,7 +297,7 @@ def parts_of(
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     id = values.text(values.first(chat, "request_id", "id"))
-    digest = sha256(_plain_json(messages)).hexdigest()
+    digest = sha256(forms.plain_json(messages)).hexdigest()
     yield TracedRequest(
         source=source or next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),

@@ -25,6 +25,11 @@ _HEAD_BYTES: Final = 1 << 18
 _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
 # Parts of a beginning that are read in search of a request.
 _MAX_PARTS: Final = 20_000
+_PLATFORMS: Final = (
+    "span_attributes root_span_id|op_name trace_id inputs|feedback_scores usage"
+)
+_RESPONSES: Final = "object=response parallel_tool_calls|response.previous_response_id=*"
+_BATCH: Final = "write the messages with the answer as the last one"
 _OTLP: Final = "export its spans as OTLP"
 _CONSOLE: Final = rb"(?:.*\n){0,50}?\{\r?\n  (?:resource: \{|traceId: ')"
 _LINES: Final = 'write {"messages": […], "ts": …} lines'
@@ -39,16 +44,11 @@ _UNREAD: Final = (
     ("events of AG-UI", "type=RUN_STARTED threadId", _LINES),
     ("an export of ChatGPT", "mapping current_node", "it has no calls of tools"),
     ("an export of claude.ai", "uuid chat_messages", _LINES),
-    ("a chat of Cursor", "composerId", _LINES),
     ("an export of Helicone", "request_body response_body", "write the messages of each request_body"),
-    ("an export of Braintrust", "span_attributes root_span_id", _OTLP),
-    ("an export of W&B Weave", "op_name trace_id inputs", _OTLP),
-    ("an export of Opik", "feedback_scores total_estimated_cost", _OTLP),
+    ("an export of Braintrust, Weave or Opik", _PLATFORMS, _OTLP),
     ("traces of OpenAI's Agents SDK", "object=trace.span span_data", _OTLP),
-    ("responses of OpenAI by their ids", "object=response parallel_tool_calls", _LINES),
-    ("responses of OpenAI by their ids", "response.previous_response_id=*", _LINES),
-    ("a batch of OpenAI", "custom_id body", "write the messages with the answer as the last one"),
-    ("a batch of OpenAI", "custom_id response", "write the messages with the answer as the last one"),
+    ("responses of OpenAI by their ids", _RESPONSES, _LINES),
+    ("a batch of OpenAI", "custom_id body|custom_id response", _BATCH),
     ("rows for fine-tuning", "conversations.from", _LINES),
 )  # fmt: skip
 _DATAFRAME: Final = 'write JSON lines: df.to_json("traces.jsonl", orient="records", lines=True)'
@@ -119,7 +119,7 @@ def _format_of(file: TraceFile, readers: Mapping[str, Read]) -> tuple[str, str] 
     objects = list(_objects(read_documents(io.BytesIO(head))))
     for agent in AGENT_FORMATS:
         own = objects if agent.documents is read_documents else _objects(agent.documents(io.BytesIO(head)))
-        if any(map(agent.owns, own)):
+        if any(has(item, agent.marks) for item in own):
             return agent.NAME, agent.NAME
     sample = file if head.startswith(b"PK") else replace(file, head=head)
     known = None
