@@ -120,12 +120,9 @@ _INJECTED: Final = re.compile(
     r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|skill|subagent_notification|INSTRUCTIONS"
     r"|user_shell_command)>|# AGENTS\.md instructions)"
 )
-# "Chunk ID: 1\nWall time: 2.0 seconds\nProcess exited with code 1\nOutput:\n…", and not "Output:\n…".
-_RAN: Final = re.compile(
-    r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token|Total output)\b.*\n)+"
-    r"(?:Output|Final output):\n?"
-)
-_EXIT: Final = re.compile(r"(?:Exit code:|Process exited with code) -?\d{1,10}")
+# "Chunk ID: 1\nWall time: 2.0 seconds\nProcess exited with code 1\nOutput:\n…", of which the code stays.
+_META: Final = r"(?:(?:Chunk ID|Wall time|Process running|Original token|Total output)\b.*\n)*"
+_RAN: Final = re.compile(rf"\A{_META}((?:Exit code|Process exited)\b.*\n)?{_META}(?:Output|Final output):\n?")
 _LONG_ID: Final = 20  # characters of a call's id that an API made up; a shorter one may repeat
 
 
@@ -167,11 +164,8 @@ def _codex(lines: Objects) -> Parts:
 
 def _codex_messages(item: dict[str, Any], error: str | None) -> list[dict[str, Any]]:
     kind, output = str(item.get("type")), item.get("output")
-    ran = _RAN.match(output) if isinstance(output, str) else None
-    if ran is not None:
-        code = _EXIT.search(ran[0])
-        output = f"{code[0] if code else ''}\n{ran.string[ran.end() :]}"
     if kind.endswith("_output"):
+        output = _RAN.sub(r"\1", output) if isinstance(output, str) else output
         return [{**item, "output": output, "error": error}]
     return [item] if kind.endswith("_call") or item.get("role") == "assistant" else []
 
@@ -214,20 +208,13 @@ def _atif(documents: Objects) -> Parts:
         }
         key = object()
         for step in steps:
-            yield key, {**about, "ts": step.get("timestamp")}, list(_atif_messages(step))
+            role = {"user": "user", "agent": "assistant"}.get(str(step.get("source")), "system")
+            results = _dicts(_dict(step.get("observation")).get("results"))
+            more = {"extra": step.get("extra")}
+            results = [{**more, "call_id": result.get("source_call_id"), **result} for result in results]
+            message = {**step, "role": role, "results": results}
+            yield key, {**about, "ts": step.get("timestamp")}, [message]
         yield from _atif(_dicts(document.get("subagent_trajectories")))
-
-
-def _atif_messages(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    role = {"user": "user", "agent": "assistant"}.get(str(step.get("source")), "system")
-    calls, results = _dicts(step.get("tool_calls")), _dicts(_dict(step.get("observation")).get("results"))
-    yield {"role": role, "content": step.get("message"), "tool_calls": calls}
-    for n, result in enumerate(results):
-        own_id = calls[n].get("tool_call_id") if len(results) == len(calls) else None
-        flags = {**_dict(step.get("extra")), **_dict(result.get("extra"))}
-        is_error = True in (flags.get("tool_result_is_error"), flags.get("is_error"))
-        given = _gives(result.get("source_call_id") or own_id, result.get("content"))
-        yield {**given, "is_error": is_error}
 
 
 # What SWE-agent adds to an observation.

@@ -64,7 +64,7 @@ _SETTLED: Final = ("output-available", "result", "output-error", "output-denied"
 _FAILED: Final = re.compile(
     r"error|failed|retried|retry_prompt|tool_error|OUTCOME_FAILED|output-error|error-\w+|\w+_result_error"
 )
-_FLAGS: Final = ("is_error", "isError", "tool_call_error")
+_FLAGS: Final = ("is_error", "isError", "tool_call_error", "tool_result_is_error")
 _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
 
 
@@ -192,7 +192,8 @@ def _steps(message: _Dict) -> list[Step]:
             new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
             seen |= {_id(call, "id") for call in new}
             steps += [step for call in new for step in _call_steps(call, "tool_call")]
-    return steps + [step for part in values.listed(message.get("results")) for step in _steps_of(part)]
+    given = [part for part in values.listed(message.get("results")) if isinstance(part, dict)]
+    return steps + [(RESULT, _result(part, "tool_result")) for part in given]
 
 
 def _parts(message: _Dict) -> list[Any]:
@@ -270,7 +271,7 @@ def _id(block: _Dict, *own: str) -> str | None:
 
 def _result(result: _Dict, kind: str = "") -> _Dict:
     """A result, with the error or the refusal that its form flags."""
-    about = (result.get(key) for key in ("origin", "call", "additional_kwargs"))
+    about = (result.get(key) for key in ("origin", "extra", "additional_kwargs"))
     block = next((held for held in about if isinstance(held, dict)), {}) | result
     content, stated, state = _unwrapped(values.first(block, *_OUTPUTS), kind)
     flags = (kind, state, *(block.get(key) for key in ("status", "outcome", "state")))

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b, sha256
+from itertools import product
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls
@@ -35,13 +36,9 @@ _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time", "time", "start_time")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
 _MODELS: Final = ("model", "model_name", "model_id", "model_version")
-# Keys of what a model was sent and of its reply, and those in which replies of APIs hold messages.
-_EXCHANGES: Final = (
-    ("messages", "response"),
-    ("request", "response"),
-    ("input", "output"),
-    ("input", "response"),
-)
+# What a model was sent and its reply, and keys in which replies of APIs hold messages.
+_SENT: Final = ("input", "messages", "request")
+_REPLIES: Final = ("output", "response")
 _HOLDERS: Final = (
     *("messages", "input", "contents", "output", "choices", "candidates", "message", "content"),
     *("inputBodyJson", "outputBodyJson"),
@@ -191,18 +188,16 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     """Yield the chats of a document, each with its ``messages``; what holds none is yielded as it is."""
     document = values.decoded(document)
     if _is_messages(document):
-        yield {"messages": document}
-        return
-    if isinstance(document, list) and depth:
+        document = {"messages": document}
+    elif isinstance(document, list) and depth:
         for part in document:
             yield from _chats(part, depth - 1)
         return
-    if not isinstance(document, dict) or not depth or _OF_A_RUN & document.keys():
+    is_open = isinstance(document, dict) and depth and not _OF_A_RUN & document.keys()
+    if is_open and (exchanged := _exchanged(document)):
+        document = {**document, "messages": exchanged}
+    if not is_open or _is_chat(document):
         yield document
-        return
-    exchanged = _exchanged(document)
-    if exchanged or _is_chat(document):
-        yield {**document, "messages": exchanged} if exchanged else document
         return
     names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP]
     inner = ((value, list(_chats(value, depth - 1))) for value in map(document.get, names) if value)
@@ -229,9 +224,9 @@ def _is_chat(value: Any) -> bool:
 
 def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
-    for asked, given in _EXCHANGES:
+    for asked, given in product(_SENT, _REPLIES):
         question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        sent, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
+        sent, replies = _messages_in(value.get(given) and value.get(asked)), _messages_in(value.get(given))
         if replies and question and not sent:
             sent = [{"role": "user", "content": question}]
         if sent and answer and not replies:

@@ -25,9 +25,7 @@ _HEAD_BYTES: Final = 1 << 18
 _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
 # Parts of a beginning that are read in search of a request.
 _MAX_PARTS: Final = 20_000
-_PLATFORMS: Final = (
-    "span_attributes root_span_id|op_name trace_id inputs|feedback_scores usage"
-)
+_PLATFORMS: Final = "span_attributes root_span_id|op_name trace_id inputs|feedback_scores usage"
 _RESPONSES: Final = "object=response parallel_tool_calls|response.previous_response_id=*"
 _BATCH: Final = "write the messages with the answer as the last one"
 _OTLP: Final = "export its spans as OTLP"
