@@ -274,7 +274,9 @@ def _adk(documents: Objects) -> Parts:
             id = f"{session.get('id')} {first(event, 'invocationId', 'invocation_id')}"
             failed = text(first(event, "errorMessage", "error_message", "errorCode", "error_code"))
             about = {"id": id, "session_id": session.get("id"), "ts": event.get("timestamp"), "error": failed}
-            yield id, about, [{"role": None if event.get("author") == "user" else "model", **event}]
+            role = "user" if event.get("author") == "user" else "model"
+            has_parts = _dict(event.get("content")).get("parts")
+            yield id, about, [{"role": role, **event}] if has_parts else []
 
 
 _STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)?")

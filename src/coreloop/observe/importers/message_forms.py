@@ -61,9 +61,7 @@ _ARGS: Final = ("arguments", "args", "input", "parameters", "action", "code", "r
 _OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs")
 _VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied")
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
-_FAILED: Final = re.compile(
-    r"error|failed|retried|retry_prompt|tool_error|OUTCOME_FAILED|output-error|error-\w+|\w+_result_error"
-)
+_FAILED: Final = re.compile(r"(?i)(?!no)(?:\w+[_-])?(?:error|failed)|error-\w+|retried|retry_prompt")
 _FLAGS: Final = ("is_error", "isError", "tool_call_error", "tool_result_is_error")
 _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
 
@@ -136,8 +134,7 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
             yield message["role"], _plain_steps(message)
             continue
         if form_of(message) is None:
-            kind = snake(values.text(message.get("type")) or "message")
-            yield "", [(UNKNOWN, kind)]
+            yield "", [(UNKNOWN, snake(values.text(message.get("type")) or "message"))]
             continue
         inside = opened(message)
         user = user or values.text(inside.get("source"))
@@ -200,8 +197,7 @@ def _parts(message: _Dict) -> list[Any]:
     if "role" not in message and _is_tool_kind(snake(values.text(message.get("type")) or "")):
         return [message]
     bodies = [message[key] for key in _BODIES if message.get(key)]
-    body = next((body for body in bodies if isinstance(body, list)), bodies[0] if bodies else None)
-    return body if isinstance(body, list) else [body]
+    return next((body for body in bodies if isinstance(body, list)), bodies[:1])
 
 
 def _steps_of(part: Any) -> Iterator[Step]:

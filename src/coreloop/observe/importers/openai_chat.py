@@ -265,13 +265,10 @@ def parts_of(
     saved : container of int
         Hashes of the beginnings of other chats: such a beginning is skipped.
     """
-    if isinstance(chat, SkippedTrace):
-        yield chat
-        return
     messages = _messages_of(chat)
     known = [form for message in messages or () if (form := forms.form_of(message))]
     if messages is None or (messages and not known):
-        yield FOREIGN
+        yield chat if isinstance(chat, SkippedTrace) else FOREIGN
         return
     steps = _steps_of(chat)
     content = _read_steps(steps)
@@ -331,11 +328,10 @@ def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
     """The error and the violation of a request that was graded as failed."""
     reward, success = chat.get("reward"), chat.get("success")
-    violation = None
     if isinstance(reward, int | float) and not isinstance(reward, bool):
         violation = None if reward >= 1 else f"reward={float(max(reward, _LEAST_REWARD))}"
-    elif isinstance(success, bool):
-        violation = None if success else "success=false"
+    else:
+        violation = "success=false" if success is False else None
     if violation is None:
         return None, None
     return "no_trajectory" if is_empty else "task_failed", violation
