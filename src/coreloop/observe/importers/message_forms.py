@@ -46,7 +46,7 @@ _PLAIN_ROLES: Final = ("user", "assistant", "tool")
 _PLAIN: Final = frozenset(("role", "content", "tool_calls", "tool_call_id", "name"))
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
-_CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call|tool_invocation)|executable_code")
+_CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
 _RESULT: Final = re.compile(
     r"(?:\w+_)?(?:tool|function|call|execution)_(?:result|response|return|output|error)|retry_prompt"
 )
@@ -236,13 +236,15 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
 def _kind(block: _Dict) -> tuple[str, _Dict]:
     """The kind of a block in snake case, and its body."""
     kind = next((kind for tag in _TAGS if (kind := values.text(block.get(tag)))), None)
-    for key, value in block.items():
-        if isinstance(value, dict) and _is_tool_kind(snake(key)):
-            return snake(key), value
+    if isinstance(block.get("toolInvocation"), dict):
+        return "tool_call", block["toolInvocation"]
     if kind is not None and kind.startswith(("tool-", "dynamic-tool")) and "state" in block:
         return "tool_call", {"toolName": kind.removeprefix("tool-"), **block}
     if kind is not None:
         return snake(kind), block
+    for key, value in block.items():
+        if isinstance(value, dict) and _is_tool_kind(snake(key)):
+            return snake(key), value
     if isinstance(block.get("text"), str):
         return "text", block
     if "call_id" in block or "arguments" in block:  # AutoGen
