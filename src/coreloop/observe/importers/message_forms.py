@@ -88,17 +88,18 @@ def form_of(message: _Dict) -> str | None:
 def _is_plain(message: _Dict) -> bool:
     if not message.keys() <= _PLAIN or not isinstance(message.get("role"), str):
         return False
-    return isinstance(message.get("content", ...), str) or isinstance(message.get("tool_calls"), list)
+    content = message.get("content")
+    return isinstance(content, str) or (content is None and "tool_calls" in message)
 
 
 def _plain_steps(message: _Dict) -> list[Step]:
     """The steps of a message of OpenAI's API, as most are."""
     content = message.get("content")
     if message["role"] == "tool":
-        named = {"id": values.text(message.get("tool_call_id")), "name": values.text(message.get("name"))}
+        named = {"id": _id(message), "name": values.text(message.get("name"))}
         return [(RESULT, {**named, "content": content, "error": None, "unknown": None})]
     steps: list[Step] = [(TEXT, content)] if isinstance(content, str) else []
-    for call in values.listed(message.get("tool_calls")):
+    for call in values.listed(values.decoded(message.get("tool_calls"))):
         if isinstance(call, dict):
             steps += _call_steps(call, "tool_call")
     return steps

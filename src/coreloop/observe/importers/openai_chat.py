@@ -29,7 +29,7 @@ _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
 _SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again later")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
-_Steps: TypeAlias = list[tuple[str, list[forms.Step]]]
+_Steps: TypeAlias = Iterable[tuple[str, list[forms.Step]]]
 _TOLD: Final = ("name", "arguments", "content")  # of a call or a result, but its id
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 # Keys in snake case, of a chat, its metadata or a message; ``createdAt`` is ``created_at``.
@@ -141,7 +141,7 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
     for file in known:
         with suppress(*UNREADABLE):  # reported below
             for chat in _read_file(file):
-                saved.update(_beginnings(_steps_of(chat))[:-1])
+                saved.update(_beginnings(forms.steps_in(_messages_of(chat) or ()))[:-1])
 
     def read(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
         for chat in _read_file(file):
@@ -155,10 +155,6 @@ def _messages_of(chat: Any) -> list[Any] | None:
     if not isinstance(messages, list):
         return None
     return [one for one in messages if isinstance(one, dict) and one.get("from_history") is not True]
-
-
-def _steps_of(chat: Any) -> _Steps:
-    return [(role, steps) for role, steps in forms.steps_in(_messages_of(chat) or ()) if role or steps]
 
 
 def _beginnings(chat: _Steps) -> list[int]:
@@ -270,7 +266,7 @@ def parts_of(
     if messages is None or (messages and not known):
         yield chat if isinstance(chat, SkippedTrace) else FOREIGN
         return
-    steps = _steps_of(chat)
+    steps = list(forms.steps_in(messages))
     content = _read_steps(steps)
     error, violation = _outcome(chat, is_empty=not messages)
     is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
@@ -342,7 +338,7 @@ def read_messages(messages: list[Any]) -> Chat:
     return _read_steps(forms.steps_in(messages))
 
 
-def _read_steps(messages: Iterable[tuple[str, list[forms.Step]]]) -> Chat:
+def _read_steps(messages: _Steps) -> Chat:
     chat = Chat()
     for role, steps in messages:
         chat.add(role, steps)

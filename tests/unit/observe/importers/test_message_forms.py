@@ -49,7 +49,7 @@ def _gives(content: str, **more: Any) -> Any:
 @pytest.mark.parametrize(
     ("messages", "results"),
     [
-        ([_asks("a"), _gives("1")], ["1"]),
+        ([{**_asks("a"), "tool_calls": json.dumps(_asks("a")["tool_calls"])}, _gives("1")], ["1"]),
         ([_asks("a"), _gives("1", tool_call_ids=["a"])], ["1"]),
         ([_asks("a", "b"), _gives("1"), _gives("2")], ["1", "2"]),
         ([_asks("a", "b"), _gives("1")], [..., ...]),
