@@ -8,7 +8,6 @@ are a list, too. A result belongs to the call of its id, else of its name and pl
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from hashlib import blake2b, sha256
 from itertools import product
 from typing import Any, Final, TypeAlias
@@ -276,8 +275,8 @@ def parts_of(
     if content.question is None and not content.rounds and violation is None:
         yield _NO_MESSAGES
         return
-    times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
-    ended = next(times, UNDATED)
+    times = map(values.read_time, _under([chat, *reversed(messages)], _TIMES))
+    ended = next(filter(None, times), UNDATED)
     yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:
@@ -302,16 +301,13 @@ def parts_of(
     )
 
 
-def _time_of(holder: dict[str, Any]) -> datetime | None:
-    """The time of a chat or a message, or of its metadata or last part."""
-    candidates = (held.get(key) for held in _holders(holder) for key in _TIMES)
-    return next((time for value in candidates if (time := values.read_time(value)) is not None), None)
-
-
 def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
-    """The first text under a key, of a chat, its metadata, or its messages."""
-    candidates = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
-    return next(filter(None, candidates), None)
+    return next(filter(None, map(values.text, _under(holders, keys))), None)
+
+
+def _under(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> Iterator[Any]:
+    """What is under keys, of a chat or a message, or of its metadata or last part."""
+    return (held.get(key) for holder in holders for held in _holders(holder) for key in keys)
 
 
 def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
