@@ -333,9 +333,7 @@ _ROLLOUT: Final = (
 )
 _STREAM: Final = "type=user session_id message|type=assistant session_id message"
 _STEPS: Final = "task task_images|step_number tool_calls observations|steps.task state"
-_EVENTS: Final = (
-    "events.invocationId|events.invocation_id|author invocationId actions|author invocation_id actions"
-)
+_EVENTS: Final = "events.invocationId|events.invocation_id|author invocationId|author invocation_id"
 _TRAJECTORY: Final = "info history|info trajectory_format|history.agent"
 _RPC: Final = "jsonrpc method=tools/call|jsonrpc method=initialize"
 AGENT_FORMATS: Final = (
