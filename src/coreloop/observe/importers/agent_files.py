@@ -6,14 +6,11 @@ form of OpenAI's, with an ``error`` where the file flags one. Lists in a file ar
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
-
-import orjson
 
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
@@ -24,8 +21,6 @@ from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrac
 Objects: TypeAlias = Iterable[dict[str, Any]]
 Part: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
 Parts: TypeAlias = Iterator[tuple[Hashable, dict[str, Any], list[dict[str, Any]]]]
-# Longest pause in a run that is under way, as in a session of Claude Code.
-_QUIET_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +29,8 @@ class AgentFormat:
 
     Attributes
     ----------
-    marks : tuple of str
-        Paths of which an object of the format has all of one mark, see `has`.
+    marks : str
+        What an object of the format has, see `has`.
     parts : callable
         Yields the parts of requests in the objects of a file.
     documents : callable
@@ -43,7 +38,7 @@ class AgentFormat:
     """
 
     NAME: str
-    marks: tuple[str, ...]
+    marks: str
     parts: Callable[[Objects], Parts]
     SUFFIXES: tuple[str, ...] = (".jsonl", ".json")
     documents: Callable[[Any], Iterator[Any]] = read_documents
@@ -51,10 +46,6 @@ class AgentFormat:
     def read(self, files: Iterable[TraceFile]) -> Iterator[Part]:
         """Read the requests of files."""
         yield from read_each(files, self._read_file)
-
-    def owns(self, document: Any) -> bool:
-        """Whether a JSON object is of the format."""
-        return any(has(document, mark) for mark in self.marks)
 
     def _read_file(self, file: TraceFile) -> Iterator[Part]:
         skipped: list[SkippedTrace] = []
@@ -72,11 +63,9 @@ class AgentFormat:
     def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> Part:
         if not request.rounds:
             return SkippedTrace("question without an answer")
-        is_new = chat["began"] is not None and 0 <= file.now_s - request.ended.timestamp() < _QUIET_S
-        if is_new and request.answer_chars is None:
-            return SkippedTrace("turn that is not finished")
         return replace(
             request,
+            ids=request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
             error=text(chat.get("error")) or request.error,
             is_call=self.parts is _mcp,
             duration_ms=milliseconds(chat["began"], request.ended),
@@ -86,20 +75,21 @@ class AgentFormat:
     def _objects(self, values: Iterable[Any], skipped: list[SkippedTrace]) -> Iterator[dict[str, Any]]:
         for value in values:
             for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, dict) and (isinstance(item.get("type"), str) or self.owns(item)):
+                if isinstance(item, dict) and (isinstance(item.get("type"), str) or has(item, self.marks)):
                     yield item
                 else:
                     skipped.append(item if isinstance(item, SkippedTrace) else FOREIGN)
 
 
-def has(document: Any, mark: str) -> bool:
-    """Whether a document has all paths of a mark, as ``type=result events.id``; of lists, the first item."""
-    return all(_leads(document, keys, wanted) for keys, wanted in _paths(mark))
+def has(document: Any, marks: str) -> bool:
+    """Whether a document has all paths of a mark, as ``type=result a.id|…``; of lists, the first item."""
+    return any(all(_leads(document, *path) for path in paths) for paths in _paths(marks))
 
 
 @cache
-def _paths(mark: str) -> list[tuple[list[str], str]]:
-    return [(path.split("."), wanted) for path, _, wanted in (part.partition("=") for part in mark.split())]
+def _paths(marks: str) -> list[list[tuple[list[str], str]]]:
+    split = [[part.partition("=") for part in mark.split()] for mark in marks.split("|")]
+    return [[(path.split("."), wanted) for path, _, wanted in parts] for parts in split]
 
 
 def _leads(value: Any, keys: list[str], wanted: str) -> bool:
@@ -108,7 +98,7 @@ def _leads(value: Any, keys: list[str], wanted: str) -> bool:
         if not isinstance(value, dict) or key not in value:
             return False
         value = value[key]
-    return not wanted or value == wanted
+    return value is not None if wanted == "*" else value == wanted or not wanted
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
@@ -124,9 +114,6 @@ def _asks(id: object, name: object, args: object) -> dict[str, Any]:
 
 
 def _gives(id: object, content: object, error: str | None = None) -> dict[str, Any]:
-    if isinstance(content, dict):
-        with suppress(TypeError):  # nested too deeply
-            content = orjson.dumps(content).decode()
     return {"role": "tool", "tool_call_id": id, "content": content, "error": error}
 
 
@@ -134,13 +121,9 @@ _INJECTED: Final = re.compile(
     r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|skill|subagent_notification|INSTRUCTIONS"
     r"|user_shell_command)>|# AGENTS\.md instructions)"
 )
-# "Chunk ID: 1\nWall time: 2.0 seconds\nProcess exited with code 1\nOutput:\n…", and not "Output:\n…".
-_RAN: Final = re.compile(
-    r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token|Total output)\b.*\n)+"
-    r"(?:Output|Final output):\n?"
-)
-_EXIT: Final = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
-_FLAGGED: Final = ("output metadata.exit_code", "content success", "content isError")
+# "Chunk ID: 1\nWall time: 2.0 seconds\nProcess exited with code 1\nOutput:\n…", of which the code stays.
+_META: Final = r"(?:(?:Chunk ID|Wall time|Process running|Original token|Total output)\b.*\n)*"
+_RAN: Final = re.compile(rf"\A{_META}((?:Exit code|Process exited)\b.*\n)?{_META}(?:Output|Final output):\n?")
 _LONG_ID: Final = 20  # characters of a call's id that an API made up; a shorter one may repeat
 
 
@@ -177,46 +160,23 @@ def _codex(lines: Objects) -> Parts:
         elif turn:
             is_first = not asked and len(id) >= _LONG_ID
             asked.add(id)
-            yield turn, {**about, "id": id if is_first else None}, list(_codex_messages(item, errors))
+            yield turn, {**about, "id": id if is_first else None}, _codex_messages(item, errors.get(id))
 
 
-def _codex_messages(item: dict[str, Any], errors: dict[str, str | None]) -> Iterator[dict[str, Any]]:
-    kind, id = str(item.get("type")), str(item.get("call_id"))
-    if kind == "web_search_call":
-        yield _asks("web", "web_search", item.get("action"))
-        yield _gives("web", None, "failed" if item.get("status") == "failed" else None)
-    elif kind.endswith("_output"):
-        content, error = _codex_result(item.get("output"))
-        yield _gives(id, content, error or errors.get(id))
-    elif kind.endswith("_call"):
-        name = item.get("name") or kind.removesuffix("_call")
-        yield _asks(id, name, first(item, "arguments", "input", "action"))
-    elif item.get("role") == "assistant":
-        yield item
-
-
-def _codex_result(output: Any) -> tuple[Any, str | None]:
-    """What a tool gave, and its error if the exit code or a flag says so."""
-    value, ran = decoded(output), _RAN.match(output) if isinstance(output, str) else None
-    if ran is not None:
-        code = _EXIT.search(ran[0])
-        value = {"output": output[ran.end() :], "metadata": {"exit_code": int(code[1]) if code else None}}
-    if not any(has(value, mark) for mark in _FLAGGED):
-        return value if isinstance(value, list) else output, None
-    content = first(value, "output", "content")
-    parts = decoded(content)
-    error = _codex_error({**value, **_dict(value.get("metadata")), "stderr": body_text(parts) or content})
-    return parts if isinstance(parts, list) else content, error
+def _codex_messages(item: dict[str, Any], error: str | None) -> list[dict[str, Any]]:
+    kind, output = str(item.get("type")), item.get("output")
+    if kind.endswith("_output"):
+        output = _RAN.sub(r"\1", output) if isinstance(output, str) else output
+        return [{**item, "output": output, "error": error}]
+    return [item] if kind.endswith("_call") or item.get("role") == "assistant" else []
 
 
 def _codex_error(event: dict[str, Any]) -> str | None:
-    result, code = _dict(event.get("result")), event.get("exit_code")
-    ok = _dict(result.get("Ok"))
-    flags = (event.get("isError"), ok.get("isError"), ok.get("is_error"), event.get("success") is False)
-    if not any(flag is True for flag in flags) and code in (None, 0) and "Err" not in result:
-        return None
-    texts = (body_text(ok.get("content")), result.get("Err"), event.get("stderr"))
-    return next(filter(text, texts), f"exit code {code}" if code else "failed")
+    """The error of a call of MCP."""
+    result = _dict(event.get("result"))
+    given = _dict(result.get("Ok"))
+    is_error = True in (given.get("isError"), given.get("is_error"))
+    return text(result.get("Err")) or (body_text(given.get("content")) or "failed" if is_error else None)
 
 
 def _claude(lines: Objects) -> Parts:
@@ -249,26 +209,19 @@ def _atif(documents: Objects) -> Parts:
         }
         key = object()
         for step in steps:
-            yield key, {**about, "ts": step.get("timestamp")}, list(_atif_messages(step))
+            role = {"user": "user", "agent": "assistant"}.get(str(step.get("source")), "system")
+            results = _dicts(_dict(step.get("observation")).get("results"))
+            more = {"extra": step.get("extra")}
+            results = [{**more, "call_id": result.get("source_call_id"), **result} for result in results]
+            message = {**step, "role": role, "results": results}
+            yield key, {**about, "ts": step.get("timestamp")}, [message]
         yield from _atif(_dicts(document.get("subagent_trajectories")))
 
 
-def _atif_messages(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    role = {"user": "user", "agent": "assistant"}.get(str(step.get("source")), "system")
-    yield {"role": role, "content": step.get("message")}
-    calls, results = _dicts(step.get("tool_calls")), _dicts(_dict(step.get("observation")).get("results"))
-    for call in calls:
-        yield _asks(call.get("tool_call_id"), call.get("function_name"), call.get("arguments"))
-    for n, result in enumerate(results):
-        own_id = calls[n].get("tool_call_id") if len(results) == len(calls) else None
-        flags, content = {**_dict(step.get("extra")), **_dict(result.get("extra"))}, result.get("content")
-        is_error = True in (flags.get("tool_result_is_error"), flags.get("is_error"))
-        error = body_text(content) or "failed" if is_error else None
-        yield _gives(result.get("source_call_id") or own_id, content, error)
-
-
 # What SWE-agent adds to an observation.
-_PROMPT: Final = re.compile(r"(?:\n\(Open file: .*\))?\n\(Current directory: .*\)\nbash-\$\s*$")
+_PROMPT: Final = re.compile(
+    r"\AOBSERVATION:\n|(?:\n\(Open file: .*\))?\n\(Current directory: .*\)\nbash-\$\s*\Z"
+)
 
 
 def _swe_agent(documents: Objects) -> Parts:
@@ -294,51 +247,40 @@ def _swe_agent(documents: Objects) -> Parts:
 
 
 def _smolagents(steps: Objects) -> Parts:
-    """One request per task."""
+    """One request per task; what a call of ``final_answer`` says is the answer."""
     n_tasks = 0
     results = (_dicts(step.get("steps")) or [step] for step in steps)  # a RunResult holds its steps
     for step in chain.from_iterable(results):
         n_tasks += "task" in step
         calls, error = _dicts(step.get("tool_calls")), _dict(step.get("error"))
+        calls = [call for call in calls if _dict(call.get("function")).get("name") != "final_answer"]
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
-        if len(calls) == 1 or not error:  # else it is not known whose error it is
+        given = step.get("observations")
+        if (len(calls) == 1 and error) or (given is not None and not error):  # else it is not known whose
             failed = (text(error.get("message")) or "error") if error else None
-            given = step.get("observations") if len(calls) == 1 else None  # of several, they are one text
+            given = given if len(calls) == 1 else None  # of several, they are one text
             messages += [_gives(call.get("id"), given, failed) for call in calls]
         if step.get("is_final_answer"):
             messages.append({"role": "assistant", "content": str(step.get("action_output"))})
         yield n_tasks, {"ts": _dict(step.get("timing")).get("end_time")}, messages
 
 
-def _adk(sessions: Objects) -> Parts:
-    """One request per invocation."""
-    for session in sessions:
-        for event in _dicts(session.get("events")):
+def _adk(documents: Objects) -> Parts:
+    """One request per invocation, in sessions with their events or in events alone."""
+    for document in documents:
+        session = document if "events" in document else {"id": document.get("session_id")}
+        for event in _dicts(session.get("events", [document])):
             id = f"{session.get('id')} {first(event, 'invocationId', 'invocation_id')}"
             failed = text(first(event, "errorMessage", "error_message", "errorCode", "error_code"))
             about = {"id": id, "session_id": session.get("id"), "ts": event.get("timestamp"), "error": failed}
-            yield id, about, list(_adk_messages(event))
-
-
-def _adk_messages(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for part in _dicts(_dict(event.get("content")).get("parts")):
-        call = _dict(first(part, "functionCall", "function_call"))
-        given = _dict(first(part, "functionResponse", "function_response"))
-        if call:
-            yield _asks(call.get("id") or f"function {call.get('name')}", call.get("name"), call.get("args"))
-        elif given:
-            response = _dict(given.get("response"))
-            yield _gives(given.get("id") or f"function {given.get('name')}", response.get("result", response))
-        elif text(part.get("text")) and not part.get("thought"):
-            role = "user" if event.get("author") == "user" else "assistant"
-            yield {"role": role, "content": part["text"]}
+            role = "user" if event.get("author") == "user" else "model"
+            has_parts = _dict(event.get("content")).get("parts")
+            yield id, about, [{"role": role, **event}] if has_parts else []
 
 
 _STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)?")
-
-
 _TAG: Final = re.compile(r"\[([^\]]+)\]")
 
 
@@ -377,25 +319,30 @@ def _mcp(lines: Objects) -> Parts:
             about["id"] = f"{key} {number} {about['ts']} {called}"
             yield number, about, [_asks("call", called.get("name"), called.get("arguments"))]
         elif key in calls and ("result" in line or "error" in line):
-            result, refused = _dict(line.get("result")), line.get("error")
+            result = _dict(line.get("result"))
             content = first(result, "structuredContent", "content")
-            is_flagged = result.get("isError") is True or refused is not None
-            error = text(_dict(refused).get("message")) or body_text(result.get("content")) or "failed"
-            given = _gives("call", content, error if is_flagged else None)
+            is_failed = result.get("isError") is True
+            given = {"role": "tool", "is_error": is_failed, "error": line.get("error")}
+            given["content"] = result.get("content") if is_failed else content
             answer = {"role": "assistant", "content": body_text(content) or "{}"}
             yield calls.pop(key), about, [given, answer]
 
 
-_ROLLOUT: Final = ("type=session_meta payload", "type=response_item payload", "type=event_msg payload")
-_STREAM: Final = ("type=user session_id message", "type=assistant session_id message")
-_STEPS: Final = ("task task_images", "step_number tool_calls observations", "steps.task state")
-_TRAJECTORY: Final = ("info history", "info trajectory_format", "history.agent")
+_ROLLOUT: Final = (
+    "type=session_meta payload|type=response_item payload|type=event_msg payload|id timestamp instructions"
+    "|record_type=state"
+)
+_STREAM: Final = "type=user session_id message|type=assistant session_id message"
+_STEPS: Final = "task task_images|step_number tool_calls observations|steps.task state"
+_EVENTS: Final = "events.invocationId|events.invocation_id|author invocationId|author invocation_id"
+_TRAJECTORY: Final = "info history|info trajectory_format|history.agent"
+_RPC: Final = "jsonrpc method=tools/call|jsonrpc method=initialize"
 AGENT_FORMATS: Final = (
-    AgentFormat("codex", (*_ROLLOUT, "id timestamp instructions", "record_type=state"), _codex),
+    AgentFormat("codex", _ROLLOUT, _codex),
     AgentFormat("claude-stream-json", _STREAM, _claude),
-    AgentFormat("atif", ("schema_version steps.step_id", "schema_version steps.source"), _atif),
+    AgentFormat("atif", "schema_version steps.step_id|schema_version steps.source", _atif),
     AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (".json", ".jsonl", ".traj")),
     AgentFormat("smolagents", _STEPS, _smolagents),
-    AgentFormat("google-adk", ("events.invocationId", "events.invocation_id"), _adk),
-    AgentFormat("mcp-log", ("jsonrpc method=tools/call",), _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
+    AgentFormat("google-adk", _EVENTS, _adk),
+    AgentFormat("mcp-log", _RPC, _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
 )

@@ -21,32 +21,29 @@ _Dict: TypeAlias = dict[str, Any]
 # Role -> how forms name it: a role, or the class of a message.
 _ROLES: Final = {
     "user": r"user|human|request|(?:Human|User)Message(?:Chunk)?",
-    "tool": r"tool|function|observation|ipython|ToolCallExecutionEvent|(?:Tool|Function\w*)Message(?:Chunk)?",
-    "assistant": r"assistant|ai|model|gpt|\w*bot|response|ToolCallRequestEvent|(?!Sys)\w+Message(?:Chunk)?",
+    "tool": r"tool|function|ToolCallExecutionEvent|(?:Tool|Function\w*)Message(?:Chunk)?",
+    "assistant": r"assistant|ai|model|\w*bot|response|ToolCallRequestEvent|(?!Sys)\w+Message(?:Chunk)?",
 }
-_BODIES: Final = ("parts", "blocks", "items", "content", "_content", "value", "message", "refusal")
-_TAGS: Final = ("part_kind", "block_type", "content_type", "type")
-# Form, as its users know it -> what marks a message: a key, ``.`` a key of its blocks, ``:`` their kind, or
-# without a role ``=`` its class if it has a content, ``-`` if it has none. The first form counts.
+_BODIES: Final = ("parts", "content", "message", "refusal")
+_TAGS: Final = ("part_kind", "type")
+# Form, as its users know it -> what marks a message: a key, ``.`` a key of its blocks, their kind after their
+# list's key, or without a role ``=`` its class if it has a content, ``-`` if it has none. The first counts.
 _FORMS: Final = {
-    "langchain": re.compile(r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)"),
-    "autogen": re.compile(r"=[A-Z]\w+(?:Message|Event)"),
-    "pydantic-ai": re.compile(r"\.part_kind"),
-    "google-adk": re.compile(r"author"),
-    "vercel-ai": re.compile(r"toolInvocations|\.toolCallId|\.toolName|parts\.type"),
-    "gemini": re.compile(r"parts"),
-    "semantic-kernel": re.compile(r"\.content_type"),
-    "llama-index": re.compile(r"\.block_type|additional_kwargs"),
-    "haystack": re.compile(r"_role|\.tool_call|\.tool_call_result"),
-    "bedrock": re.compile(r"\.toolUse|\.toolResult"),
-    "anthropic": re.compile(r":\w*tool_(?:use|result)"),
-    "openai-responses": re.compile(
-        r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|:\w+put_text"
-    ),
-    "sharegpt": re.compile(r"from"),
-    CHAT: re.compile(r"role"),
+    "langchain": r"lc|=(?:human|ai|tool|function|system|chat|\w+MessageChunk)",
+    "autogen": r"=[A-Z]\w+(?:Message|Event)",
+    "pydantic-ai": r"\.part_kind",
+    "google-adk": r"author",
+    "vercel-ai": r"toolInvocations|\.toolCallId|\.toolName|parts:.+",
+    "gemini": r"parts|tool_id",
+    "haystack": r"\.tool_call|\.tool_call_result",
+    "bedrock": r"\.toolUse|\.toolResult",
+    "anthropic": r"\w+:\w*tool_(?:use|result)",
+    "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|\w+:\w+put_text",
+    CHAT: r"role",
 }
-_CALLS: Final = ("tool_calls", "function_call", "toolInvocations", "tool_results", "data", "actions")
+_CALLS: Final = ("tool_calls", "toolInvocations", "function_call", "invalid_tool_calls")
+_PLAIN_ROLES: Final = ("user", "assistant", "tool")
+_PLAIN: Final = frozenset(("role", "content", "tool_calls", "tool_call_id", "name"))
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
 _CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
@@ -58,36 +55,69 @@ _OTHER: Final = re.compile(
     r"|(?:source|citation|search|container|data|step|cache|guard|item|compaction|instruction|tool_approval|mcp|system)(?:_\w+|s)?"
 )
 OF_A_TOOL: Final = re.compile("tool|function|call|action|command|observation")
-CALL_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId")
+_IDS: Final = ("call_id", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "callId", "tool_id")
 _NAMES: Final = ("tool_name", "toolName", "function_name", "name")
-_ARGS: Final = ("arguments", "args", "input", "tool_kwargs", "parameters", "action", "code", "rawInput")
-_OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs", "blocks")
+_ARGS: Final = ("arguments", "args", "input", "parameters", "action", "code", "rawInput")
+_OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs")
 _VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied")
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
-_FAILED: Final = re.compile(
-    r"error|failed|retried|retry_prompt|tool_error|OUTCOME_FAILED|output-error|error-\w+"
-)
+_FAILED: Final = re.compile(r"(?i)(?!no)(?:\w+[_-])?(?:error|failed)|error-\w+|retried|retry_prompt")
+_FLAGS: Final = ("is_error", "isError", "tool_call_error", "tool_result_is_error")
 _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
-_TAGGED_CALL: Final = re.compile(r"<tool_call>\s*(\{.{1,100000}?\})\s*</tool_call>", re.DOTALL)
 
 
 def form_of(message: _Dict) -> str | None:
     """Return the form of a message; None if it is of no known form."""
-    role, of_class = (
-        values.text(values.first(message, "role", "_role", "from")),
-        values.text(message.get("type")),
-    )
-    if role and isinstance(message.get("content"), str) and len(message) == 2:
-        return CHAT  # as most are
-    if role and message.keys().isdisjoint((*_BODIES, *_CALLS)):
+    if _is_plain(message):
+        return CHAT
+    role = values.text(message.get("role"))
+    if role and message.keys().isdisjoint((*_BODIES, *_CALLS, "data", "actions")):
         return None
-    parts = [part for key in _BODIES for part in values.listed(message.get(key)) if isinstance(part, dict)]
-    marks = {*message, *(f".{key}" for part in parts for key in part)}
-    marks |= {f":{kind}" for part in parts if (kind := values.text(part.get("type")))}
-    marks |= {"parts.type"} if {"parts", ".type"} <= marks else set()
-    has_content = not {"content", "data"}.isdisjoint(message)
-    marks |= {f"{'=' if has_content else '-'}{of_class}"} if not role else set()
-    return next((form for form, mark in _FORMS.items() if any(map(mark.fullmatch, marks))), None)
+    marks = {*message}
+    for key in _BODIES:
+        for part in values.listed(message.get(key)):
+            if isinstance(part, dict):
+                marks.update(f".{name}" for name in part)
+                marks.add(f"{key}:{values.text(part.get('type')) or ''}")
+    if not role:
+        has_content = not {"content", "data"}.isdisjoint(message)
+        marks.add(f"{'=' if has_content else '-'}{values.text(message.get('type'))}")
+    return min((_form_marked(mark[:100]) for mark in marks), default=_NO_FORM)[1]
+
+
+def _is_plain(message: _Dict) -> bool:
+    if not message.keys() <= _PLAIN or not isinstance(message.get("role"), str):
+        return False
+    content = message.get("content")
+    return isinstance(content, str) or (content is None and "tool_calls" in message)
+
+
+def _plain_steps(message: _Dict) -> list[Step]:
+    """The steps of a message of OpenAI's API, as most are."""
+    content = message.get("content")
+    if message["role"] == "tool":
+        named = {"id": _id(message), "name": values.text(message.get("name"))}
+        return [(RESULT, {**named, "content": content, "error": None, "unknown": None})]
+    steps: list[Step] = [(TEXT, content)] if isinstance(content, str) else []
+    for call in values.listed(values.decoded(message.get("tool_calls"))):
+        if isinstance(call, dict):
+            steps += _call_steps(call, "tool_call")
+    return steps
+
+
+def is_foreign_call(value: Any) -> bool:
+    """Whether an object is of a kind that names a tool or a call, but of no known form."""
+    kind = snake(values.text(value.get("type")) or "") if isinstance(value, dict) else ""
+    return bool(OF_A_TOOL.search(kind)) and form_of(value) is None
+
+
+_NO_FORM: Final = (len(_FORMS), None)
+
+
+@lru_cache(maxsize=4096)
+def _form_marked(mark: str) -> tuple[int, str | None]:
+    forms = enumerate(_FORMS.items())
+    return next(((n, form) for n, (form, marks) in forms if re.fullmatch(marks, mark)), _NO_FORM)
 
 
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
@@ -101,9 +131,11 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
     for message in messages:
         if not isinstance(message, dict):
             continue
+        if _is_plain(message) and message["role"] in _PLAIN_ROLES:
+            yield message["role"], _plain_steps(message)
+            continue
         if form_of(message) is None:
-            kind = snake(values.text(message.get("type")) or "message")
-            yield "", [(UNKNOWN, kind)]
+            yield "", [(UNKNOWN, snake(values.text(message.get("type")) or "message"))]
             continue
         inside = opened(message)
         user = user or values.text(inside.get("source"))
@@ -113,8 +145,11 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
         if has_calls and inside.get("type") == "ToolCallSummaryMessage":
             inside = {"content": inside.get("content")}  # its calls were told before
         has_calls = has_calls or inside.get("type") == "ToolCallRequestEvent"
+        steps = [*_steps(inside)] if role is not None else []
+        if role == "tool":  # which is a result itself if its blocks are none
+            steps = [step for step in steps if step[0] == RESULT] or [(RESULT, _result(inside))]
         if role is not None:
-            yield role, [*(_results(inside) if role == "tool" else _steps(inside, role))]
+            yield role, steps
 
 
 def opened(message: _Dict) -> _Dict:
@@ -129,7 +164,7 @@ def opened(message: _Dict) -> _Dict:
 
 def _role(message: _Dict) -> str | None:
     """The role; None for messages of the system, and for events that say nothing."""
-    named = values.text(values.first(message, "role", "_role", "from", "kind", "type"))
+    named = values.text(values.first(message, "role", "kind", "type"))
     return _role_named(named) if named is not None else "user" if "parts" in message else None
 
 
@@ -142,45 +177,28 @@ def _role_named(named: str) -> str | None:
     return next((role for role, names in _ROLES.items() if re.fullmatch(names, name, re.IGNORECASE)), None)
 
 
-def _steps(message: _Dict, role: str) -> Iterator[Step]:
-    """The steps in a message's blocks, and the calls that stand beside them."""
-    steps = [step for part in _parts(message, role) for step in _steps_of(part)]
-    yield from steps
-    ids = {call["id"] for what, call in steps if what == CALL}
+def _steps(message: _Dict) -> list[Step]:
+    """The steps in a message's blocks, and the calls and results that stand beside them."""
+    steps = [step for part in _parts(message) for step in _steps_of(part)]
+    seen = {call["id"] for what, call in steps if what == CALL}
     more = message.get("additional_kwargs")
-    older = more if isinstance(more, dict) else {}
-    calls = values.decoded(message.get("tool_calls")) or message.get("toolInvocations")
-    asked = [*values.listed(calls or older.get("tool_calls"))]
-    asked.append(message.get("function_call") or (older.get("function_call") if not asked else None))
-    invalid = [call for call in values.listed(message.get("invalid_tool_calls")) if isinstance(call, dict)]
-    invalid = [{**call, "error": call.get("error") or "arguments are not JSON"} for call in invalid]
-    for call in [*asked, *invalid]:
-        if isinstance(call, dict) and (not ids or _id(call, "id") not in ids | {None}):
-            yield from _call_steps(call, "tool_call")
-    for result in values.listed(message.get("results")):  # of AutoGen's summary
-        yield from _steps_of(result)
+    for holder in (message, more if isinstance(more, dict) else {}):
+        for calls in map(values.decoded, map(holder.get, _CALLS)):
+            held = [
+                call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, dict)
+            ]
+            new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
+            seen |= {_id(call, "id") for call in new}
+            steps += [step for call in new for step in _call_steps(call, "tool_call")]
+    given = [part for part in values.listed(message.get("results")) if isinstance(part, dict)]
+    return steps + [(RESULT, _result(part, "tool_result")) for part in given]
 
 
-def _results(message: _Dict) -> Iterator[Step]:
-    """The results in a message of role ``tool``, which is one itself if its blocks are none."""
-    inner = [*values.listed(message.get("tool_responses")), *values.listed(message.get("tool_results"))]
-    steps = [step for part in _parts(message, "tool") for step in _steps_of(part) if step[0] == RESULT]
-    steps = [(RESULT, _result(part)) for part in inner if isinstance(part, dict)] or steps
-    yield from steps or [(RESULT, _result(message))]
-
-
-def _parts(message: _Dict, role: str) -> list[Any]:
+def _parts(message: _Dict) -> list[Any]:
     if "role" not in message and _is_tool_kind(snake(values.text(message.get("type")) or "")):
         return [message]
     bodies = [message[key] for key in _BODIES if message.get(key)]
-    body = next((body for body in bodies if isinstance(body, list)), bodies[0] if bodies else None)
-    if isinstance(body, list):
-        return body
-    named = values.text(values.first(message, "role", "from")) or ""
-    tagged = _TAGGED_CALL.findall(str(body)) if role == "assistant" else []
-    tagged = [body] if _CALL.fullmatch(named) else tagged
-    calls = [call for call in map(values.decoded, tagged) if isinstance(call, dict)]
-    return [body, *({"type": "tool_call", **call} for call in calls)]
+    return next((body for body in bodies if isinstance(body, list)), bodies[:1])
 
 
 def _steps_of(part: Any) -> Iterator[Step]:
@@ -208,6 +226,8 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
     name = values.text(values.first(inner, *_NAMES)) or values.text(block.get("function"))
     name = name or ("?" if kind == "tool_call" else kind.removesuffix("_call"))
     yield CALL, {"id": _id(block, "id"), "name": name, "arguments": values.first(inner, *_ARGS)}
+    if block.get("type") == "invalid_tool_call":
+        block = {**block, "error": block.get("error") or "arguments are not JSON"}
     is_hosted = "call_id" not in block and block.get("status") in ("completed", "failed")
     is_settled = is_hosted or block.get("output") is not None or bool(block.get("error"))
     if block["state"] in _SETTLED if isinstance(block.get("state"), str) else is_settled:
@@ -244,13 +264,13 @@ def snake(name: str) -> str:
 
 
 def _id(block: _Dict, *own: str) -> str | None:
-    id = values.first(block, *CALL_IDS, *own)
+    id = values.first(block, *_IDS, *own)
     return str(id) if isinstance(id, int) else values.text(id)
 
 
 def _result(result: _Dict, kind: str = "") -> _Dict:
     """A result, with the error or the refusal that its form flags."""
-    about = (result.get(key) for key in ("origin", "call", "additional_kwargs"))
+    about = (result.get(key) for key in ("origin", "extra", "additional_kwargs"))
     block = next((held for held in about if isinstance(held, dict)), {}) | result
     content, stated, state = _unwrapped(values.first(block, *_OUTPUTS), kind)
     flags = (kind, state, *(block.get(key) for key in ("status", "outcome", "state")))
@@ -258,33 +278,34 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
     error = values.first({**block, "stated": stated}, "error", "errorText", "stated")
     unknown = NO_RESULT if "interrupted" in states else None
     unknown = REFUSED if any(map(_DENIED.fullmatch, states)) else unknown
-    if any(map(_FAILED.fullmatch, states)) or True in (block.get("is_error"), block.get("isError")):
+    if any(map(_FAILED.fullmatch, states)) or True in map(block.get, _FLAGS):
         error = error or True
-    if error in (None, False, "") or unknown is not None:
-        error = None
-    else:
-        error = values.block_error({"is_error": True, "content": _error_text(error, content)})
+    is_flagged = error not in (None, False, "") and unknown is None
     ids = values.listed(block.get("tool_call_ids"))
-    id = _id(block, *(["id"] if kind else [])) or (values.text(ids[0]) if len(ids) == 1 else None)
-    name = values.text(values.first(block, *_NAMES))
-    return {"id": id, "name": name, "content": content, "error": error, "unknown": unknown}
+    return {
+        "id": _id(block, *(["id"] if kind else [])) or (values.text(ids[0]) if len(ids) == 1 else None),
+        "name": values.text(values.first(block, *_NAMES)),
+        "content": content,
+        "error": _error_text(error, content) if is_flagged else None,
+        "unknown": unknown,
+    }
 
 
-def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str | None]:
+def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str]:
     """The output that a result wraps, with its error and its state."""
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        return content[0].get("json", content), None, None  # Bedrock
+        document = content[0].get("document")  # of Cohere; Bedrock has ``json``
+        data = document.get("data", content) if isinstance(document, dict) else content
+        return content[0].get("json", data), None, ""
     if not isinstance(content, dict):
-        return content, None, None
+        return content, None, ""
     state = values.text(content.get("type")) or ""
     if _VERCEL.fullmatch(state) and (state == "execution-denied" or "value" in content):
         return values.first(content, "value", "reason"), None, state
-    if kind.endswith("tool_result") and state.endswith("_error"):  # of Anthropic's servers
-        return content, values.text(content.get("error_code")) or state, None
-    if kind != "function_response":
-        return content, None, None
-    error = None if content.keys() & {"output", "result"} else content.get("error")  # Gemini
-    return (next(iter(content.values())) if len(content) == 1 else content), error, None
+    if kind == "function_response":  # Gemini
+        error = None if content.keys() & {"output", "result"} else content.get("error")
+        return (next(iter(content.values())) if len(content) == 1 else content), error, ""
+    return content, None, state if kind.endswith("tool_result") else ""
 
 
 def error_in(error: Any, *keys: str) -> str | None:
@@ -294,22 +315,28 @@ def error_in(error: Any, *keys: str) -> str | None:
     return ": ".join(filter(None, (values.text(error.get(key)) for key in keys))) or "error"
 
 
-def _error_text(error: Any, content: Any) -> str | None:
+def _error_text(error: Any, content: Any) -> str:
     stated = error.get("content", error) if isinstance(error, dict) else error  # of an MCP server
     if isinstance(stated, str | dict):
-        return error_in(stated, "type", "message")
-    return result_text(stated if isinstance(stated, list) else content)
+        told = error_in(stated, "type", "message")
+    else:
+        told = _result_text(stated if isinstance(stated, list) else content)
+    return values.block_error({"is_error": True, "content": told}) or "failed"
 
 
-def result_text(content: Any) -> str:
-    """Return a result as text: that of its blocks, else its JSON."""
+def _result_text(content: Any) -> str:
     body = values.body_text(content)
     if body or not content:
         return body
     if isinstance(content, list) and all(isinstance(item, dict) and "msg" in item for item in content):
         places = [".".join(map(str, values.listed(item.get("loc")))) for item in content]
         return "; ".join(f"{place}: {item['msg']}" for place, item in zip(places, content, strict=True))
+    return plain_json(content).decode()
+
+
+def plain_json(value: Any) -> bytes:
+    """Write a value as JSON; only its length if it is nested too deeply, or has too large a number."""
     try:
-        return orjson.dumps(content).decode()
-    except TypeError:  # nested too deeply, or a number that is too large
-        return ""
+        return orjson.dumps(value)
+    except TypeError:
+        return b"%d" % (len(value) if isinstance(value, list | dict) else 0)

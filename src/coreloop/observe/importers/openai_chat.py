@@ -8,15 +8,14 @@ are a list, too. A result belongs to the call of its id, else of its name and pl
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
-from hashlib import sha256
-from typing import Any, Final
+from hashlib import blake2b, sha256
+from itertools import product
+from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.saved_lists import beginnings_of, plain_json
 from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
@@ -29,14 +28,20 @@ _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
 _SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again later")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
+_Steps: TypeAlias = Iterable[tuple[str, list[forms.Step]]]
+_TOLD: Final = ("name", "arguments", "content")  # of a call or a result, but its id
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 # Keys in snake case, of a chat, its metadata or a message; ``createdAt`` is ``created_at``.
-_TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time")
+_TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time", "time", "start_time")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
 _MODELS: Final = ("model", "model_name", "model_id", "model_version")
-# Keys of what a model was sent and of its reply, and those in which replies of APIs hold messages.
-_EXCHANGES: Final = (("messages", "response"), ("request", "response"), ("input", "output"))
-_HOLDERS: Final = ("messages", "input", "contents", "output", "choices", "candidates", "message", "content")
+# What a model was sent and its reply, and keys in which replies of APIs hold messages.
+_SENT: Final = ("input", "messages", "request")
+_REPLIES: Final = ("output", "response")
+_HOLDERS: Final = (
+    *("messages", "input", "contents", "output", "choices", "candidates", "message", "content"),
+    *("inputBodyJson", "outputBodyJson"),
+)
 # Keys of a step in the trace of a run: its input and output are no conversation.
 _OF_A_RUN: Final = frozenset({"traceId", "span_id", "spanId", "run_type", "parent_run_id", "observations"})
 _OF_A_STEP: Final = ("input", "inputs", "output", "outputs", "request", "response", "prompt", "attributes")
@@ -81,7 +86,7 @@ class Chat:
                 self.question = body
             else:
                 self.calls.hear(body)
-        elif role == "assistant":
+        elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
             self.answer = body or self.answer
             self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT
@@ -104,28 +109,24 @@ class Chat:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
         if not self.results:
             return
-        by_place: list[dict[str, Any]] = []
+        by_place: dict[str | None, list[dict[str, Any]]] = {}
         early: list[dict[str, Any]] = []
+        names = {call.name for _, call in self._waiting}
         for result in self.results:
-            id = result["id"]
+            id, name = result["id"], result["name"]
             if id in self.calls.open:
                 self._answer(id, result)
             elif id is None:
-                by_place.append(result)
+                by_place.setdefault(name if name in names else None, []).append(result)
             elif id not in self._ids:
                 early.append(result)
-        for name in (*dict.fromkeys(result["name"] for result in by_place if result["name"]), None):
-            given = [result for result in by_place if name in (None, result["name"])]
-            waiting = [
-                (id, call)
-                for id, call in self._waiting
-                if call.answered is None and name in (None, call.name)
-            ]
-            if len(given) == len(waiting):
-                for (id, _), result in zip(waiting, given, strict=True):
+        for name, given in by_place.items():
+            asked = [id for id, call in self._waiting if call.answered is None and name in (None, call.name)]
+            if len(given) == len(asked):
+                for id, result in zip(asked, given, strict=True):
                     self._answer(id, result)
-                by_place = [result for result in by_place if name not in (None, result["name"])]
-        self.n_unpaired += len(by_place)
+            else:
+                self.n_unpaired += len(given)
         self._waiting, self.results = [], early
 
     def _answer(self, id: str, result: dict[str, Any]) -> None:
@@ -139,7 +140,7 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
     for file in known:
         with suppress(*UNREADABLE):  # reported below
             for chat in _read_file(file):
-                saved.update(beginnings_of(_messages_of(chat) or [])[:-1])
+                saved.update(_beginnings(forms.steps_in(_messages_of(chat) or ()))[:-1])
 
     def read(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
         for chat in _read_file(file):
@@ -152,7 +153,17 @@ def _messages_of(chat: Any) -> list[Any] | None:
     messages = values.decoded(chat.get("messages")) if isinstance(chat, dict) else None
     if not isinstance(messages, list):
         return None
-    return [message for message in messages if isinstance(message, dict)]
+    return [one for one in messages if isinstance(one, dict) and one.get("from_history") is not True]
+
+
+def _beginnings(chat: _Steps) -> list[int]:
+    """Hash a list of messages up to each, without what an API may give anew: ids, times, empty fields."""
+    digest, hashes = blake2b(digest_size=8), []
+    for role, steps in chat:
+        told = [[value.get(key) for key in _TOLD] if isinstance(value, dict) else value for _, value in steps]
+        digest.update(forms.plain_json([role, told]))
+        hashes.append(int.from_bytes(digest.digest()))
+    return hashes
 
 
 def _read_file(file: TraceFile) -> Iterator[Any]:
@@ -172,18 +183,16 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     """Yield the chats of a document, each with its ``messages``; what holds none is yielded as it is."""
     document = values.decoded(document)
     if _is_messages(document):
-        yield {"messages": document}
-        return
-    if isinstance(document, list) and depth:
+        document = {"messages": document}
+    elif isinstance(document, list) and depth:
         for part in document:
             yield from _chats(part, depth - 1)
         return
-    if not isinstance(document, dict) or not depth or _OF_A_RUN & document.keys():
+    is_open = isinstance(document, dict) and depth and not _OF_A_RUN & document.keys()
+    if is_open and (exchanged := _exchanged(document)):
+        document = {**document, "messages": exchanged}
+    if not is_open or _is_chat(document):
         yield document
-        return
-    exchanged = _exchanged(document)
-    if exchanged or _is_chat(document):
-        yield {**document, "messages": exchanged} if exchanged else document
         return
     names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP]
     inner = ((value, list(_chats(value, depth - 1))) for value in map(document.get, names) if value)
@@ -210,9 +219,9 @@ def _is_chat(value: Any) -> bool:
 
 def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
-    for asked, given in _EXCHANGES:
+    for asked, given in product(_SENT, _REPLIES):
         question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        sent, replies = _messages_in(value.get(asked)), _messages_in(value.get(given))
+        sent, replies = _messages_in(value.get(given) and value.get(asked)), _messages_in(value.get(given))
         if replies and question and not sent:
             sent = [{"role": "user", "content": question}]
         if sent and answer and not replies:
@@ -222,7 +231,7 @@ def _exchanged(value: dict[str, Any]) -> list[Any]:
     return []
 
 
-def _messages_in(value: Any, depth: int = _MAX_DEPTH) -> list[Any]:
+def _messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
     """The messages of a request or a reply of any API."""
     value = values.decoded(value)
     if value and _is_messages(value):
@@ -251,25 +260,23 @@ def parts_of(
     saved : container of int
         Hashes of the beginnings of other chats: such a beginning is skipped.
     """
-    if isinstance(chat, SkippedTrace):
-        yield chat
-        return
     messages = _messages_of(chat)
     known = [form for message in messages or () if (form := forms.form_of(message))]
     if messages is None or (messages and not known):
-        yield FOREIGN
+        yield chat if isinstance(chat, SkippedTrace) else FOREIGN
         return
-    content = read_messages(messages)
+    steps = list(forms.steps_in(messages))
+    content = _read_steps(steps)
     error, violation = _outcome(chat, is_empty=not messages)
     is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
-    if messages and not is_graded and beginnings_of(messages)[-1] in saved:
+    if saved and steps and not is_graded and _beginnings(steps)[-1] in saved:
         yield _SAVED_AGAIN
         return
     if content.question is None and not content.rounds and violation is None:
         yield _NO_MESSAGES
         return
-    times = (time for holder in (chat, *reversed(messages)) if (time := _time_of(holder)) is not None)
-    ended = next(times, UNDATED)
+    times = map(values.read_time, _under([chat, *reversed(messages)], _TIMES))
+    ended = next(filter(None, times), UNDATED)
     yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:
@@ -277,7 +284,7 @@ def parts_of(
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     id = values.text(values.first(chat, "request_id", "id"))
-    digest = sha256(plain_json(messages)).hexdigest()
+    digest = sha256(forms.plain_json(messages)).hexdigest()
     yield TracedRequest(
         source=source or next((form for form in known if form != NAME), NAME),
         ids=(id,) if id is not None else (ended.isoformat(), digest),
@@ -294,16 +301,13 @@ def parts_of(
     )
 
 
-def _time_of(holder: dict[str, Any]) -> datetime | None:
-    """The time of a chat or a message, or of its metadata or last part."""
-    candidates = (held.get(key) for held in _holders(holder) for key in _TIMES)
-    return next((time for value in candidates if (time := values.read_time(value)) is not None), None)
-
-
 def _named(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> str | None:
-    """The first text under a key, of a chat, its metadata, or its messages."""
-    candidates = (values.text(values.first(held, *keys)) for holder in holders for held in _holders(holder))
-    return next(filter(None, candidates), None)
+    return next(filter(None, map(values.text, _under(holders, keys))), None)
+
+
+def _under(holders: list[dict[str, Any]], keys: tuple[str, ...]) -> Iterator[Any]:
+    """What is under keys, of a chat or a message, or of its metadata or last part."""
+    return (held.get(key) for holder in holders for held in _holders(holder) for key in keys)
 
 
 def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -316,11 +320,10 @@ def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
     """The error and the violation of a request that was graded as failed."""
     reward, success = chat.get("reward"), chat.get("success")
-    violation = None
     if isinstance(reward, int | float) and not isinstance(reward, bool):
         violation = None if reward >= 1 else f"reward={float(max(reward, _LEAST_REWARD))}"
-    elif isinstance(success, bool):
-        violation = None if success else "success=false"
+    else:
+        violation = "success=false" if success is False else None
     if violation is None:
         return None, None
     return "no_trajectory" if is_empty else "task_failed", violation
@@ -328,8 +331,12 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 
 def read_messages(messages: list[Any]) -> Chat:
     """Read the messages of a chat, of any form; anything else among them is passed over."""
+    return _read_steps(forms.steps_in(messages))
+
+
+def _read_steps(messages: _Steps) -> Chat:
     chat = Chat()
-    for role, steps in forms.steps_in(messages):
+    for role, steps in messages:
         chat.add(role, steps)
     chat.pair()
     chat.n_unpaired += len(chat.results)

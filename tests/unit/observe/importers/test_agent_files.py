@@ -54,7 +54,7 @@ def test_a_session_of_codex_that_goes_on_in_another_file_counts_its_turns_once(t
         pytest.param(b"SQLite format 3\0\1\2", "is a SQLite database, which is not read", id="SQLite"),
         pytest.param(b"name,start_time,parent_id\na,b,c\n", "is a table (CSV)", id="CSV"),
         pytest.param(b"# aider chat started at 2026-04-25", "is a chat history of Aider", id="Aider"),
-        pytest.param(b'{"log": {"entries": [{"request": {}}]}}', "is a HAR archive", id="HAR"),
+        pytest.param(b'{"type": "TOOL_BEGIN"}', "is a log with calls in lines of an", id="unknown calls"),
         pytest.param(b"up\n{\n  resource: {\n    a: 1", "is the console's output of Open", id="JavaScript"),
         pytest.param(b'{"custom_id": "a", "response": {"body": {}}}', "is a batch of OpenAI", id="batch"),
         pytest.param(b'{"request_id": "a", "tool_calls": []}', "is records of coreloop", id="records"),

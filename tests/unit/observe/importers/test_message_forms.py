@@ -49,7 +49,7 @@ def _gives(content: str, **more: Any) -> Any:
 @pytest.mark.parametrize(
     ("messages", "results"),
     [
-        ([_asks("a"), _gives("1")], ["1"]),
+        ([{**_asks("a"), "tool_calls": json.dumps(_asks("a")["tool_calls"])}, _gives("1")], ["1"]),
         ([_asks("a"), _gives("1", tool_call_ids=["a"])], ["1"]),
         ([_asks("a", "b"), _gives("1"), _gives("2")], ["1", "2"]),
         ([_asks("a", "b"), _gives("1")], [..., ...]),
@@ -104,10 +104,10 @@ REPLY = {"role": "assistant", "content": "so"}
         {"messages": json.dumps([ASKED, REPLY])},
         {"request": {"messages": [ASKED], "model": "m"}, "response": {"choices": [{"message": REPLY}]}},
         {"object": "response", "input": "why?", "output": [REPLY], "created_at": 1777109400},
-        {"conversations": [{"from": "human", "value": "why?", "ts": TS}, {"from": "gpt", "value": "so"}]},
+        {"input": [ASKED], "response": {"object": "response", "output": [REPLY]}},
         {"data": {"chat": [[ASKED, REPLY]]}},
     ],
-    ids=["history", "text", "exchange", "response", "sharegpt", "nested"],
+    ids=["history", "text", "exchange", "response", "responses", "nested"],
 )  # fmt: skip
 def test_envelopes_and_times(tmp_path: Path, envelope: Any) -> None:
     [request] = requests("openai-chat", write_lines(tmp_path / "chats.jsonl", [envelope]))
