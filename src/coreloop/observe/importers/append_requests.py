@@ -221,12 +221,12 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
 
 
 def _known_ids(folder: Path) -> set[str | None]:
-    """Ids of the imported requests in the day files; incomplete ones do not count."""
+    """Ids of the imported requests in the day files."""
     with file_errors("cannot be read ({strerror})", folder):
         files = filter(Path.is_file, folder.glob("*.jsonl"))  # a pipe would block forever
         imported = (raw for path in files for _, raw in raw_lines(path) if ID_PREFIX.encode() in raw)
         lines = (line for line in map(decode_line, imported) if isinstance(line, RecordLine))
-        return {line.fields.request_id for line in lines if line.fields.part is None}
+        return {line.fields.request_id for line in lines}
 
 
 def _sources_of(request: TracedRequest, sessions: SessionSources) -> Sources:
