@@ -106,10 +106,7 @@ def _import_lines(report: "ImportReport") -> Iterator[str]:
         yield from (f"{what}: {count:,}, {reason}" for reason, count in sorted(counts.items()))
     if report.since is not None:
         refine = f"dartlab-coreloop refine --since {report.since}"
-        days = (
-            "dates unknown" if report.first_day is None else f"days: {report.first_day} to {report.last_day}"
-        )
-        yield f"{days}; see why calls fail: {refine}"
+        yield f"{_days(report)}; see why calls fail: {refine}"
 
 
 def _days(report: "ImportReport") -> str:
@@ -217,6 +214,5 @@ def _look_facts(looked: "Looked") -> dict[str, object]:
         "statements": [one.labelled(words) for one in looked.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
-        **untrusted({"few_failures": looked.few_failures}),
         "next": looked.next,
     }

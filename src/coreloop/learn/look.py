@@ -13,7 +13,7 @@ import polars as pl
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import LONE, number_of
+from coreloop.base.messages import LONE
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
@@ -32,7 +32,7 @@ from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, otlp
 from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import find_trace_files
+from coreloop.observe.importers.files import find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
 from coreloop.observe.reading.outcome import CAPTURES, RequestOutcome, Unseen
 
@@ -75,8 +75,6 @@ class Looked:
         What the traces do not say, or their records do not hold.
     missing : tuple of str
         What the traces lack, and how to get it.
-    few_failures : tuple of str
-        Tools that fail in too few requests for a cause.
     next : str
         What to do next.
     """
@@ -92,7 +90,6 @@ class Looked:
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
-    few_failures: tuple[str, ...]
     next: str
 
 
@@ -119,9 +116,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     readers = {name: importer.read for name, importer in importers().items()}
     recognised = recognise(files, readers)
     if not recognised.by_importer:
-        first, *more = recognised.unread
-        others = f" (and {number_of(len(more), 'other file')})" if more else ""
-        raise UsageError(f"{first.file.path}: {first.reason}{others}")
+        raise UsageError(first_reason(recognised.unread))
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         parts = read_all(recognised, readers, watching)
@@ -155,7 +150,6 @@ def _mine(
     tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():
         tools[tool] += n
-    few = _tools_with_few_failures(calls)
     return Looked(
         formats=formats,
         report=replace(report, tools=tools),
@@ -169,9 +163,8 @@ def _mine(
         missing=(
             *_missing_of_calls(calls, unseen, arguments),
             *_missing_of_requests(requests, is_one_day=report.first_day == report.last_day),
-            *_missing_of_tools(few),
+            *_missing_of_tools(calls),
         ),
-        few_failures=few,
         next=_next_step(requests, report, is_spans=is_spans),
     )
 
@@ -200,8 +193,6 @@ def _missing_of_calls(
         yield "calls of tools: these traces have none"
     elif not (arguments or calls["result_bytes"].count()):
         yield "results of tools: without them it is not known where arguments come from"
-    elif not arguments:
-        yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
     if not calls.is_empty() and calls.filter(IS_FAILED).is_empty():
         yield f"failed calls: none of {len(calls):,}; a failure is flagged by the trace, or its text says so"
 
@@ -219,8 +210,10 @@ def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterato
         yield "names of models: a change of model looks like a change of the tools"
 
 
-def _missing_of_tools(few: Sequence[str]) -> Iterator[str]:
-    if few:
+def _missing_of_tools(calls: pl.DataFrame) -> Iterator[str]:
+    failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
+    requests = failing.group_by("tool").agg(n=pl.struct(KEY).n_unique())
+    if few := sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]):
         named = ", ".join(few[:_MAX_NAMED])
         more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
         needed = f"{_MIN_CASES} failing requests and as many others"
@@ -232,9 +225,3 @@ def _next_step(requests: pl.DataFrame, report: ImportReport, *, is_spans: bool) 
         return f"set {CAPTURES}=true where the agent runs"
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return f"in the agent's project, `dartlab-coreloop init`, then {then}"
-
-
-def _tools_with_few_failures(calls: pl.DataFrame) -> tuple[str, ...]:
-    failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
-    requests = failing.group_by("tool").agg(n=pl.struct(KEY).n_unique())
-    return tuple(sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]))
