@@ -97,10 +97,8 @@ def _import_lines(report: "ImportReport") -> Iterator[str]:
     added = f"{report.added:,} added, {report.already_there:,} already there"
     yield f"records: {added}; files: {report.n_files:,}"
     if report.tools:
-        yield f"calls: {report.tools.total():,}, by tool:"
+        yield f"calls: {report.tools.total():,} of {number_of(len(report.tools), 'tool')}:"
     yield from (cut(f"  {n:>7,}  {name}") for name, n in report.tools.most_common(_MAX_TOOLS_SHOWN))
-    if len(report.tools) > _MAX_TOOLS_SHOWN:
-        yield f"           and {len(report.tools) - _MAX_TOOLS_SHOWN:,} more"
     yield from report.unseen.lines()
     for what, counts in (("skipped", report.skipped), ("values left out", report.dropped)):
         yield from (f"{what}: {count:,}, {reason}" for reason, count in sorted(counts.items()))

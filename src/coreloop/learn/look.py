@@ -30,11 +30,11 @@ from coreloop.learn.mine.window import (
 )
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
-from coreloop.observe.importers import importers, otlp
+from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
-from coreloop.observe.reading.outcome import CAPTURES, RequestOutcome, Unseen
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
@@ -51,7 +51,6 @@ class ArgumentOrigin:
 
     tool: str
     argument: str
-    n_values: int
     places: tuple[tuple[str, float], ...]
 
 
@@ -124,17 +123,12 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
         formats = {
             name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()
         }
-        looked = _mine(workspace, report, now, formats=formats, is_spans=otlp.NAME in recognised.by_importer)
+        looked = _mine(workspace, report, now, formats)
     return replace(looked, n_unknown=len(recognised.unread))
 
 
 def _mine(
-    workspace: Workspace,
-    report: ImportReport,
-    now: datetime,
-    *,
-    formats: dict[str, dict[str, int]],
-    is_spans: bool,
+    workspace: Workspace, report: ImportReport, now: datetime, formats: dict[str, dict[str, int]]
 ) -> Looked:
     if not report.added:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
@@ -150,6 +144,7 @@ def _mine(
     tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():
         tools[tool] += n
+    then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
         formats=formats,
         report=replace(report, tools=tools),
@@ -165,7 +160,7 @@ def _mine(
             *_missing_of_requests(requests, is_one_day=report.first_day == report.last_day),
             *_missing_of_tools(calls),
         ),
-        next=_next_step(requests, report, is_spans=is_spans),
+        next=f"in the agent's project, `dartlab-coreloop init`, then {then}",
     )
 
 
@@ -178,9 +173,7 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
         listed = json.loads(texts.get(sources, "[]"))
         places.setdefault((tool, name), Counter())[str(listed[0]) if listed else NOWHERE] += n
     return tuple(
-        ArgumentOrigin(
-            tool, name, count.total(), tuple((place, n / count.total()) for place, n in count.most_common(3))
-        )
+        ArgumentOrigin(tool, name, tuple((place, n / count.total()) for place, n in count.most_common(3)))
         for (tool, name), count in sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
         if count.total() >= MIN_COMPARED
     )
@@ -218,10 +211,3 @@ def _missing_of_tools(calls: pl.DataFrame) -> Iterator[str]:
         more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
         needed = f"{_MIN_CASES} failing requests and as many others"
         yield f"more failures of {named}{more}: a cause needs {needed}"
-
-
-def _next_step(requests: pl.DataFrame, report: ImportReport, *, is_spans: bool) -> str:
-    if is_spans and 2 * requests.filter(_IS_UNKNOWN).height > len(requests):
-        return f"set {CAPTURES}=true where the agent runs"
-    then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
-    return f"in the agent's project, `dartlab-coreloop init`, then {then}"

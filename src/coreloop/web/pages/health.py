@@ -227,8 +227,7 @@ def read_kept_activity(source: PageSource) -> PageSnapshot[Activity] | None:
 
 
 def _shared(source: PageSource, activity: Activity) -> Activity:
-    words = vocabulary(source.workspace, [tool.name for tool in activity.tools])
-    return shared(activity, words)
+    return shared(activity, vocabulary(source.workspace, [tool.name for tool in activity.tools]))
 
 
 def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
