@@ -1,7 +1,6 @@
 """When a record succeeds, fails or is neutral: every clause of the definition."""
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -238,5 +237,5 @@ def test_a_record_on_several_lines_has_the_outcome_of_the_complete_record(
         "tool_sequence_hash": "seq:0",
     }
     lines = encode_line(cast(Record, complete)).splitlines(keepends=True)
-    [(_, joined)] = join_parts(enumerate(lines), Path())
+    [(_, joined)] = join_parts(enumerate(lines))
     assert _weighed(joined) == _weighed(line(complete))
