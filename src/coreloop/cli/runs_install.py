@@ -1,4 +1,8 @@
-"""``dartlab-coreloop runs install|uninstall`` and ``observe``: what stands in an agent's settings."""
+"""``dartlab-coreloop runs install|uninstall``, and ``observe turn``: what stands in an agent's settings.
+
+The hooks of single calls are not used: of five calls that a model asked for, Claude Code 2.1.331 told them of
+three. A call with rejected arguments or of an unknown tool reaches no hook, but stands in the session's file.
+"""
 
 import os
 import shutil
@@ -6,19 +10,18 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
+import msgspec
 
 from coreloop.base.claude_settings import InstallChange
-from coreloop.base.errors import CoreloopError
+from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, text_width
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option
 from coreloop.cli.output import Command, Group, Output
-from coreloop.observe import claude_code
-from coreloop.observe.claude_code import read_turn, record_turn
 from coreloop.runs.claude_code import installer
 from coreloop.runs.claude_code.installer import Agent, Language, project_root
 
@@ -98,32 +101,6 @@ def observe() -> None:
     """Record the sessions of a coding agent in this project."""
 
 
-@observe.command("install")
-@click.argument("agent", type=click.Choice(["claude-code"]))
-@_root_option
-@confirm_option
-def observe_install(agent: str, project: Path | None, confirm: bool) -> Output:
-    """Add a Stop hook to the agent's settings, which records each turn.
-
-    Example: observe install claude-code --confirm
-    """
-    del agent  # the only one so far
-    return changed_files(claude_code.install(_root(project), confirm=confirm), confirm=confirm)
-
-
-@observe.command("uninstall")
-@click.argument("agent", type=click.Choice(["claude-code"]))
-@_root_option
-@confirm_option
-def observe_uninstall(agent: str, project: Path | None, confirm: bool) -> Output:
-    """Take the hook out of the agent's settings. Records stay.
-
-    Example: observe uninstall claude-code --confirm
-    """
-    del agent
-    return changed_files(claude_code.uninstall(_root(project), confirm=confirm), confirm=confirm)
-
-
 @observe.command()
 def turn() -> Output:
     """Record the turns of a session, of which the hook is told on stdin. Used by the hook.
@@ -132,10 +109,26 @@ def turn() -> Output:
 
     Example: observe turn < turn.json
     """
+    from coreloop.observe.importers import append_requests, claude_code
+
     try:
-        told = read_turn(sys.stdin.buffer.read())
+        session = _session_told(sys.stdin.buffer.read())
+        agents = session.with_suffix("") / claude_code.AGENTS
+        paths = (session, agents) if any(agents.glob("**/*.jsonl")) else (session,)
         workspace = open_workspace(Path(os.environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()))
-        report = record_turn(told, workspace, now_s=time.time())
+        report = append_requests.run_import(claude_code.NAME, paths, workspace, now_s=time.time())
     except CoreloopError as error:
         return Output({}, (), [f"dartlab-coreloop: this turn is not recorded: {error}"], code=1)
     return Output(fields_of(report, "added", "already_there"), ())
+
+
+def _session_told(told: bytes) -> Path:
+    """The session's file, of which Claude Code tells its hooks."""
+    try:
+        given = msgspec.json.decode(told, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError("reads on stdin what Claude Code tells a Stop hook, which was not JSON") from error
+    path = given.get("transcript_path")
+    if not isinstance(path, str) or not path.endswith(".jsonl"):
+        raise UsageError("Claude Code named no file of the session (transcript_path)")
+    return Path(path)

@@ -1,96 +1,16 @@
-"""The hook that records Claude Code: installed beside others, taken out again, and what it records."""
+"""What the hook that records Claude Code records."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.base.claude_settings import SETTINGS
-from coreloop.observe.claude_code import COMMAND, install, uninstall
-from coreloop.runs.claude_code import installer as runs
 from foreign_traces import Session, write_lines
 from rows import slow_after
-
-Install = Callable[[Path], object]
-TEXTS = [
-    pytest.param(None, id="no settings"),
-    pytest.param('{\n\t"model": "opus"\n}\n', id="tabs"),
-    pytest.param(
-        json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "say 끝"}]}]}}, indent=2, ensure_ascii=False)
-        + "\n",
-        id="full",
-    ),
-]
-
-
-def tree(root: Path) -> dict[str, bytes | None]:
-    paths = sorted(root.rglob("*"))
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None for path in paths
-    }
-
-
-def with_settings(root: Path, text: str | None) -> Path:
-    if text is not None:
-        (root / ".claude").mkdir()
-        (root / SETTINGS).write_bytes(text.encode())
-    return root
-
-
-def commands(root: Path) -> list[str]:
-    settings = json.loads((root / SETTINGS).read_text())
-    groups = [group for group in settings["hooks"]["Stop"] if isinstance(group, dict) and group]
-    return [hook["command"] for group in groups for hook in group["hooks"]]
-
-
-def install_runs(root: Path) -> None:
-    runs.install(root, lease_s=60, confirm=True)
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_hook_comes_out_byte_for_byte_of_settings_as_they_are_usually_indented(
-    text: str | None, tmp_path: Path
-) -> None:
-    before = tree(with_settings(tmp_path, text))
-    install(tmp_path, confirm=True)
-    assert COMMAND in commands(tmp_path)
-    uninstall(tmp_path, confirm=True)
-    assert tree(tmp_path) == before
-
-
-def test_command_that_is_allowed_is_not_a_hook(tmp_path: Path) -> None:
-    with_settings(tmp_path, json.dumps({"permissions": {"allow": [f"Bash({COMMAND})"]}}, indent=2) + "\n")
-    before = tree(tmp_path)
-    install(tmp_path, confirm=True)
-    uninstall(tmp_path, confirm=True)
-    assert tree(tmp_path) == before
-
-
-@pytest.mark.parametrize("text", TEXTS[1:])
-@pytest.mark.parametrize("first", ["runs", "observe"])
-def test_each_installer_takes_out_only_its_own_entry(text: str, first: str, tmp_path: Path) -> None:
-    """Also the one that was not the last to change the file."""
-    with_settings(tmp_path, text)
-    steps: list[Install] = [install_runs, lambda root: install(root, confirm=True)]
-    for step in steps if first == "runs" else reversed(steps):
-        step(tmp_path)
-    if first == "runs":
-        runs.uninstall(tmp_path, confirm=True)
-        assert [command for command in commands(tmp_path) if "coreloop" in command] == [COMMAND]
-        uninstall(tmp_path, confirm=True)
-    else:
-        uninstall(tmp_path, confirm=True)
-        assert [runs.HOOK in command for command in commands(tmp_path) if "Stop" not in command][-1]
-        assert COMMAND not in commands(tmp_path)
-        runs.uninstall(tmp_path, confirm=True)
-    assert json.loads((tmp_path / SETTINGS).read_text()).get("hooks", {}).get("Stop", []) == json.loads(
-        text
-    ).get("hooks", {}).get("Stop", [])
 
 
 def turn(project: Path, told: Any, **environ: str) -> subprocess.CompletedProcess[str]:
