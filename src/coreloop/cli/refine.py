@@ -67,6 +67,7 @@ _MAX_STATEMENTS: Final = 4
 def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Iterator[str]:
     """Yield a run's results, by default one screen."""
     from coreloop.learn.proposals.proposal_files import entries_counted
+    from coreloop.learn.statements.logged_calls import MAX_REQUESTS
 
     document = refined.document
     statements, n_groups = document.statements, len(document.counterexamples)
@@ -75,6 +76,8 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
         f"{refined.recorded.since} to {refined.recorded.until}; "
         f"{entries_counted(document, n_groups, 'failing group')}"
     )
+    if refined.n_records > MAX_REQUESTS:
+        yield f"errors and statements are of {MAX_REQUESTS:,} records, drawn evenly"
     yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
     for statement in statements[: MAX_SHOWN if is_verbose else _MAX_STATEMENTS]:
         yield from _statement_lines(statement, is_verbose=is_verbose)

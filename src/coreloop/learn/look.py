@@ -30,6 +30,7 @@ from coreloop.learn.mine.window import (
 )
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
+from coreloop.learn.statements.logged_calls import MAX_REQUESTS
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files, first_reason
@@ -191,6 +192,8 @@ def _missing_of_calls(
 
 
 def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterator[str]:
+    if len(requests) > MAX_REQUESTS:
+        yield f"requests: errors and lines are of {MAX_REQUESTS:,}, drawn evenly"
     if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if is_one_day and not requests["undated"].any():
