@@ -53,8 +53,6 @@ FILES = {
 FOLDERS = {
     "runs install --project": "runs install claude-code --project {}",
     "runs uninstall --project": "runs uninstall claude-code --project {}",
-    "observe install --project": "observe install claude-code --project {}",
-    "observe uninstall --project": "observe uninstall claude-code --project {}",
     "demo --out": "demo --out {}",
     "pattern --in-dir": "pattern --in-dir {}",
     "pattern --out": "pattern --in-dir . --out {}",
