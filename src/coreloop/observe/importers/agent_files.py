@@ -5,6 +5,7 @@ form of OpenAI's, with an ``error`` where the file flags one. Lists in a file ar
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.openai_chat import parts_of
+from coreloop.observe.importers.openai_chat import SUFFIXES, parts_of
 from coreloop.observe.importers.trace_values import body_text, decoded, first, listed, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
 
@@ -40,7 +41,7 @@ class AgentFormat:
     NAME: str
     marks: str
     parts: Callable[[Objects], Parts]
-    SUFFIXES: tuple[str, ...] = (".jsonl", ".json")
+    SUFFIXES: tuple[str, ...] = SUFFIXES
     documents: Callable[[Any], Iterator[Any]] = read_documents
 
     def read(self, files: Iterable[TraceFile]) -> Iterator[Part]:
@@ -228,7 +229,7 @@ def _swe_agent(documents: Objects) -> Parts:
     """One request per trajectory; without ids of calls, the user's message after a command is its result."""
     for document in documents:
         status = text(_dict(document.get("info")).get("exit_status")) or "submitted"
-        failed = None if status.lower().startswith("submitted") else status
+        failed = None if status.lower().startswith(("submitted", "exit_command")) else status
         key, n, is_open = object(), 0, False
         for message in _dicts(first(document, "history", "messages")):
             extra, body = _dict(message.get("extra")), _PROMPT.sub("", body_text(message.get("content")))
@@ -253,18 +254,27 @@ def _smolagents(steps: Objects) -> Parts:
     for step in chain.from_iterable(results):
         n_tasks += "task" in step
         calls, error = _dicts(step.get("tool_calls")), _dict(step.get("error"))
+        asked, ids = _dict(step.get("model_output_message")), [call.get("id") for call in calls]
+        calls += [call for call in _dicts(asked.get("tool_calls")) if call.get("id") not in ids]
         calls = [call for call in calls if _dict(call.get("function")).get("name") != "final_answer"]
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
-        given = step.get("observations")
-        if (len(calls) == 1 and error) or (given is not None and not error):  # else it is not known whose
-            failed = (text(error.get("message")) or "error") if error else None
-            given = given if len(calls) == 1 else None  # of several, they are one text
-            messages += [_gives(call.get("id"), given, failed) for call in calls]
+        given, failed = step.get("observations"), text(error.get("message")) or "error" if error else None
+        blamed = [call for call in calls if _is_about(failed, _dict(call.get("function")))]
+        done = calls if len(calls) == 1 else blamed if len(blamed) == 1 else []
+        if failed is None:
+            done = calls if given is not None else []
+        given = given if len(calls) == 1 else None  # of several, they are one text
+        messages += [_gives(call.get("id"), given, failed) for call in done]
         if step.get("is_final_answer"):
             messages.append({"role": "assistant", "content": str(step.get("action_output"))})
         yield n_tasks, {"ts": _dict(step.get("timing")).get("end_time")}, messages
+
+
+def _is_about(error: str | None, called: dict[str, Any]) -> bool:
+    """Whether an error names a call and its arguments; the others of its step may have worked."""
+    return error is not None and all(str(called.get(key)) in error for key in ("name", "arguments"))
 
 
 def _adk(documents: Objects) -> Parts:
@@ -303,16 +313,17 @@ def _mcp_lines(opened: Iterable[bytes]) -> Iterator[Any]:
 
 def _mcp(lines: Objects) -> Parts:
     """One request per call, as an MCP server is recorded."""
-    n_connections = 0
+    connections = Counter[str]()
     calls: dict[tuple[str, str], int] = {}
     for number, line in enumerate(lines):
-        n_connections += line.get("method") == "initialize"
-        named = first(line["about"], "session_id", "sessionId", "session", "client_id", "server")
-        client = text(named) or f"connection {n_connections}"
+        server = str(line["about"]["server"])
+        connections[server] += line.get("method") == "initialize"
+        named = text(first(line["about"], "session_id", "sessionId", "session", "client_id"))
+        client = named or f"{server} {connections[server]}"
         key, called = (client, str(line.get("id"))), _dict(line.get("params"))
         about = {
             "ts": first(line["about"], "timestamp", "ts", "time"),
-            "session_id": client if n_connections or text(named) else None,
+            "session_id": client if named or connections[server] else None,
         }
         if line.get("method") == "tools/call":
             calls[key] = number
@@ -341,8 +352,8 @@ AGENT_FORMATS: Final = (
     AgentFormat("codex", _ROLLOUT, _codex),
     AgentFormat("claude-stream-json", _STREAM, _claude),
     AgentFormat("atif", "schema_version steps.step_id|schema_version steps.source", _atif),
-    AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (".json", ".jsonl", ".traj")),
+    AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (*SUFFIXES, ".traj")),
     AgentFormat("smolagents", _STEPS, _smolagents),
     AgentFormat("google-adk", _EVENTS, _adk),
-    AgentFormat("mcp-log", _RPC, _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
+    AgentFormat("mcp-log", _RPC, _mcp, (*SUFFIXES, ".log"), _mcp_lines),
 )

@@ -21,7 +21,7 @@ from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
 
 NAME: Final = forms.CHAT
-SUFFIXES: Final = (".jsonl", ".json")
+SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
 _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
@@ -73,7 +73,7 @@ class Chat:
     @property
     def answer_chars(self) -> int | None:
         """Length of the answer; None if the messages end before one."""
-        return len(self.answer) if self.answer or self.is_answered else None
+        return len(self.answer) if self.is_answered else None
 
     def add(self, role: str, steps: list[forms.Step]) -> None:
         """Add a message."""
@@ -88,8 +88,9 @@ class Chat:
                 self.calls.hear(body)
         elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
+            spoken = [what for what in kinds if what not in (forms.OTHER, forms.UNKNOWN)]
+            self.is_answered = forms.CALL not in kinds or spoken[-1] == forms.TEXT  # else said beside a call
             self.answer = body or self.answer
-            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT
         for what, value in steps:
             if what == forms.CALL:
                 self._ask(value)
