@@ -69,6 +69,8 @@ class AgentFormat:
             ids=request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
             error=text(chat.get("error")) or request.error,
             is_call=self.parts is _mcp,
+            session_id=request.session_id
+            or (text(chat.get("connection")) and f"{file.path.name} {chat['connection']}"),
             duration_ms=milliseconds(chat["began"], request.ended),
             parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
         )
@@ -323,7 +325,8 @@ def _mcp(lines: Objects) -> Parts:
         key, called = (client, str(line.get("id"))), _dict(line.get("params"))
         about = {
             "ts": first(line["about"], "timestamp", "ts", "time"),
-            "session_id": client if named or connections[server] else None,
+            "session_id": named,
+            "connection": client if connections[server] else None,
         }
         if line.get("method") == "tools/call":
             calls[key] = number
