@@ -97,19 +97,14 @@ def _import_lines(report: "ImportReport") -> Iterator[str]:
     added = f"{report.added:,} added, {report.already_there:,} already there"
     yield f"records: {added}; files: {report.n_files:,}"
     if report.tools:
-        yield f"calls: {report.tools.total():,}, by tool:"
+        yield f"calls: {report.tools.total():,} of {number_of(len(report.tools), 'tool')}:"
     yield from (cut(f"  {n:>7,}  {name}") for name, n in report.tools.most_common(_MAX_TOOLS_SHOWN))
-    if len(report.tools) > _MAX_TOOLS_SHOWN:
-        yield f"           and {len(report.tools) - _MAX_TOOLS_SHOWN:,} more"
     yield from report.unseen.lines()
     for what, counts in (("skipped", report.skipped), ("values left out", report.dropped)):
         yield from (f"{what}: {count:,}, {reason}" for reason, count in sorted(counts.items()))
     if report.since is not None:
         refine = f"dartlab-coreloop refine --since {report.since}"
-        days = (
-            "dates unknown" if report.first_day is None else f"days: {report.first_day} to {report.last_day}"
-        )
-        yield f"{days}; see why calls fail: {refine}"
+        yield f"{_days(report)}; see why calls fail: {refine}"
 
 
 def _days(report: "ImportReport") -> str:
@@ -217,6 +212,5 @@ def _look_facts(looked: "Looked") -> dict[str, object]:
         "statements": [one.labelled(words) for one in looked.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
-        **untrusted({"few_failures": looked.few_failures}),
         "next": looked.next,
     }

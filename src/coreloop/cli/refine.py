@@ -28,7 +28,6 @@ from coreloop.cli.output import Command, Output, for_people, table, wrap
 if TYPE_CHECKING:
     from coreloop.learn.proposals.draft import Unproposed
     from coreloop.learn.proposals.entry import Counterexample, ErrorRow, Statement
-    from coreloop.learn.proposals.proposal_files import CounterexamplesFile
     from coreloop.learn.propose import RefineResult
 
 
@@ -82,21 +81,9 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
     n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(statements))
     yield from unproposed_lines(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
     yield from oddity_lines(refined.oddities, refined.unseen)
-    if is_verbose:
-        yield from more_lines(len(statements), "statement")
-    else:
-        yield from _left_out(document, len(refined.unproposed.withheld))
+    n_statements = len(statements) + len(refined.unproposed.withheld)
+    yield from more_lines(n_statements, "statement", MAX_SHOWN if is_verbose else _MAX_STATEMENTS)
     yield from more_lines(n_groups, "failing group", n_shown=0)
-
-
-def _left_out(document: "CounterexamplesFile", n_withheld: int) -> Iterator[str]:
-    """Say what a screen has no room for; the draft has all of it."""
-    n_left_out = {
-        "error": len(document.errors) - _MAX_ERRORS,
-        "statement": len(document.statements) + n_withheld - _MAX_STATEMENTS,
-    }
-    if counts := [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]:
-        yield f"… and {', '.join(counts)}; -v shows them"
 
 
 def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str]:
@@ -113,8 +100,7 @@ def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str
         if is_whole:
             texts = (f"{row.error_class}: {row.error}", *row.merged)
             yield from (wrap(f"    {text}") for text in texts)
-    if is_whole:
-        yield from more_lines(len(errors), "error")
+    yield from more_lines(len(errors), "error", max_shown)
 
 
 def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:

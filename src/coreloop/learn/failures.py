@@ -49,7 +49,7 @@ def find_counterexamples(
     frequent = [(group, places) for group, places in groups if group.n_failures >= min_failures]
     new = [(group, places) for group, places in frequent if group.key not in known]
     dropped = {"min_failures": len(groups) - len(frequent), "known": len(frequent) - len(new)}
-    new.sort(key=lambda pair: _rank(pair[0]))
+    new.sort(key=lambda pair: (-pair[0].harm_low, -pair[0].wasted_ms, -pair[0].n_failures, pair[0].key))
     questions = window.question_texts(
         (place["file"], place["offset"]) for _, places in new for place in places
     )
@@ -61,10 +61,6 @@ def find_counterexamples(
 
     found = tuple(replace(group, examples=tuple(map(example, places))) for group, places in new)
     return Search(found, len(groups), dropped)
-
-
-def _rank(group: Counterexample) -> tuple[float, float, int, str]:
-    return (-group.harm_low, -group.wasted_ms, -group.n_failures, group.key)
 
 
 def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import LONE, number_of
+from coreloop.base.messages import LONE
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
@@ -30,11 +30,11 @@ from coreloop.learn.mine.window import (
 )
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
-from coreloop.observe.importers import importers, otlp
+from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import find_trace_files
+from coreloop.observe.importers.files import find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
-from coreloop.observe.reading.outcome import CAPTURES, RequestOutcome, Unseen
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
@@ -51,7 +51,6 @@ class ArgumentOrigin:
 
     tool: str
     argument: str
-    n_values: int
     places: tuple[tuple[str, float], ...]
 
 
@@ -75,8 +74,6 @@ class Looked:
         What the traces do not say, or their records do not hold.
     missing : tuple of str
         What the traces lack, and how to get it.
-    few_failures : tuple of str
-        Tools that fail in too few requests for a cause.
     next : str
         What to do next.
     """
@@ -92,7 +89,6 @@ class Looked:
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
-    few_failures: tuple[str, ...]
     next: str
 
 
@@ -119,9 +115,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     readers = {name: importer.read for name, importer in importers().items()}
     recognised = recognise(files, readers)
     if not recognised.by_importer:
-        first, *more = recognised.unread
-        others = f" (and {number_of(len(more), 'other file')})" if more else ""
-        raise UsageError(f"{first.file.path}: {first.reason}{others}")
+        raise UsageError(first_reason(recognised.unread))
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         parts = read_all(recognised, readers, watching)
@@ -129,17 +123,12 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
         formats = {
             name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()
         }
-        looked = _mine(workspace, report, now, formats=formats, is_spans=otlp.NAME in recognised.by_importer)
+        looked = _mine(workspace, report, now, formats)
     return replace(looked, n_unknown=len(recognised.unread))
 
 
 def _mine(
-    workspace: Workspace,
-    report: ImportReport,
-    now: datetime,
-    *,
-    formats: dict[str, dict[str, int]],
-    is_spans: bool,
+    workspace: Workspace, report: ImportReport, now: datetime, formats: dict[str, dict[str, int]]
 ) -> Looked:
     if not report.added:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
@@ -155,7 +144,7 @@ def _mine(
     tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():
         tools[tool] += n
-    few = _tools_with_few_failures(calls)
+    then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
         formats=formats,
         report=replace(report, tools=tools),
@@ -169,10 +158,9 @@ def _mine(
         missing=(
             *_missing_of_calls(calls, unseen, arguments),
             *_missing_of_requests(requests, is_one_day=report.first_day == report.last_day),
-            *_missing_of_tools(few),
+            *_missing_of_tools(calls),
         ),
-        few_failures=few,
-        next=_next_step(requests, report, is_spans=is_spans),
+        next=f"in the agent's project, `dartlab-coreloop init`, then {then}",
     )
 
 
@@ -185,9 +173,7 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
         listed = json.loads(texts.get(sources, "[]"))
         places.setdefault((tool, name), Counter())[str(listed[0]) if listed else NOWHERE] += n
     return tuple(
-        ArgumentOrigin(
-            tool, name, count.total(), tuple((place, n / count.total()) for place, n in count.most_common(3))
-        )
+        ArgumentOrigin(tool, name, tuple((place, n / count.total()) for place, n in count.most_common(3)))
         for (tool, name), count in sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
         if count.total() >= MIN_COMPARED
     )
@@ -200,8 +186,6 @@ def _missing_of_calls(
         yield "calls of tools: these traces have none"
     elif not (arguments or calls["result_bytes"].count()):
         yield "results of tools: without them it is not known where arguments come from"
-    elif not arguments:
-        yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
     if not calls.is_empty() and calls.filter(IS_FAILED).is_empty():
         yield f"failed calls: none of {len(calls):,}; a failure is flagged by the trace, or its text says so"
 
@@ -219,22 +203,11 @@ def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterato
         yield "names of models: a change of model looks like a change of the tools"
 
 
-def _missing_of_tools(few: Sequence[str]) -> Iterator[str]:
-    if few:
+def _missing_of_tools(calls: pl.DataFrame) -> Iterator[str]:
+    failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
+    requests = failing.group_by("tool").agg(n=pl.struct(KEY).n_unique())
+    if few := sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]):
         named = ", ".join(few[:_MAX_NAMED])
         more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
         needed = f"{_MIN_CASES} failing requests and as many others"
         yield f"more failures of {named}{more}: a cause needs {needed}"
-
-
-def _next_step(requests: pl.DataFrame, report: ImportReport, *, is_spans: bool) -> str:
-    if is_spans and 2 * requests.filter(_IS_UNKNOWN).height > len(requests):
-        return f"set {CAPTURES}=true where the agent runs"
-    then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
-    return f"in the agent's project, `dartlab-coreloop init`, then {then}"
-
-
-def _tools_with_few_failures(calls: pl.DataFrame) -> tuple[str, ...]:
-    failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
-    requests = failing.group_by("tool").agg(n=pl.struct(KEY).n_unique())
-    return tuple(sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]))

@@ -86,17 +86,14 @@ def find_candidates(
             found.append(candidate)
         else:
             found.append(replace(candidate, bullets=advice[category]))
-    return Search(tuple(sorted(found, key=_rank)), len(rows), dropped)
+    found.sort(key=lambda one: (one.base_rate - one.success_low, -one.n_observed, one.key))
+    return Search(tuple(found), len(rows), dropped)
 
 
 def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """The bullets for a category's topic, the second part of ``FIN-profitability-KR``."""
     parts = category.split("-")
     return playbook.get(parts[1], ()) if len(parts) > 1 and is_category(category) else ()
-
-
-def _rank(candidate: Candidate) -> tuple[float, int, str]:
-    return (candidate.base_rate - candidate.success_low, -candidate.n_observed, candidate.key)
 
 
 def count_patterns(window: Window) -> pl.DataFrame:

@@ -50,9 +50,8 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
 
 def _check_sessions(lines: Sequence[RecordLine]) -> Iterator[Diagnosis]:
     """Check whether calls that are recorded one by one, as servers of tools see them, have a session."""
-    fields = [line.fields for line in lines if len(line.calls) == 1]
-    n_lone = sum(not (of_line.question or of_line.session_hash) for of_line in fields)
-    if 2 * n_lone > len(lines):
+    fields = (line.fields for line in lines if len(line.calls) == 1)
+    if 2 * sum(not (of_line.question or of_line.session_hash) for of_line in fields) > len(lines):
         message = f"most calls are recorded without a question and a session: {LONE}"
         yield Diagnosis("sessions", "warning", message, "record requests in the agent that calls this server")
 
@@ -108,11 +107,10 @@ def _check_age(ts_us: int, now: datetime) -> Diagnosis:
             "set the clock of the machine that records",
         )
     if age > STALE:
-        todo = "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir"
         return Diagnosis(
             "newest",
             "warning",
             f"the newest record is {number_of(age.days, 'day')} old: {at}",
-            todo,
+            "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir",
         )
     return Diagnosis("newest", "ok", f"the newest record is from {at}")

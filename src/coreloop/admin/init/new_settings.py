@@ -3,9 +3,9 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -68,16 +68,11 @@ def propose_settings(records: Path, root: Path) -> SettingsProposals:
 
 def used_tools(folder: Path) -> list[str]:
     """Return the tools of the newest 20,000 records, the most used first; their names are untrusted."""
-    used: Counter[str] = Counter()
-    for record in islice(_newest_records(folder), _MOST_RECORDS):
-        used.update({call.name for call in record.calls})
+    files = filter(Path.is_file, sorted(folder.glob("*.jsonl"), reverse=True))
+    lines = chain.from_iterable(map(read_lines, files))
+    records = islice((line for line in lines if isinstance(line, RecordLine)), _MOST_RECORDS)
+    used = Counter(name for record in records for name in {call.name for call in record.calls})
     return [name for name, _ in used.most_common()]
-
-
-def _newest_records(folder: Path) -> Iterator[RecordLine]:
-    for path in sorted(folder.glob("*.jsonl"), reverse=True) if folder.is_dir() else ():
-        if path.is_file():
-            yield from (line for line in read_lines(path) if isinstance(line, RecordLine))
 
 
 def propose_tools(usage: Iterable[str], root: Path) -> tuple[ToolProposal, ...]:

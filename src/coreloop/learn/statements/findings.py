@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
 from operator import or_
 from statistics import mode
 from typing import Final
@@ -122,38 +121,20 @@ def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
 
 # --- Calls as they look: shapes of arguments stand for values, which are text of users and models.
 
-_MAX_CALLS: Final = 500  # chosen: the most frequent shape of a side shows among fewer
-_MAX_ARGUMENTS: Final = 6
 _SHAPES: Final[Mapping[str, str]] = {
-    "empty": "<empty>",
-    "boolean": "<true or false>",
-    "number": "<n>",
-    "list": "<list>",
-    "object": "<object>",
-    "date": '"<YYYY-MM-DD>"',
-    "time": '"<YYYY-MM-DD hh:mm>"',
-    "whole": '"<n>"',
-    "null word": '"<word such as null>"',
-    **dict.fromkeys(("prefixed", "identifier"), '"<id>"'),
+    "number": "n",
+    "whole": "n",
+    "date": "YYYY-MM-DD",
+    "time": "YYYY-MM-DD hh:mm",
+    "prefixed": "id",
+    "identifier": "id",
 }
-"""Of values, by kind, and of texts, by shape; of others, the name of the shape."""
-_SIDES: Final[Mapping[str, tuple[str, str]]] = {
-    "at_most": ("over {number}", "at most {number}"),
-    "at_least": ("below {number}", "at least {number}"),
-    "items": ("over {number} items", "at most {number} items"),
-    "characters": ("over {number} characters", "at most {number} characters"),
-    "before": ("not before {other}", "before {other}"),
-    "only_while": ("{field} is not {states}", "{field} is {states}"),
-    "call_first": ("without {tool} first", "after {tool}"),
-    "source": ("not from {paths}", "from {paths}"),
-}
-"""What a shape does not show: by the form of a line, of an argument against it, and of one that follows."""
+"""Of values, by kind or shape, what is not called by its name."""
 
 
 def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
     """The most frequent of some calls, as a line sees them; empty without calls."""
-    places = (search.places[number] for number in islice(iter_places(side), _MAX_CALLS))
-    calls = Counter(_call(place, line) for place in places)
+    calls = Counter(_call(search.places[number], line) for number in iter_places(side))
     return calls.most_common(1)[0][0] if calls else ""
 
 
@@ -161,9 +142,7 @@ def _call(place: CallPlace, line: Advice) -> str:
     """``cancel(reason=<empty>, order_id="<id>")``: the arguments of the line first."""
     values = place.call.values
     names = sorted(values, key=lambda name: (name not in line.arguments, name))
-    shapes = [_argument(place, name, line) for name in names[:_MAX_ARGUMENTS]]
-    more = ["…"] if len(names) > _MAX_ARGUMENTS else []
-    return f"{place.call.tool}({', '.join(shapes + more)})"
+    return f"{place.call.tool}({', '.join(_argument(place, name, line) for name in names)})"
 
 
 def _argument(place: CallPlace, name: str, line: Advice) -> str:
@@ -172,21 +151,11 @@ def _argument(place: CallPlace, name: str, line: Advice) -> str:
     for text in line.items("value", "values"):
         if value.value == hash_of(text.strip('"')):
             return f"{name}={text}"
-    kind = value.shape if value.kind == "text" else value.kind
-    shape = _SHAPES.get(kind or "", f'"<{kind}>"')
-    return f"{name}={shape.replace('>', ''.join((*_details(place, name, line), '>')))}"
-
-
-def _details(place: CallPlace, name: str, line: Advice) -> Iterator[str]:
-    """What a line sees of an argument besides its shape."""
-    letters = place.call.values[name].letters
-    if letters and name in line.arguments and "case" in " ".join(line.items("shape")):
-        yield f" in {letters} case"
-    for clause in line.clauses():
-        against = is_against(clause, place)
-        if clause.form in _SIDES and name in clause.items("argument") and against is not None:
-            said = {slot: " or ".join(items) for slot, items in clause.slots}
-            yield f" {_SIDES[clause.form][not against].format(**said)}"
+    name_of_shape = str(value.shape if value.kind == "text" else value.kind)
+    clauses = (clause for clause in line.clauses() if name in clause.items("argument"))
+    against = ", against the line" if any(is_against(clause, place) for clause in clauses) else ""
+    shape = f"<{_SHAPES.get(name_of_shape, name_of_shape)}{against}>"
+    return f'{name}="{shape}"' if value.kind == "text" else f"{name}={shape}"
 
 
 # --- The table of errors.

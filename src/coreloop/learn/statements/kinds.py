@@ -295,15 +295,11 @@ def _shape_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     for name, value in values.items():
         if value.kind not in {"empty", "unknown"}:
             yield (name,), replace(value, value=None, number=None, sources=None, saw={})
-    dated = [(name, value.number) for name, value in values.items() if value.number is not None]
-    for (name, number), (other, other_number) in combinations(dated, 2):
-        if number is not None and other_number is not None and _are_alike(values[name], values[other]):
+    dated = [(name, value.shape, value.number) for name, value in values.items() if value.number is not None]
+    for (name, shape, number), (other, other_shape, other_number) in combinations(dated, 2):
+        if (shape in _TIMES) == (other_shape in _TIMES):
             yield (name, other), number < other_number
             yield (other, name), other_number < number
-
-
-def _are_alike(value: Value, other: Value) -> bool:
-    return (value.shape in _TIMES) == (other.shape in _TIMES)
 
 
 def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:

@@ -63,7 +63,7 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
         "do_not_repeat": list(dict.fromkeys(reversed(done)))[:_MAX_QUERIES],
         "drift": _order(state),
         "knowledge": kind_json(state.of_kind),
-        "reflexion": _advice(store, state),
+        "reflexion": Reflexion.from_json(store.reflexion(state.kind)).similar(situation(state)).view(),
         "next_actions": list(state.next_actions),
         "report": _REPORT | {"iteration": state.iteration + 1},
     }
@@ -138,10 +138,6 @@ def _order(state: State) -> dict[str, Any] | None:
         "after": after,
         "order": tell("Change your strategy to: {labels}.", labels=labels),
     }
-
-
-def _advice(store: Store, state: State) -> dict[str, Any]:
-    return Reflexion.from_json(store.reflexion(state.kind)).similar(situation(state)).view()
 
 
 def situation(state: State) -> str:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -42,16 +42,14 @@ def held_file(path: Path) -> Iterator[bool]:
     RunStoreError
         The file cannot be written.
     """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(path, flags, 0o600)
-    except OSError as error:
-        raise RunStoreError(f"{path}: the run cannot be held ({error.strerror})") from error
-    with os.fdopen(descriptor):
+    with ExitStack() as opened:
         try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+            descriptor = os.open(path, flags, 0o600)
+            opened.callback(os.close, descriptor)
             is_held = is_locked(descriptor)
-        except OSError as error:  # a file system without locks
+        except OSError as error:  # also a file system without locks
             raise RunStoreError(f"{path}: the run cannot be held ({error.strerror})") from error
         yield is_held
 

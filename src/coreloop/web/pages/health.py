@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import polars as pl
@@ -226,8 +227,7 @@ def read_kept_activity(source: PageSource) -> PageSnapshot[Activity] | None:
 
 
 def _shared(source: PageSource, activity: Activity) -> Activity:
-    words = vocabulary(source.workspace, [tool.name for tool in activity.tools])
-    return shared(activity, words)
+    return shared(activity, vocabulary(source.workspace, [tool.name for tool in activity.tools]))
 
 
 def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
@@ -238,14 +238,12 @@ def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
         *(workspace.counterexamples_dir, workspace.dropped_file, workspace.reach_file),
         *source.git_places,
     ]
+    mining = MiningOptions()
+    read = partial(read_status, source.workspace, now=source.now, environ=source.environ, mining=mining)
     try:
-        return source.snapshots.get("status", places, lambda: _read_status(source)), ""
+        return source.snapshots.get("status", places, read), ""
     except CoreloopError as error:
         return None, str(error)
-
-
-def _read_status(source: PageSource) -> Status:
-    return read_status(source.workspace, now=source.now, environ=source.environ, mining=MiningOptions())
 
 
 def _funnel(source: PageSource, status: Status | None, activity: Activity) -> list[Bar]:
@@ -269,17 +267,15 @@ def _funnel(source: PageSource, status: Status | None, activity: Activity) -> li
 def _falls(source: PageSource, status: Status | None, activity: Activity) -> list[Fall]:
     """What goes no further, stage by stage."""
     falls = [Fall("Records", "neither success nor failure", activity.n_neutral)]
-    for why, n in activity.unseen.requests.items():
-        falls.append(Fall("Records", f"unknown whether they worked: {why}", n))
-    for why, n in activity.unseen.calls.items():
-        falls.append(Fall("Calls", f"unknown whether they worked: {why}", n))
+    for of_what, reasons in (("Records", activity.unseen.requests), ("Calls", activity.unseen.calls)):
+        falls += [Fall(of_what, f"unknown whether they worked: {why}", n) for why, n in reasons.items()]
     falls.append(Fall("Calls", "failed, but only read like failures", activity.unseen.guessed))
     for gate, n in activity.sieved.fell.items():
         reason, todo = _GATES.get(gate, (gate, ""))
         falls.append(Fall("Sequences", reason, n, todo))
     refused = (proposal.entry.refused for proposal in read_kept_proposals(source).values())
-    reasons = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
-    for reason, n in reasons.most_common(_MAX_SHOWN):
+    kinds = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
+    for reason, n in kinds.most_common(_MAX_SHOWN):
         falls.append(Fall("Proposals", _REFUSALS.get(reason, reason), n))
     return [fall for fall in [*falls, *(_of_status(status) if status else ())] if fall.n]
 

@@ -38,7 +38,7 @@ def write_report(source: PageSource, out: Path) -> list[Path]:
     WorkspaceError
         The project cannot be read, or the folder cannot be written; an earlier report is then unchanged.
     """
-    if out.exists() and not _may_replace(out):
+    if out.exists() and not (out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))):
         raise UsageError(f"{out}: has other files; name a new folder, or one with an earlier report")
     shared = replace(source, is_shared=True)
     with file_errors("cannot be written ({strerror})", out):
@@ -52,10 +52,6 @@ def write_report(source: PageSource, out: Path) -> list[Path]:
                 out.rename(scratch / "old")
             (scratch / "new").rename(out)
     return [out / page for page in pages]
-
-
-def _may_replace(out: Path) -> bool:
-    return out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))
 
 
 def _pages(source: PageSource) -> Iterator[tuple[str, str]]:
