@@ -16,7 +16,15 @@ from typing import Any, Final, TypeAlias
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.openai_chat import SUFFIXES, parts_of
-from coreloop.observe.importers.trace_values import body_text, decoded, first, listed, read_time, text
+from coreloop.observe.importers.trace_values import (
+    body_text,
+    decoded,
+    first,
+    listed,
+    objects,
+    read_time,
+    text,
+)
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
 
 Objects: TypeAlias = Iterable[dict[str, Any]]
@@ -102,10 +110,6 @@ def _leads(value: Any, keys: list[str], wanted: str) -> bool:
             return False
         value = value[key]
     return value is not None if wanted == "*" else value == wanted or not wanted
-
-
-def _dicts(value: object) -> list[dict[str, Any]]:
-    return [item for item in listed(value) if isinstance(item, dict)]
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -203,7 +207,7 @@ def _claude(lines: Objects) -> Parts:
 def _atif(documents: Objects) -> Parts:
     """One request per trajectory, and per one of a sub-agent in it; copied steps are left out."""
     for document in documents:
-        steps = [step for step in _dicts(document.get("steps")) if not step.get("is_copied_context")]
+        steps = [step for step in objects(document.get("steps")) if not step.get("is_copied_context")]
         session, began = text(document.get("session_id")), steps[0].get("timestamp") if steps else None
         about = {
             "id": text(document.get("trajectory_id")) or (session and f"{session} {began}"),
@@ -213,12 +217,12 @@ def _atif(documents: Objects) -> Parts:
         key = object()
         for step in steps:
             role = {"user": "user", "agent": "assistant"}.get(str(step.get("source")), "system")
-            results = _dicts(_dict(step.get("observation")).get("results"))
+            results = objects(_dict(step.get("observation")).get("results"))
             more = {"extra": step.get("extra")}
             results = [{**more, "call_id": result.get("source_call_id"), **result} for result in results]
             message = {**step, "role": role, "results": results}
             yield key, {**about, "ts": step.get("timestamp")}, [message]
-        yield from _atif(_dicts(document.get("subagent_trajectories")))
+        yield from _atif(objects(document.get("subagent_trajectories")))
 
 
 # What SWE-agent adds to an observation.
@@ -233,9 +237,9 @@ def _swe_agent(documents: Objects) -> Parts:
         status = text(_dict(document.get("info")).get("exit_status")) or "submitted"
         failed = None if status.lower().startswith(("submitted", "exit_command")) else status
         key, n, is_open = object(), 0, False
-        for message in _dicts(first(document, "history", "messages")):
+        for message in objects(first(document, "history", "messages")):
             extra, body = _dict(message.get("extra")), _PROMPT.sub("", body_text(message.get("content")))
-            code, made = extra.get("returncode"), _dicts(extra.get("actions"))
+            code, made = extra.get("returncode"), objects(extra.get("actions"))
             error = body or f"exit code {code}" if code not in (None, 0) else None
             command = message.get("action") or (made[0].get("command") if made else None)
             ids = listed(message.get("tool_call_ids")) or [message.get("tool_call_id")]
@@ -252,12 +256,12 @@ def _swe_agent(documents: Objects) -> Parts:
 def _smolagents(steps: Objects) -> Parts:
     """One request per task; what a call of ``final_answer`` says is the answer."""
     n_tasks = 0
-    results = (_dicts(step.get("steps")) or [step] for step in steps)  # a RunResult holds its steps
+    results = (objects(step.get("steps")) or [step] for step in steps)  # a RunResult holds its steps
     for step in chain.from_iterable(results):
         n_tasks += "task" in step
-        calls, error = _dicts(step.get("tool_calls")), _dict(step.get("error"))
+        calls, error = objects(step.get("tool_calls")), _dict(step.get("error"))
         asked, ids = _dict(step.get("model_output_message")), [call.get("id") for call in calls]
-        calls += [call for call in _dicts(asked.get("tool_calls")) if call.get("id") not in ids]
+        calls += [call for call in objects(asked.get("tool_calls")) if call.get("id") not in ids]
         calls = [call for call in calls if _dict(call.get("function")).get("name") != "final_answer"]
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
@@ -283,7 +287,7 @@ def _adk(documents: Objects) -> Parts:
     """One request per invocation, in sessions with their events or in events alone."""
     for document in documents:
         session = document if "events" in document else {"id": document.get("session_id")}
-        for event in _dicts(session.get("events", [document])):
+        for event in objects(session.get("events", [document])):
             id = f"{session.get('id')} {first(event, 'invocationId', 'invocation_id')}"
             failed = text(first(event, "errorMessage", "error_message", "errorCode", "error_code"))
             about = {"id": id, "session_id": session.get("id"), "ts": event.get("timestamp"), "error": failed}

@@ -35,15 +35,12 @@ _FORMS: Final = {
     "google-adk": r"author",
     "vercel-ai": r"toolInvocations|\.toolCallId|\.toolName|parts:.+",
     "gemini": r"parts|tool_id",
-    "haystack": r"\.tool_call|\.tool_call_result",
     "bedrock": r"\.toolUse|\.toolResult",
     "anthropic": r"\w+:\w*tool_(?:use|result)",
     "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|\w+:\w+put_text",
     CHAT: r"role",
 }
 _CALLS: Final = ("tool_calls", "toolInvocations", "function_call", "invalid_tool_calls")
-_PLAIN_ROLES: Final = ("user", "assistant", "tool")
-_PLAIN: Final = frozenset(("role", "content", "tool_calls", "tool_call_id", "name"))
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
 _CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
@@ -62,14 +59,12 @@ _OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs"
 _VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied")
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
 _FAILED: Final = re.compile(r"(?i)(?!no)(?:\w+[_-])?(?:error|failed)|error-\w+|retried|retry_prompt")
-_FLAGS: Final = ("is_error", "isError", "tool_call_error", "tool_result_is_error")
+_FLAGS: Final = ("is_error", "isError", "tool_result_is_error")
 _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
 
 
 def form_of(message: _Dict) -> str | None:
     """Return the form of a message; None if it is of no known form."""
-    if _is_plain(message):
-        return CHAT
     role = values.text(message.get("role"))
     if role and message.keys().isdisjoint((*_BODIES, *_CALLS, "data", "actions")):
         return None
@@ -82,27 +77,7 @@ def form_of(message: _Dict) -> str | None:
     if not role:
         has_content = not {"content", "data"}.isdisjoint(message)
         marks.add(f"{'=' if has_content else '-'}{values.text(message.get('type'))}")
-    return min((_form_marked(mark[:100]) for mark in marks), default=_NO_FORM)[1]
-
-
-def _is_plain(message: _Dict) -> bool:
-    if not message.keys() <= _PLAIN or not isinstance(message.get("role"), str):
-        return False
-    content = message.get("content")
-    return isinstance(content, str) or (content is None and "tool_calls" in message)
-
-
-def _plain_steps(message: _Dict) -> list[Step]:
-    """The steps of a message of OpenAI's API, as most are."""
-    content = message.get("content")
-    if message["role"] == "tool":
-        named = {"id": _id(message), "name": values.text(message.get("name"))}
-        return [(RESULT, {**named, "content": content, "error": None, "unknown": None})]
-    steps: list[Step] = [(TEXT, content)] if isinstance(content, str) else []
-    for call in values.listed(values.decoded(message.get("tool_calls"))):
-        if isinstance(call, dict):
-            steps += _call_steps(call, "tool_call")
-    return steps
+    return _form_marked(frozenset(mark[:100] for mark in marks))
 
 
 def is_foreign_call(value: Any) -> bool:
@@ -111,13 +86,10 @@ def is_foreign_call(value: Any) -> bool:
     return bool(OF_A_TOOL.search(kind)) and form_of(value) is None
 
 
-_NO_FORM: Final = (len(_FORMS), None)
-
-
-@lru_cache(maxsize=4096)
-def _form_marked(mark: str) -> tuple[int, str | None]:
-    forms = enumerate(_FORMS.items())
-    return next(((n, form) for n, (form, marks) in forms if re.fullmatch(marks, mark)), _NO_FORM)
+@lru_cache(maxsize=1024)
+def _form_marked(marks: frozenset[str]) -> str | None:
+    matches = ((form, re.compile(pattern).fullmatch) for form, pattern in _FORMS.items())
+    return next((form for form, is_mark in matches if any(map(is_mark, marks))), None)
 
 
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
@@ -130,9 +102,6 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
     has_calls = False
     for message in messages:
         if not isinstance(message, dict):
-            continue
-        if _is_plain(message) and message["role"] in _PLAIN_ROLES:
-            yield message["role"], _plain_steps(message)
             continue
         if form_of(message) is None:
             yield "", [(UNKNOWN, snake(values.text(message.get("type")) or "message"))]
@@ -181,17 +150,15 @@ def _steps(message: _Dict) -> list[Step]:
     """The steps in a message's blocks, and the calls and results that stand beside them."""
     steps = [step for part in _parts(message) for step in _steps_of(part)]
     seen = {call["id"] for what, call in steps if what == CALL}
-    more = message.get("additional_kwargs")
-    for holder in (message, more if isinstance(more, dict) else {}):
-        for calls in map(values.decoded, map(holder.get, _CALLS)):
-            held = [
-                call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, dict)
-            ]
-            new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
-            seen |= {_id(call, "id") for call in new}
-            steps += [step for call in new for step in _call_steps(call, "tool_call")]
-    given = [part for part in values.listed(message.get("results")) if isinstance(part, dict)]
-    return steps + [(RESULT, _result(part, "tool_result")) for part in given]
+    holders = [holder for holder in (message, message.get("additional_kwargs")) if isinstance(holder, dict)]
+    given = [holder[key] for holder in holders for key in _CALLS if holder.get(key)]
+    for calls in map(values.decoded, given):
+        held = [call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, dict)]
+        new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
+        seen |= {_id(call, "id") for call in new}
+        steps += [step for call in new for step in _call_steps(call, "tool_call")]
+    results = [part for part in values.listed(message.get("results")) if isinstance(part, dict)]
+    return steps + [(RESULT, _result(part, "tool_result")) for part in results]
 
 
 def _parts(message: _Dict) -> list[Any]:
@@ -270,7 +237,7 @@ def _id(block: _Dict, *own: str) -> str | None:
 
 def _result(result: _Dict, kind: str = "") -> _Dict:
     """A result, with the error or the refusal that its form flags."""
-    about = (result.get(key) for key in ("origin", "extra", "additional_kwargs"))
+    about = (result.get(key) for key in ("extra", "additional_kwargs"))
     block = next((held for held in about if isinstance(held, dict)), {}) | result
     content, stated, state = _unwrapped(values.first(block, *_OUTPUTS), kind)
     flags = (kind, state, *(block.get(key) for key in ("status", "outcome", "state")))
@@ -294,9 +261,7 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
 def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str]:
     """The output that a result wraps, with its error and its state."""
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        document = content[0].get("document")  # of Cohere; Bedrock has ``json``
-        data = document.get("data", content) if isinstance(document, dict) else content
-        return content[0].get("json", data), None, ""
+        return content[0].get("json", content), None, ""  # of Bedrock
     if not isinstance(content, dict):
         return content, None, ""
     state = values.text(content.get("type")) or ""
