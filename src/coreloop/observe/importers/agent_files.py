@@ -253,6 +253,11 @@ def _swe_agent(documents: Objects) -> Parts:
                 yield key, {"ts": first(extra, "timestamp") or document.get("ts"), "error": failed}, messages
 
 
+def _told(call: dict[str, Any]) -> tuple[Any, Any]:
+    called = _dict(call.get("function"))
+    return called.get("name"), called.get("arguments")
+
+
 def _smolagents(steps: Objects) -> Parts:
     """One request per task; what a call of ``final_answer`` says is the answer."""
     n_tasks = 0
@@ -262,25 +267,19 @@ def _smolagents(steps: Objects) -> Parts:
         calls, error = objects(step.get("tool_calls")), _dict(step.get("error"))
         asked, ids = _dict(step.get("model_output_message")), [call.get("id") for call in calls]
         calls += [call for call in objects(asked.get("tool_calls")) if call.get("id") not in ids]
-        calls = [call for call in calls if _dict(call.get("function")).get("name") != "final_answer"]
+        calls = [call for call in calls if _told(call)[0] != "final_answer"]
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
         given, failed = step.get("observations"), text(error.get("message")) or "error" if error else None
-        blamed = [call for call in calls if _is_about(failed, _dict(call.get("function")))]
-        done = calls if len(calls) == 1 else blamed if len(blamed) == 1 else []
-        if failed is None:
-            done = calls if given is not None else []
+        done = calls if failed or given is not None else []
+        if failed and len(calls) > 1:  # the others may have worked
+            done = [call for call in calls if all(str(told) in failed for told in _told(call))]
         given = given if len(calls) == 1 else None  # of several, they are one text
         messages += [_gives(call.get("id"), given, failed) for call in done]
         if step.get("is_final_answer"):
             messages.append({"role": "assistant", "content": str(step.get("action_output"))})
         yield n_tasks, {"ts": _dict(step.get("timing")).get("end_time")}, messages
-
-
-def _is_about(error: str | None, called: dict[str, Any]) -> bool:
-    """Whether an error names a call and its arguments; the others of its step may have worked."""
-    return error is not None and all(str(called.get(key)) in error for key in ("name", "arguments"))
 
 
 def _adk(documents: Objects) -> Parts:

@@ -248,9 +248,8 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
     if any(map(_FAILED.fullmatch, states)) or True in map(block.get, _FLAGS):
         error = error or True
     is_flagged = error not in (None, False, "") and unknown is None
-    ids = values.listed(block.get("tool_call_ids"))
     return {
-        "id": _id(block, *(["id"] if kind else [])) or (values.text(ids[0]) if len(ids) == 1 else None),
+        "id": _id(block, *(["id"] if kind else [])),
         "name": values.text(values.first(block, *_NAMES)),
         "content": content,
         "error": _error_text(error, content) if is_flagged else None,

@@ -68,7 +68,6 @@ class Chat:
     n_unpaired: int = 0
     _waiting: list[tuple[str, TracedCall]] = field(default_factory=list)  # calls since the last results
     results: list[dict[str, Any]] = field(default_factory=list)  # since the last other message
-    _ids: set[str | None] = field(default_factory=set)
 
     @property
     def answer_chars(self) -> int | None:
@@ -104,14 +103,12 @@ class Chat:
         id = call["id"] or f"call {len(self.calls.all)}"
         self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
         self._waiting.append((id, self.calls.all[-1]))
-        self._ids.add(call["id"])
 
     def pair(self) -> None:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
         if not self.results:
             return
         by_place: dict[str | None, list[dict[str, Any]]] = {}
-        early: list[dict[str, Any]] = []
         names = {call.name for _, call in self._waiting}
         for result in self.results:
             id, name = result["id"], result["name"]
@@ -119,8 +116,8 @@ class Chat:
                 self._answer(id, result)
             elif id is None:
                 by_place.setdefault(name if name in names else None, []).append(result)
-            elif id not in self._ids:
-                early.append(result)
+            else:
+                self.n_unpaired += 1
         for name, given in by_place.items():
             asked = [id for id, call in self._waiting if call.answered is None and name in (None, call.name)]
             if len(given) == len(asked):
@@ -128,7 +125,7 @@ class Chat:
                     self._answer(id, result)
             else:
                 self.n_unpaired += len(given)
-        self._waiting, self.results = [], early
+        self._waiting, self.results = [], []
 
     def _answer(self, id: str, result: dict[str, Any]) -> None:
         how = {"error": result["error"], "unknown": result["unknown"]}
@@ -192,11 +189,9 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     is_open = isinstance(document, dict) and depth and not _OF_A_RUN & document.keys()
     if is_open and (exchanged := _exchanged(document)):
         document = {**document, "messages": exchanged}
-    if not is_open or _is_chat(document):
-        yield document
-        return
-    names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP]
-    inner = ((value, list(_chats(value, depth - 1))) for value in map(document.get, names) if value)
+    is_searched = is_open and not _is_chat(document)
+    names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP] if is_searched else []
+    inner = [(document[key], list(_chats(document[key], depth - 1))) for key in names]
     held = [(value, chats) for value, chats in inner if any(map(_is_chat, chats))]
     if len(held) != 1:  # with several, it is a log of a model's input and output, not a conversation
         yield document
@@ -340,5 +335,4 @@ def _read_steps(messages: _Steps) -> Chat:
     for role, steps in messages:
         chat.add(role, steps)
     chat.pair()
-    chat.n_unpaired += len(chat.results)
     return chat
