@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
@@ -253,28 +252,26 @@ def _swe_agent(documents: Objects) -> Parts:
                 yield key, {"ts": first(extra, "timestamp") or document.get("ts"), "error": failed}, messages
 
 
-def _told(call: dict[str, Any]) -> tuple[Any, Any]:
-    called = _dict(call.get("function"))
-    return called.get("name"), called.get("arguments")
+def _is_about(error: str, called: dict[str, Any]) -> bool:
+    return all(str(called.get(key)) in error for key in ("name", "arguments"))
 
 
 def _smolagents(steps: Objects) -> Parts:
     """One request per task; what a call of ``final_answer`` says is the answer."""
     n_tasks = 0
-    results = (objects(step.get("steps")) or [step] for step in steps)  # a RunResult holds its steps
-    for step in chain.from_iterable(results):
+    for step in steps:
         n_tasks += "task" in step
         calls, error = objects(step.get("tool_calls")), _dict(step.get("error"))
         asked, ids = _dict(step.get("model_output_message")), [call.get("id") for call in calls]
         calls += [call for call in objects(asked.get("tool_calls")) if call.get("id") not in ids]
-        calls = [call for call in calls if _told(call)[0] != "final_answer"]
+        calls = [call for call in calls if _dict(call.get("function")).get("name") != "final_answer"]
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
         given, failed = step.get("observations"), text(error.get("message")) or "error" if error else None
         done = calls if failed or given is not None else []
         if failed and len(calls) > 1:  # the others may have worked
-            done = [call for call in calls if all(str(told) in failed for told in _told(call))]
+            done = [call for call in calls if _is_about(failed, _dict(call.get("function")))]
         given = given if len(calls) == 1 else None  # of several, they are one text
         messages += [_gives(call.get("id"), given, failed) for call in done]
         if step.get("is_final_answer"):
@@ -337,10 +334,9 @@ def _mcp(lines: Objects) -> Parts:
             yield number, about, [_asks("call", called.get("name"), called.get("arguments"))]
         elif key in calls and ("result" in line or "error" in line):
             result = _dict(line.get("result"))
-            content = first(result, "structuredContent", "content")
             is_failed = result.get("isError") is True
-            given = {"role": "tool", "is_error": is_failed, "error": line.get("error")}
-            given["content"] = result.get("content") if is_failed else content
+            content = first(result, "content" if is_failed else "structuredContent", "content")
+            given = {"role": "tool", "is_error": is_failed, "error": line.get("error"), "content": content}
             answer = {"role": "assistant", "content": body_text(content) or "{}"}
             yield calls.pop(key), about, [given, answer]
 
@@ -350,11 +346,11 @@ _ROLLOUT: Final = (
     "|record_type=state"
 )
 _STREAM: Final = "type=user session_id message|type=assistant session_id message"
-_STEPS: Final = "task task_images|step_number tool_calls observations|steps.task state"
+_STEPS: Final = "task task_images|step_number tool_calls observations"
 _EVENTS: Final = "events.invocationId|events.invocation_id|author invocationId|author invocation_id"
 _TRAJECTORY: Final = "info history|info trajectory_format|history.agent"
 _RPC: Final = "jsonrpc method=tools/call|jsonrpc method=initialize"
-AGENT_FORMATS: Final = (
+FORMATS: Final = (
     AgentFormat("codex", _ROLLOUT, _codex),
     AgentFormat("claude-stream-json", _STREAM, _claude),
     AgentFormat("atif", "schema_version steps.step_id|schema_version steps.source", _atif),

@@ -87,8 +87,7 @@ class Chat:
                 self.calls.hear(body)
         elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
-            spoken = [what for what in kinds if what not in (forms.OTHER, forms.UNKNOWN)]
-            self.is_answered = forms.CALL not in kinds or spoken[-1] == forms.TEXT  # else said beside a call
+            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT  # else said beside a call
             self.answer = body or self.answer
         for what, value in steps:
             if what == forms.CALL:
@@ -316,10 +315,9 @@ def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
     """The error and the violation of a request that was graded as failed."""
     reward, success = chat.get("reward"), chat.get("success")
+    violation = "success=false" if success is False else None
     if isinstance(reward, int | float) and not isinstance(reward, bool):
         violation = None if reward >= 1 else f"reward={float(max(reward, _LEAST_REWARD))}"
-    else:
-        violation = "success=false" if success is False else None
     if violation is None:
         return None, None
     return "no_trajectory" if is_empty else "task_failed", violation

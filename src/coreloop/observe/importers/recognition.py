@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.importers import Read, importers
-from coreloop.observe.importers.agent_files import AGENT_FORMATS, has
+from coreloop.observe.importers.agent_files import FORMATS as AGENT_FORMATS
+from coreloop.observe.importers.agent_files import has
 from coreloop.observe.importers.claude_code import NAME as CLAUDE_CODE
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents
 from coreloop.observe.importers.message_forms import is_foreign_call

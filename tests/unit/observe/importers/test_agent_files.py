@@ -7,7 +7,7 @@ import pytest
 
 from agent_traces import ARGS, REQUESTS, WRITERS, codex
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.agent_files import AGENT_FORMATS
+from coreloop.observe.importers.agent_files import FORMATS
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.recognition import Recognised, recognise
 from foreign_traces import recorded, requests, skips, write_lines
@@ -18,7 +18,7 @@ def sorted_by_format(*paths: Path) -> Recognised:
     return recognise(find_trace_files(paths, (), now_s=0), readers)
 
 
-@pytest.mark.parametrize("source", [agent.NAME for agent in AGENT_FORMATS])
+@pytest.mark.parametrize("source", [agent.NAME for agent in FORMATS])
 def test_the_same_four_requests(tmp_path: Path, source: str) -> None:
     path = write_lines(tmp_path / "log.jsonl", WRITERS[source]())
     assert sorted_by_format(path).formats == {source: 1}
