@@ -59,7 +59,7 @@ _OUTPUTS: Final = ("output", "content", "result", "response", "value", "outputs"
 _VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied")
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
 _FAILED: Final = re.compile(r"(?i)(?!no)(?:\w+[_-])?(?:error|failed)|error-\w+|retried|retry_prompt")
-_FLAGS: Final = ("is_error", "isError", "tool_result_is_error")
+_FLAGS: Final = ("is_error", "isError", "tool_call_error", "tool_result_is_error")
 _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
 
 
