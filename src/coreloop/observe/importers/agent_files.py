@@ -345,7 +345,7 @@ _ROLLOUT: Final = (
     "type=session_meta payload|type=response_item payload|type=event_msg payload|id timestamp instructions"
     "|record_type=state"
 )
-_STREAM: Final = "type=user session_id message|type=assistant session_id message"
+_STREAM: Final = "type=user session_id message uuid|type=assistant session_id message.id"
 _STEPS: Final = "task task_images|step_number tool_calls observations"
 _EVENTS: Final = "events.invocationId|events.invocation_id|author invocationId|author invocation_id"
 _TRAJECTORY: Final = "info history|info trajectory_format|history.agent"

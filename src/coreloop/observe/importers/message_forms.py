@@ -35,6 +35,7 @@ _FORMS: Final = {
     "google-adk": r"author",
     "vercel-ai": r"toolInvocations|\.toolCallId|\.toolName|parts:.+",
     "gemini": r"parts|tool_id",
+    "haystack": r"\.tool_call|\.tool_call_result",
     "bedrock": r"\.toolUse|\.toolResult",
     "anthropic": r"\w+:\w*tool_(?:use|result)",
     "openai-responses": r"[=-](?:\w+_call(?:_output)?|reasoning|mcp_\w+|item_\w+|compaction)|\w+:\w+put_text",
@@ -237,7 +238,7 @@ def _id(block: _Dict, *own: str) -> str | None:
 
 def _result(result: _Dict, kind: str = "") -> _Dict:
     """A result, with the error or the refusal that its form flags."""
-    about = (result.get(key) for key in ("extra", "additional_kwargs"))
+    about = (result.get(key) for key in ("origin", "extra", "additional_kwargs"))
     block = next((held for held in about if isinstance(held, dict)), {}) | result
     content, stated, state = _unwrapped(values.first(block, *_OUTPUTS), kind)
     flags = (kind, state, *(block.get(key) for key in ("status", "outcome", "state")))
@@ -260,7 +261,9 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
 def _unwrapped(content: Any, kind: str) -> tuple[Any, Any, str]:
     """The output that a result wraps, with its error and its state."""
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        return content[0].get("json", content), None, ""  # of Bedrock
+        document = content[0].get("document")  # of Cohere; Bedrock has ``json``
+        data = document.get("data", content) if isinstance(document, dict) else content
+        return content[0].get("json", data), None, ""
     if not isinstance(content, dict):
         return content, None, ""
     state = values.text(content.get("type")) or ""
