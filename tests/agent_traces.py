@@ -129,6 +129,7 @@ def mcp() -> list[Any]:
             "id": n,
             "jsonrpc": "2.0",
         }
+        lines.append({"jsonrpc": "2.0", "id": 9, "method": "initialize"})
         lines.append(f"{at(n)} [client -> server] {json.dumps(call)} {{ metadata: undefined }}")
         result = {"content": [{"type": "text", "text": given}], "isError": given == TOO_MANY}
         answer = {"jsonrpc": "2.0", "id": n, "result": result}

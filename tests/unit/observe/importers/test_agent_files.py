@@ -32,6 +32,7 @@ def test_the_same_four_requests(tmp_path: Path, source: str) -> None:
     assert "limit" in str(made[1]["error"])
     assert [one.answer_chars for one in read] == ([5] * 4 if has_questions else [17, 32, 13, None])
     assert len({one.id for one in read}) == 4
+    assert has_questions or len({one.session_id for one in read}) == 4  # a client connected anew for each
 
 
 def test_a_session_of_codex_that_goes_on_in_another_file_counts_its_turns_once(tmp_path: Path) -> None:
