@@ -96,12 +96,11 @@ def smolagents() -> list[Any]:
         call = {"id": "c", "type": "function", "function": {"name": "find", "arguments": args}}
         calls = [call] if given is not None else [call, {**call, "id": "d"}]
         error = {"type": "AgentToolExecutionError", "message": "limit"} if given in (TOO_MANY, None) else None
+        asked_for = {"tool_calls": [] if error else calls, "model_output_message": {"tool_calls": calls}}
         step = {"step_number": 1, "timing": {"end_time": 1_777_109_401 + n}}
         last = {"tool_calls": [], "observations": None, "is_final_answer": True, "action_output": "Done."}
         task = {"task": asked, "task_images": None}
-        runs.append(
-            [task, {**step, "tool_calls": calls, "observations": given, "error": error}, {**step, **last}]
-        )
+        runs.append([task, {**step, **asked_for, "observations": given, "error": error}, {**step, **last}])
     return runs
 
 
@@ -130,6 +129,7 @@ def mcp() -> list[Any]:
             "id": n,
             "jsonrpc": "2.0",
         }
+        lines.append({"jsonrpc": "2.0", "id": 9, "method": "initialize"})
         lines.append(f"{at(n)} [client -> server] {json.dumps(call)} {{ metadata: undefined }}")
         result = {"content": [{"type": "text", "text": given}], "isError": given == TOO_MANY}
         answer = {"jsonrpc": "2.0", "id": n, "result": result}

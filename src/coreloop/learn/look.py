@@ -200,6 +200,8 @@ def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterato
         yield "a second day: with one, nobody knows whether a cause lasts"
     if requests.filter(_IS_LONE, ~_IS_UNKNOWN).height * 2 > len(requests):
         yield f"sessions: {LONE}"
+    elif requests["session"][0] and requests["session"].n_unique() == 1:
+        yield "more sessions: what calls of one show counts as one case, unless their questions differ"
     elif not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
     if requests["model"].n_unique() == 1 and not requests["model"][0]:

@@ -219,7 +219,7 @@ def test_folder_without_traces_is_refused_with_the_reason(run: Run, tmp_path: Pa
 
 def test_a_folder_says_what_was_read_of_each_format(run: Run, tmp_path: Path) -> None:
     chats(tmp_path / "traces")
-    write_lines(tmp_path / "traces" / "rollout.jsonl", codex())
+    write_lines(tmp_path / "traces" / "rollout.ndjson", codex())
     write_lines(tmp_path / "traces" / "own.jsonl", [{"request_id": "r", "tool_calls": []}])
     shown = run(tmp_path / "traces").output
     assert "codex: 1 file, 4 requests, 4 calls" in shown

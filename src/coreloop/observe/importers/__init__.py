@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 
 Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
-_FORMATS: Final = ("claude_code", "inspect_log", "span_formats", "openai_chat")
+_FORMATS: Final = ("claude_code", "inspect_log", "span_formats", "openai_chat", "agent_files")
 
 
 @cache
@@ -21,5 +21,4 @@ def importers() -> dict[str, Any]:
     """Import the formats, by name; each has the ``SUFFIXES`` of its files, and ``read``."""
     modules = [import_module(f"{__name__}.{module}") for module in _FORMATS]
     formats = [one for module in modules for one in getattr(module, "FORMATS", [module])]
-    agents = import_module(f"{__name__}.agent_files").AGENT_FORMATS
-    return {importer.NAME: importer for importer in (*formats, *agents)}
+    return {importer.NAME: importer for importer in formats}

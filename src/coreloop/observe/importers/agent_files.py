@@ -5,17 +5,25 @@ form of OpenAI's, with an ``error`` where the file flags one. Lists in a file ar
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.openai_chat import parts_of
-from coreloop.observe.importers.trace_values import body_text, decoded, first, listed, read_time, text
+from coreloop.observe.importers.openai_chat import SUFFIXES, parts_of
+from coreloop.observe.importers.trace_values import (
+    body_text,
+    decoded,
+    first,
+    listed,
+    objects,
+    read_time,
+    text,
+)
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
 
 Objects: TypeAlias = Iterable[dict[str, Any]]
@@ -40,7 +48,7 @@ class AgentFormat:
     NAME: str
     marks: str
     parts: Callable[[Objects], Parts]
-    SUFFIXES: tuple[str, ...] = (".jsonl", ".json")
+    SUFFIXES: tuple[str, ...] = SUFFIXES
     documents: Callable[[Any], Iterator[Any]] = read_documents
 
     def read(self, files: Iterable[TraceFile]) -> Iterator[Part]:
@@ -68,6 +76,8 @@ class AgentFormat:
             ids=request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
             error=text(chat.get("error")) or request.error,
             is_call=self.parts is _mcp,
+            session_id=request.session_id
+            or (text(chat.get("connection")) and f"{file.path.name} {chat['connection']}"),
             duration_ms=milliseconds(chat["began"], request.ended),
             parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
         )
@@ -99,10 +109,6 @@ def _leads(value: Any, keys: list[str], wanted: str) -> bool:
             return False
         value = value[key]
     return value is not None if wanted == "*" else value == wanted or not wanted
-
-
-def _dicts(value: object) -> list[dict[str, Any]]:
-    return [item for item in listed(value) if isinstance(item, dict)]
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -200,7 +206,7 @@ def _claude(lines: Objects) -> Parts:
 def _atif(documents: Objects) -> Parts:
     """One request per trajectory, and per one of a sub-agent in it; copied steps are left out."""
     for document in documents:
-        steps = [step for step in _dicts(document.get("steps")) if not step.get("is_copied_context")]
+        steps = [step for step in objects(document.get("steps")) if not step.get("is_copied_context")]
         session, began = text(document.get("session_id")), steps[0].get("timestamp") if steps else None
         about = {
             "id": text(document.get("trajectory_id")) or (session and f"{session} {began}"),
@@ -210,12 +216,12 @@ def _atif(documents: Objects) -> Parts:
         key = object()
         for step in steps:
             role = {"user": "user", "agent": "assistant"}.get(str(step.get("source")), "system")
-            results = _dicts(_dict(step.get("observation")).get("results"))
+            results = objects(_dict(step.get("observation")).get("results"))
             more = {"extra": step.get("extra")}
             results = [{**more, "call_id": result.get("source_call_id"), **result} for result in results]
             message = {**step, "role": role, "results": results}
             yield key, {**about, "ts": step.get("timestamp")}, [message]
-        yield from _atif(_dicts(document.get("subagent_trajectories")))
+        yield from _atif(objects(document.get("subagent_trajectories")))
 
 
 # What SWE-agent adds to an observation.
@@ -228,11 +234,11 @@ def _swe_agent(documents: Objects) -> Parts:
     """One request per trajectory; without ids of calls, the user's message after a command is its result."""
     for document in documents:
         status = text(_dict(document.get("info")).get("exit_status")) or "submitted"
-        failed = None if status.lower().startswith("submitted") else status
+        failed = None if status.lower().startswith(("submitted", "exit_command")) else status
         key, n, is_open = object(), 0, False
-        for message in _dicts(first(document, "history", "messages")):
+        for message in objects(first(document, "history", "messages")):
             extra, body = _dict(message.get("extra")), _PROMPT.sub("", body_text(message.get("content")))
-            code, made = extra.get("returncode"), _dicts(extra.get("actions"))
+            code, made = extra.get("returncode"), objects(extra.get("actions"))
             error = body or f"exit code {code}" if code not in (None, 0) else None
             command = message.get("action") or (made[0].get("command") if made else None)
             ids = listed(message.get("tool_call_ids")) or [message.get("tool_call_id")]
@@ -246,22 +252,28 @@ def _swe_agent(documents: Objects) -> Parts:
                 yield key, {"ts": first(extra, "timestamp") or document.get("ts"), "error": failed}, messages
 
 
+def _is_about(error: str, called: dict[str, Any]) -> bool:
+    return all(str(called.get(key)) in error for key in ("name", "arguments"))
+
+
 def _smolagents(steps: Objects) -> Parts:
     """One request per task; what a call of ``final_answer`` says is the answer."""
     n_tasks = 0
-    results = (_dicts(step.get("steps")) or [step] for step in steps)  # a RunResult holds its steps
-    for step in chain.from_iterable(results):
+    for step in steps:
         n_tasks += "task" in step
-        calls, error = _dicts(step.get("tool_calls")), _dict(step.get("error"))
+        calls, error = objects(step.get("tool_calls")), _dict(step.get("error"))
+        asked, ids = _dict(step.get("model_output_message")), [call.get("id") for call in calls]
+        calls += [call for call in objects(asked.get("tool_calls")) if call.get("id") not in ids]
         calls = [call for call in calls if _dict(call.get("function")).get("name") != "final_answer"]
         messages: list[dict[str, Any]] = [{"role": "user", "content": step["task"]}] if "task" in step else []
         if "step_number" in step:
             messages = [{"role": "assistant", "content": step.get("model_output"), "tool_calls": calls}]
-        given = step.get("observations")
-        if (len(calls) == 1 and error) or (given is not None and not error):  # else it is not known whose
-            failed = (text(error.get("message")) or "error") if error else None
-            given = given if len(calls) == 1 else None  # of several, they are one text
-            messages += [_gives(call.get("id"), given, failed) for call in calls]
+        given, failed = step.get("observations"), text(error.get("message")) or "error" if error else None
+        done = calls if failed or given is not None else []
+        if failed and len(calls) > 1:  # the others may have worked
+            done = [call for call in calls if _is_about(failed, _dict(call.get("function")))]
+        given = given if len(calls) == 1 else None  # of several, they are one text
+        messages += [_gives(call.get("id"), given, failed) for call in done]
         if step.get("is_final_answer"):
             messages.append({"role": "assistant", "content": str(step.get("action_output"))})
         yield n_tasks, {"ts": _dict(step.get("timing")).get("end_time")}, messages
@@ -271,7 +283,7 @@ def _adk(documents: Objects) -> Parts:
     """One request per invocation, in sessions with their events or in events alone."""
     for document in documents:
         session = document if "events" in document else {"id": document.get("session_id")}
-        for event in _dicts(session.get("events", [document])):
+        for event in objects(session.get("events", [document])):
             id = f"{session.get('id')} {first(event, 'invocationId', 'invocation_id')}"
             failed = text(first(event, "errorMessage", "error_message", "errorCode", "error_code"))
             about = {"id": id, "session_id": session.get("id"), "ts": event.get("timestamp"), "error": failed}
@@ -303,16 +315,18 @@ def _mcp_lines(opened: Iterable[bytes]) -> Iterator[Any]:
 
 def _mcp(lines: Objects) -> Parts:
     """One request per call, as an MCP server is recorded."""
-    n_connections = 0
+    connections = Counter[str]()
     calls: dict[tuple[str, str], int] = {}
     for number, line in enumerate(lines):
-        n_connections += line.get("method") == "initialize"
-        named = first(line["about"], "session_id", "sessionId", "session", "client_id", "server")
-        client = text(named) or f"connection {n_connections}"
+        server = str(line["about"]["server"])
+        connections[server] += line.get("method") == "initialize"
+        named = text(first(line["about"], "session_id", "sessionId", "session", "client_id"))
+        client = named or f"{server} {connections[server]}"
         key, called = (client, str(line.get("id"))), _dict(line.get("params"))
         about = {
             "ts": first(line["about"], "timestamp", "ts", "time"),
-            "session_id": client if n_connections or text(named) else None,
+            "session_id": named,
+            "connection": client if connections[server] else None,
         }
         if line.get("method") == "tools/call":
             calls[key] = number
@@ -320,10 +334,9 @@ def _mcp(lines: Objects) -> Parts:
             yield number, about, [_asks("call", called.get("name"), called.get("arguments"))]
         elif key in calls and ("result" in line or "error" in line):
             result = _dict(line.get("result"))
-            content = first(result, "structuredContent", "content")
             is_failed = result.get("isError") is True
-            given = {"role": "tool", "is_error": is_failed, "error": line.get("error")}
-            given["content"] = result.get("content") if is_failed else content
+            content = first(result, "content" if is_failed else "structuredContent", "content")
+            given = {"role": "tool", "is_error": is_failed, "error": line.get("error"), "content": content}
             answer = {"role": "assistant", "content": body_text(content) or "{}"}
             yield calls.pop(key), about, [given, answer]
 
@@ -332,17 +345,17 @@ _ROLLOUT: Final = (
     "type=session_meta payload|type=response_item payload|type=event_msg payload|id timestamp instructions"
     "|record_type=state"
 )
-_STREAM: Final = "type=user session_id message|type=assistant session_id message"
-_STEPS: Final = "task task_images|step_number tool_calls observations|steps.task state"
+_STREAM: Final = "type=user session_id message uuid|type=assistant session_id message.id"
+_STEPS: Final = "task task_images|step_number tool_calls observations"
 _EVENTS: Final = "events.invocationId|events.invocation_id|author invocationId|author invocation_id"
 _TRAJECTORY: Final = "info history|info trajectory_format|history.agent"
 _RPC: Final = "jsonrpc method=tools/call|jsonrpc method=initialize"
-AGENT_FORMATS: Final = (
+FORMATS: Final = (
     AgentFormat("codex", _ROLLOUT, _codex),
     AgentFormat("claude-stream-json", _STREAM, _claude),
     AgentFormat("atif", "schema_version steps.step_id|schema_version steps.source", _atif),
-    AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (".json", ".jsonl", ".traj")),
+    AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (*SUFFIXES, ".traj")),
     AgentFormat("smolagents", _STEPS, _smolagents),
     AgentFormat("google-adk", _EVENTS, _adk),
-    AgentFormat("mcp-log", _RPC, _mcp, (".jsonl", ".json", ".log"), _mcp_lines),
+    AgentFormat("mcp-log", _RPC, _mcp, (*SUFFIXES, ".log"), _mcp_lines),
 )

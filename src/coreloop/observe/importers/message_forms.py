@@ -42,8 +42,6 @@ _FORMS: Final = {
     CHAT: r"role",
 }
 _CALLS: Final = ("tool_calls", "toolInvocations", "function_call", "invalid_tool_calls")
-_PLAIN_ROLES: Final = ("user", "assistant", "tool")
-_PLAIN: Final = frozenset(("role", "content", "tool_calls", "tool_call_id", "name"))
 # Kinds of blocks, in snake case.
 _TEXT: Final = re.compile(r"(?:input_|output_)?text|user_prompt|refusal")
 _CALL: Final = re.compile(r"(?:\w+_)?(?:tool_use|call)|executable_code")
@@ -68,8 +66,6 @@ _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
 
 def form_of(message: _Dict) -> str | None:
     """Return the form of a message; None if it is of no known form."""
-    if _is_plain(message):
-        return CHAT
     role = values.text(message.get("role"))
     if role and message.keys().isdisjoint((*_BODIES, *_CALLS, "data", "actions")):
         return None
@@ -82,27 +78,7 @@ def form_of(message: _Dict) -> str | None:
     if not role:
         has_content = not {"content", "data"}.isdisjoint(message)
         marks.add(f"{'=' if has_content else '-'}{values.text(message.get('type'))}")
-    return min((_form_marked(mark[:100]) for mark in marks), default=_NO_FORM)[1]
-
-
-def _is_plain(message: _Dict) -> bool:
-    if not message.keys() <= _PLAIN or not isinstance(message.get("role"), str):
-        return False
-    content = message.get("content")
-    return isinstance(content, str) or (content is None and "tool_calls" in message)
-
-
-def _plain_steps(message: _Dict) -> list[Step]:
-    """The steps of a message of OpenAI's API, as most are."""
-    content = message.get("content")
-    if message["role"] == "tool":
-        named = {"id": _id(message), "name": values.text(message.get("name"))}
-        return [(RESULT, {**named, "content": content, "error": None, "unknown": None})]
-    steps: list[Step] = [(TEXT, content)] if isinstance(content, str) else []
-    for call in values.listed(values.decoded(message.get("tool_calls"))):
-        if isinstance(call, dict):
-            steps += _call_steps(call, "tool_call")
-    return steps
+    return _form_marked(frozenset(mark[:100] for mark in marks))
 
 
 def is_foreign_call(value: Any) -> bool:
@@ -111,13 +87,10 @@ def is_foreign_call(value: Any) -> bool:
     return bool(OF_A_TOOL.search(kind)) and form_of(value) is None
 
 
-_NO_FORM: Final = (len(_FORMS), None)
-
-
-@lru_cache(maxsize=4096)
-def _form_marked(mark: str) -> tuple[int, str | None]:
-    forms = enumerate(_FORMS.items())
-    return next(((n, form) for n, (form, marks) in forms if re.fullmatch(marks, mark)), _NO_FORM)
+@lru_cache(maxsize=1024)
+def _form_marked(marks: frozenset[str]) -> str | None:
+    matches = ((form, re.compile(pattern).fullmatch) for form, pattern in _FORMS.items())
+    return next((form for form, is_mark in matches if any(map(is_mark, marks))), None)
 
 
 def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
@@ -130,9 +103,6 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
     has_calls = False
     for message in messages:
         if not isinstance(message, dict):
-            continue
-        if _is_plain(message) and message["role"] in _PLAIN_ROLES:
-            yield message["role"], _plain_steps(message)
             continue
         if form_of(message) is None:
             yield "", [(UNKNOWN, snake(values.text(message.get("type")) or "message"))]
@@ -181,17 +151,15 @@ def _steps(message: _Dict) -> list[Step]:
     """The steps in a message's blocks, and the calls and results that stand beside them."""
     steps = [step for part in _parts(message) for step in _steps_of(part)]
     seen = {call["id"] for what, call in steps if what == CALL}
-    more = message.get("additional_kwargs")
-    for holder in (message, more if isinstance(more, dict) else {}):
-        for calls in map(values.decoded, map(holder.get, _CALLS)):
-            held = [
-                call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, dict)
-            ]
-            new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
-            seen |= {_id(call, "id") for call in new}
-            steps += [step for call in new for step in _call_steps(call, "tool_call")]
-    given = [part for part in values.listed(message.get("results")) if isinstance(part, dict)]
-    return steps + [(RESULT, _result(part, "tool_result")) for part in given]
+    holders = [holder for holder in (message, message.get("additional_kwargs")) if isinstance(holder, dict)]
+    given = [holder[key] for holder in holders for key in _CALLS if holder.get(key)]
+    for calls in map(values.decoded, given):
+        held = [call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, dict)]
+        new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
+        seen |= {_id(call, "id") for call in new}
+        steps += [step for call in new for step in _call_steps(call, "tool_call")]
+    results = [part for part in values.listed(message.get("results")) if isinstance(part, dict)]
+    return steps + [(RESULT, _result(part, "tool_result")) for part in results]
 
 
 def _parts(message: _Dict) -> list[Any]:
@@ -281,9 +249,8 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
     if any(map(_FAILED.fullmatch, states)) or True in map(block.get, _FLAGS):
         error = error or True
     is_flagged = error not in (None, False, "") and unknown is None
-    ids = values.listed(block.get("tool_call_ids"))
     return {
-        "id": _id(block, *(["id"] if kind else [])) or (values.text(ids[0]) if len(ids) == 1 else None),
+        "id": _id(block, *(["id"] if kind else [])),
         "name": values.text(values.first(block, *_NAMES)),
         "content": content,
         "error": _error_text(error, content) if is_flagged else None,

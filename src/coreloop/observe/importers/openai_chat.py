@@ -21,7 +21,7 @@ from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
 
 NAME: Final = forms.CHAT
-SUFFIXES: Final = (".jsonl", ".json")
+SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
 _UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
@@ -68,12 +68,11 @@ class Chat:
     n_unpaired: int = 0
     _waiting: list[tuple[str, TracedCall]] = field(default_factory=list)  # calls since the last results
     results: list[dict[str, Any]] = field(default_factory=list)  # since the last other message
-    _ids: set[str | None] = field(default_factory=set)
 
     @property
     def answer_chars(self) -> int | None:
         """Length of the answer; None if the messages end before one."""
-        return len(self.answer) if self.answer or self.is_answered else None
+        return len(self.answer) if self.is_answered else None
 
     def add(self, role: str, steps: list[forms.Step]) -> None:
         """Add a message."""
@@ -88,8 +87,8 @@ class Chat:
                 self.calls.hear(body)
         elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
+            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT  # else said beside a call
             self.answer = body or self.answer
-            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT
         for what, value in steps:
             if what == forms.CALL:
                 self._ask(value)
@@ -103,14 +102,12 @@ class Chat:
         id = call["id"] or f"call {len(self.calls.all)}"
         self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
         self._waiting.append((id, self.calls.all[-1]))
-        self._ids.add(call["id"])
 
     def pair(self) -> None:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
         if not self.results:
             return
         by_place: dict[str | None, list[dict[str, Any]]] = {}
-        early: list[dict[str, Any]] = []
         names = {call.name for _, call in self._waiting}
         for result in self.results:
             id, name = result["id"], result["name"]
@@ -118,8 +115,8 @@ class Chat:
                 self._answer(id, result)
             elif id is None:
                 by_place.setdefault(name if name in names else None, []).append(result)
-            elif id not in self._ids:
-                early.append(result)
+            else:
+                self.n_unpaired += 1
         for name, given in by_place.items():
             asked = [id for id, call in self._waiting if call.answered is None and name in (None, call.name)]
             if len(given) == len(asked):
@@ -127,7 +124,7 @@ class Chat:
                     self._answer(id, result)
             else:
                 self.n_unpaired += len(given)
-        self._waiting, self.results = [], early
+        self._waiting, self.results = [], []
 
     def _answer(self, id: str, result: dict[str, Any]) -> None:
         how = {"error": result["error"], "unknown": result["unknown"]}
@@ -191,11 +188,9 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     is_open = isinstance(document, dict) and depth and not _OF_A_RUN & document.keys()
     if is_open and (exchanged := _exchanged(document)):
         document = {**document, "messages": exchanged}
-    if not is_open or _is_chat(document):
-        yield document
-        return
-    names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP]
-    inner = ((value, list(_chats(value, depth - 1))) for value in map(document.get, names) if value)
+    is_searched = is_open and not _is_chat(document)
+    names = [key for key in document if depth == _MAX_DEPTH or key not in _OF_A_STEP] if is_searched else []
+    inner = [(document[key], list(_chats(document[key], depth - 1))) for key in names]
     held = [(value, chats) for value, chats in inner if any(map(_is_chat, chats))]
     if len(held) != 1:  # with several, it is a log of a model's input and output, not a conversation
         yield document
@@ -320,10 +315,9 @@ def _holders(holder: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
     """The error and the violation of a request that was graded as failed."""
     reward, success = chat.get("reward"), chat.get("success")
+    violation = "success=false" if success is False else None
     if isinstance(reward, int | float) and not isinstance(reward, bool):
         violation = None if reward >= 1 else f"reward={float(max(reward, _LEAST_REWARD))}"
-    else:
-        violation = "success=false" if success is False else None
     if violation is None:
         return None, None
     return "no_trajectory" if is_empty else "task_failed", violation
@@ -339,5 +333,4 @@ def _read_steps(messages: _Steps) -> Chat:
     for role, steps in messages:
         chat.add(role, steps)
     chat.pair()
-    chat.n_unpaired += len(chat.results)
     return chat

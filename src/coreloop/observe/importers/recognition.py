@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.importers import Read, importers
-from coreloop.observe.importers.agent_files import AGENT_FORMATS, has
+from coreloop.observe.importers.agent_files import FORMATS as AGENT_FORMATS
+from coreloop.observe.importers.agent_files import has
 from coreloop.observe.importers.claude_code import NAME as CLAUDE_CODE
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents
 from coreloop.observe.importers.message_forms import is_foreign_call
@@ -27,38 +29,8 @@ _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of an
 _SESSION: Final = "sessionId uuid message.role"  # of Claude Code
 # Parts of a beginning that are read in search of a request.
 _MAX_PARTS: Final = 20_000
-_PLATFORMS: Final = "span_attributes root_span_id|op_name trace_id inputs|feedback_scores usage"
-_RESPONSES: Final = "object=response parallel_tool_calls|response.previous_response_id=*"
-_BATCH: Final = "write the messages with the answer as the last one"
-_OTLP: Final = "export its spans as OTLP"
-_CONSOLE: Final = rb"(?:.*\n){0,50}?\{\r?\n  (?:resource: \{|traceId: ')"
-_LINES: Final = 'write {"messages": […], "ts": …} lines'
-# Formats that are not read, the paths that one of their objects has (`has`), and what to do instead.
-_UNREAD: Final = (
-    ("records of coreloop", "request_id tool_calls", "dartlab-coreloop refine reads them where they are"),
-    ("a result of claude -p without messages", "type=result session_id", "import ~/.claude/projects instead"),
-    ("events of codex exec", "type=thread.started", "import the session in ~/.codex/sessions instead"),
-    ("Semantic Kernel's chat history", "messages.items", _LINES),
-    ("a session of Gemini CLI", "sessionId projectHash", "turn its telemetry to a file on (OTLP)"),
-    ("events of OpenHands", "source action args", _LINES),
-    ("events of AG-UI", "type=RUN_STARTED threadId", _LINES),
-    ("an export of ChatGPT", "mapping current_node", "it has no calls of tools"),
-    ("an export of claude.ai", "uuid chat_messages", _LINES),
-    ("an export of Helicone", "request_body response_body", "write the messages of each request_body"),
-    ("an export of Braintrust, Weave or Opik", _PLATFORMS, _OTLP),
-    ("traces of OpenAI's Agents SDK", "object=trace.span span_data", _OTLP),
-    ("responses of OpenAI by their ids", _RESPONSES, _LINES),
-    ("a batch of OpenAI", "custom_id body|custom_id response", _BATCH),
-    ("rows for fine-tuning", "conversations.from", _LINES),
-)  # fmt: skip
-_DATAFRAME: Final = 'write JSON lines: df.to_json("traces.jsonl", orient="records", lines=True)'
-_UNREAD_BYTES: Final = (
-    ("a SQLite database", rb"SQLite format 3\0", "export its messages or spans as JSON lines"),
-    ("a Parquet file", rb"PAR1", _DATAFRAME),
-    ("a table (CSV)", rb'[\w ."]+(?:,[\w ."]+){2,}\r?\n', _DATAFRAME),
-    ("the console's output of OpenTelemetry for JavaScript", _CONSOLE, _OTLP),
-    ("a chat history of Aider", rb"\s*# aider chat", _LINES),
-)  # fmt: skip
+# Formats that are not read: the paths that an object has (`has`) or how a file begins, and what to do.
+_UNREAD: Final = Path(__file__).with_name("unread_formats.tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +112,12 @@ def _format_of(file: TraceFile, readers: Mapping[str, Read]) -> tuple[str, str] 
 
 def _unread(objects: Sequence[Any], head: bytes) -> str | None:
     """What a file of a known format is that is not read, and why."""
-    unread = [(name, way) for name, mark, way in _UNREAD if any(has(item, mark) for item in objects)]
-    unread += [(name, way) for name, begins, way in _UNREAD_BYTES if re.match(begins, head)]
-    if any(map(is_foreign_call, objects)):
-        unread.append(("a log with calls in lines of an unknown kind", _LINES))
-    return f"{unread[0][0]}, which is not read: {unread[0][1]}" if unread else None
+    for row in _UNREAD.read_text("utf-8").splitlines()[1:]:
+        name, paths, begins, way = row.split("\t")
+        if re.match(begins.encode(), head) if begins else any(has(item, paths) for item in objects):
+            return f"{name}, which is not read: {way}"
+    is_foreign = any(map(is_foreign_call, objects))
+    return "a log with calls in lines of an unknown kind, which is not read" if is_foreign else None
 
 
 def _head(file: TraceFile) -> bytes:

@@ -7,7 +7,7 @@ import pytest
 
 from agent_traces import ARGS, REQUESTS, WRITERS, codex
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.agent_files import AGENT_FORMATS
+from coreloop.observe.importers.agent_files import FORMATS
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.recognition import Recognised, recognise
 from foreign_traces import recorded, requests, skips, write_lines
@@ -18,7 +18,7 @@ def sorted_by_format(*paths: Path) -> Recognised:
     return recognise(find_trace_files(paths, (), now_s=0), readers)
 
 
-@pytest.mark.parametrize("source", [agent.NAME for agent in AGENT_FORMATS])
+@pytest.mark.parametrize("source", [agent.NAME for agent in FORMATS])
 def test_the_same_four_requests(tmp_path: Path, source: str) -> None:
     path = write_lines(tmp_path / "log.jsonl", WRITERS[source]())
     assert sorted_by_format(path).formats == {source: 1}
@@ -32,6 +32,7 @@ def test_the_same_four_requests(tmp_path: Path, source: str) -> None:
     assert "limit" in str(made[1]["error"])
     assert [one.answer_chars for one in read] == ([5] * 4 if has_questions else [17, 32, 13, None])
     assert len({one.id for one in read}) == 4
+    assert has_questions or len({one.session_id for one in read}) == 4  # a client connected anew for each
 
 
 def test_a_session_of_codex_that_goes_on_in_another_file_counts_its_turns_once(tmp_path: Path) -> None:

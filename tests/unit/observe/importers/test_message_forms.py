@@ -50,12 +50,10 @@ def _gives(content: str, **more: Any) -> Any:
     ("messages", "results"),
     [
         ([{**_asks("a"), "tool_calls": json.dumps(_asks("a")["tool_calls"])}, _gives("1")], ["1"]),
-        ([_asks("a"), _gives("1", tool_call_ids=["a"])], ["1"]),
         ([_asks("a", "b"), _gives("1"), _gives("2")], ["1", "2"]),
         ([_asks("a", "b"), _gives("1")], [..., ...]),
         ([_asks(None, None, names="fg"), _gives("1", name="g"), _gives("2", name="f")], ["2", "1"]),
         ([_asks("a"), _gives("1", tool_call_id="a"), _asks("a"), _gives("2", tool_call_id="a")], ["1", "2"]),
-        ([_gives("1", tool_call_id="a"), _asks("a")], ["1"]),
         ([_asks("a"), _gives("1", tool_call_id="b")], [...]),
         ([_asks("a"), _gives("1", additional_kwargs={"tool_call_id": "a"})], ["1"]),
     ],

@@ -188,7 +188,7 @@ def test_errors_are_recognized_by_the_result(tmp_path: Path, content: Any, error
 
 
 def test_a_call_without_a_result_is_unknown_and_so_is_the_answer_that_it_may_be(tmp_path: Path) -> None:
-    request = only(tmp_path, says("?"), asks(call("a")))
+    request = only(tmp_path, says("?"), {**asks(call("a")), "content": "I look."})
     assert [(made.error, made.unknown) for made in request.calls] == [(None, NO_RESULT)]
     assert request.answer_chars is None
     assert only(tmp_path, says("?"), says("", "assistant")).answer_chars == 0
