@@ -160,7 +160,9 @@ def conversation_of(
     calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
     if not replied and (calls or answer):
         replied = [{"role": "assistant", "content": answer, "tool_calls": values.decoded(calls)}]
-    return [*_messages(attributes, *_SENT, *_IN), *(replied or _messages(attributes, *_OUT))]
+    sent, replied = _messages(attributes, *_SENT, *_IN), replied or _messages(attributes, *_OUT)
+    is_repeated = bool(sent) and sent[-1] in replied  # a step of a chain returns the whole conversation
+    return replied if is_repeated else [*sent, *replied]
 
 
 def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:

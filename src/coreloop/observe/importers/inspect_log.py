@@ -77,7 +77,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
     told = max(filter(None, map(values.read_time, [*stamps, sample.get("completed_at")])), default=None)
     ended = told or values.read_time(task.get("created")) or UNDATED
-    chat, passed_s = read_messages(messages), sample.get("total_time")
+    chat, passed_s = read_messages([_in_one_form(message) for message in messages]), sample.get("total_time")
     provider, _, model = (values.text(task.get("model")) or "").partition("/")
     run = values.first(task, "eval_id", "run_id", "task_id"), sample.get("id"), sample.get("epoch")
     return TracedRequest(
@@ -96,6 +96,15 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         judgment=_judgment(sample.get("scores"), ended),
         scores=scores_in(sample),
     )
+
+
+def _in_one_form(message: Any) -> Any:
+    """A message whose error says no more than happened; a call that a person did not approve has none."""
+    error = message.get("error") if isinstance(message, dict) else None
+    kind = error.get("type") if isinstance(error, dict) else None
+    if kind == "approval":
+        return {**message, "error": None, "status": "denied"}
+    return {**message, "error": error_in(error, "message")} if kind == "unknown" else message
 
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
