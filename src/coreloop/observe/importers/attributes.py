@@ -67,7 +67,6 @@ _NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|c
 _WRAPPED: Final = ("llm.input_messages", "llm.output_messages")
 _WRAPPERS: Final = {"message", "tool_call", "message_content"}
 _MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
-_DETAILS: Final = "gen_ai.client.inference.operation.details"
 _DEEPEST: Final = 6
 
 Attributes = Mapping[str, Any]
@@ -151,8 +150,6 @@ def conversation_of(
     attributes: Attributes, events: Iterable[tuple[Any, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Return the messages that a model was sent and its reply, in the form of `openai_chat`."""
-    written = values.objects(values.decoded(values.first(attributes, "events", "all_messages_events")))
-    events = [*events, *((event.get("event.name"), event) for event in written)]
     told = [message for name, about in events for message in _of_event(name, about)]
     if told:
         return told
@@ -166,9 +163,7 @@ def conversation_of(
 
 
 def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The message of an event, or those of one that has all."""
-    if name == _DETAILS:
-        yield from conversation_of(about, ())
+    """The message of an event; none if it has no message."""
     match = _MESSAGE_EVENT.fullmatch(name) if isinstance(name, str) else None
     if match is not None:
         message = dict(about)
