@@ -23,19 +23,17 @@ RESULT: Final = (
 )  # fmt: skip
 _SENT: Final = (
     "gen_ai.input.messages", "llm.input_messages", "ai.prompt.messages", "ai.prompt",
-    "gcp.vertex.agent.llm_request", "gen_ai.prompt", "pydantic_ai.all_messages", "request_data",
+    "gcp.vertex.agent.llm_request", "gen_ai.prompt", "pydantic_ai.all_messages",
 )  # fmt: skip
 _REPLIED: Final = (
     "gen_ai.output.messages", "llm.output_messages", "gcp.vertex.agent.llm_response", "gen_ai.completion",
-    "response_data",
 )  # fmt: skip
 _QUESTION: Final = (*_SENT, "langfuse.trace.input", *_IN)
 _ANSWER: Final = (
     "ai.response.text", *_REPLIED, "pydantic_ai.all_messages", "final_result", "langfuse.trace.output", *_OUT,
 )  # fmt: skip
 PROVIDER: Final = (
-    "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider",
-    "mlflow.llm.provider", "extra.metadata.ls_provider",
+    "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "extra.metadata.ls_provider",
 )  # fmt: skip
 MODEL: Final = (
     "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id", "mlflow.llm.model",
@@ -43,8 +41,7 @@ MODEL: Final = (
 )  # fmt: skip
 SESSION: Final = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "gcp.vertex.agent.session_id",
-    "traceloop.association.properties.session_id", "mlflow.trace.session", "extra.metadata.thread_id",
-    "extra.metadata.session_id", "extra.metadata.conversation_id",
+    "mlflow.trace.session", "extra.metadata.thread_id", "extra.metadata.session_id",
 )  # fmt: skip
 _NAMES: Final = (
     "gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName",
@@ -55,8 +52,7 @@ _KINDS: Final = (
 )  # fmt: skip
 _TOOL_KINDS: Final = {"tool", "execute_tool", "toolcall"}
 _MODEL_KINDS: Final = {
-    *("llm", "chat_model", "generation", "chat", "completion", "text_completion", "generate_content"),
-    *("dogenerate", "dostream"),
+    *("llm", "chat_model", "generation", "chat", "completion", "generate_content", "dogenerate", "dostream"),
 }
 _KNOWN: Final = (
     "gen_ai.", "openinference.", "traceloop.", "mlflow.span", "ai.operationId", "langfuse.", "llm.",

@@ -38,12 +38,10 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
 def _unpacked(file: BinaryIO) -> Iterator[Any]:
     """Read a log with one file per sample; only one sample is in memory at a time."""
     with zipfile.ZipFile(file) as log:
-        names = sorted(log.namelist())
-        samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+        names = sorted(name for name in log.namelist() if name.startswith("samples/"))
+        samples = {"samples": map(partial(_member, log), names)}
         header = _member(log, "header.json")
-        yield (
-            {**header, "samples": map(partial(_member, log), samples)} if isinstance(header, dict) else header
-        )
+        yield header | samples if isinstance(header, dict) else header
 
 
 def _member(log: zipfile.ZipFile, name: str) -> Any:

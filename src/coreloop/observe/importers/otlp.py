@@ -19,14 +19,11 @@ from coreloop.observe.scores import evaluations_in, scores_in
 
 NAME: Final = "otlp"
 # Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, and JavaScript.
-_PARENT: Final = ("parentspanid", "parentid", "parentspancontext")
 _STARTED: Final = ("starttimeunixnano", "starttime")
 _ENDED: Final = ("endtimeunixnano", "endtime")
-_LOGGED: Final = ("timeunixnano", "observedtimeunixnano")
 _CODES: Final = ("gen_ai.tool.status", "tool.status")
 _MESSAGES: Final = ("error.message", "exception.message")
 _FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error")
-_SCALARS: Final = ("stringvalue", "boolvalue", "intvalue", "doublevalue", "bytesvalue")
 _NO_MESSAGE: Final = "error"
 _DEEPEST: Final = 12
 
@@ -55,7 +52,9 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     events = list(map(_event, values.objects(named.get("events"))))
     evaluated = (evaluations_in(about) for about in (attributes, *(about for _, about in events)))
     scores = (*scores_in(span), *(score for found in evaluated for score in found))
-    if span_id is None or (scores and values.first(named, *_LOGGED) is not None):
+    if span_id is None or (
+        scores and values.first(named, "timeunixnano", "observedtimeunixnano") is not None
+    ):
         return scored(trace_id, span_id, scores)
     kind = known.kind_of(attributes)
     started, ended = (values.read_time(values.first(named, *names)) for names in (_STARTED, _ENDED))
@@ -68,7 +67,7 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         id=span_id,
         kind=kind,
         name=values.text(named.get("name")) or "?",
-        parent_id=_id(values.first(named, *_PARENT)),
+        parent_id=_id(values.first(named, "parentspanid", "parentid", "parentspancontext")),
         started=started,
         ended=ended,
         error=_error(named, attributes, events),
@@ -162,4 +161,4 @@ def _any_value(value: Any, depth: int) -> Any:
     if kind == "intvalue" and isinstance(inside, str):
         with suppress(ValueError):
             return int(inside)  # 64 bits as text
-    return inside if kind in _SCALARS else None
+    return None if isinstance(inside, dict | list) else inside

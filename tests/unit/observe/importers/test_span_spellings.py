@@ -221,6 +221,20 @@ def test_calls_are_read_from_the_messages_of_models(tmp_path: Path, spelling: st
     assert (request.question, request.answer_chars, request.rounds) == ("rooms?", 5, 3)
 
 
+def test_a_step_that_returns_the_whole_conversation_has_its_calls_once(tmp_path: Path) -> None:
+    rules = {"role": "system", "content": "be brief"}
+    written = ((CONVERSATION[:1], CONVERSATION[:3]), (CONVERSATION[:3], [rules, *CONVERSATION[:3]]))
+    steps = [
+        span(
+            f"s{at}", {KIND: "CHAIN", "input.value": json.dumps(given), "output.value": json.dumps(returned)}
+        )
+        for at, (given, returned) in enumerate(written)
+    ]
+    tool = span("a", {KIND: "TOOL", "tool.name": "find_rooms", "input.value": json.dumps(ARGS)}, at=1)
+    [request] = _requests(tmp_path, otlp(*steps, tool))
+    assert [call.args for call in request.calls] == [ARGS]
+
+
 def test_calls_of_earlier_requests_in_a_conversation_are_theirs(tmp_path: Path) -> None:
     sent = [*CONVERSATION, {"role": "user", "content": "and in Rome?"}]
     asked = span("m", {KIND: "LLM", **MESSAGES["GenAI"](sent, [_asks("c3", OTHER)])})
