@@ -23,19 +23,17 @@ RESULT: Final = (
 )  # fmt: skip
 _SENT: Final = (
     "gen_ai.input.messages", "llm.input_messages", "ai.prompt.messages", "ai.prompt",
-    "gcp.vertex.agent.llm_request", "gen_ai.prompt", "pydantic_ai.all_messages", "request_data",
+    "gcp.vertex.agent.llm_request", "gen_ai.prompt", "pydantic_ai.all_messages",
 )  # fmt: skip
 _REPLIED: Final = (
     "gen_ai.output.messages", "llm.output_messages", "gcp.vertex.agent.llm_response", "gen_ai.completion",
-    "response_data",
 )  # fmt: skip
 _QUESTION: Final = (*_SENT, "langfuse.trace.input", *_IN)
 _ANSWER: Final = (
     "ai.response.text", *_REPLIED, "pydantic_ai.all_messages", "final_result", "langfuse.trace.output", *_OUT,
 )  # fmt: skip
 PROVIDER: Final = (
-    "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider",
-    "mlflow.llm.provider", "extra.metadata.ls_provider",
+    "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "extra.metadata.ls_provider",
 )  # fmt: skip
 MODEL: Final = (
     "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id", "mlflow.llm.model",
@@ -43,8 +41,7 @@ MODEL: Final = (
 )  # fmt: skip
 SESSION: Final = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "gcp.vertex.agent.session_id",
-    "traceloop.association.properties.session_id", "mlflow.trace.session", "extra.metadata.thread_id",
-    "extra.metadata.session_id", "extra.metadata.conversation_id",
+    "mlflow.trace.session", "extra.metadata.thread_id", "extra.metadata.session_id",
 )  # fmt: skip
 _NAMES: Final = (
     "gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName",
@@ -55,8 +52,7 @@ _KINDS: Final = (
 )  # fmt: skip
 _TOOL_KINDS: Final = {"tool", "execute_tool", "toolcall"}
 _MODEL_KINDS: Final = {
-    *("llm", "chat_model", "generation", "chat", "completion", "text_completion", "generate_content"),
-    *("dogenerate", "dostream"),
+    *("llm", "chat_model", "generation", "chat", "completion", "generate_content", "dogenerate", "dostream"),
 }
 _KNOWN: Final = (
     "gen_ai.", "openinference.", "traceloop.", "mlflow.span", "ai.operationId", "langfuse.", "llm.",
@@ -67,7 +63,6 @@ _NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|c
 _WRAPPED: Final = ("llm.input_messages", "llm.output_messages")
 _WRAPPERS: Final = {"message", "tool_call", "message_content"}
 _MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
-_DETAILS: Final = "gen_ai.client.inference.operation.details"
 _DEEPEST: Final = 6
 
 Attributes = Mapping[str, Any]
@@ -151,8 +146,6 @@ def conversation_of(
     attributes: Attributes, events: Iterable[tuple[Any, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Return the messages that a model was sent and its reply, in the form of `openai_chat`."""
-    written = values.objects(values.decoded(values.first(attributes, "events", "all_messages_events")))
-    events = [*events, *((event.get("event.name"), event) for event in written)]
     told = [message for name, about in events for message in _of_event(name, about)]
     if told:
         return told
@@ -160,13 +153,13 @@ def conversation_of(
     calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
     if not replied and (calls or answer):
         replied = [{"role": "assistant", "content": answer, "tool_calls": values.decoded(calls)}]
-    return [*_messages(attributes, *_SENT, *_IN), *(replied or _messages(attributes, *_OUT))]
+    sent, replied = _messages(attributes, *_SENT, *_IN), replied or _messages(attributes, *_OUT)
+    is_repeated = bool(sent) and sent[-1] in replied  # a step of a chain returns the whole conversation
+    return replied if is_repeated else [*sent, *replied]
 
 
 def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The message of an event, or those of one that has all."""
-    if name == _DETAILS:
-        yield from conversation_of(about, ())
+    """The message of an event; none if it has no message."""
     match = _MESSAGE_EVENT.fullmatch(name) if isinstance(name, str) else None
     if match is not None:
         message = dict(about)

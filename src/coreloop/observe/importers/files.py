@@ -23,6 +23,7 @@ from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, Tr
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
+_PACKED: Final[dict[str, Callable[[BinaryIO], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -64,10 +65,8 @@ class TraceFile:
             return
         with ExitStack() as opened:
             file: Any = opened.enter_context(self.path.open("rb", buffering=1 << 20))
-            if self.path.suffix == ".gz":
-                file = opened.enter_context(gzip.open(file))
-            elif self.path.suffix == ".xz":
-                file = opened.enter_context(lzma.open(file))
+            if self.path.suffix in _PACKED:
+                file = opened.enter_context(_PACKED[self.path.suffix](file))
             if file.peek(2).startswith(_UTF16_MARKS):  # as PowerShell's ``>`` writes
                 file = io.BytesIO(file.read().decode("utf-16", "replace").encode())
             yield cast(BinaryIO, file)
@@ -140,7 +139,7 @@ def _regular(path: Path) -> Path:
 
 
 def _below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    endings = suffixes + tuple(suffix + packed for suffix in suffixes for packed in (".gz", ".xz"))
+    endings = suffixes + tuple(suffix + packed for suffix in suffixes for packed in _PACKED)
     walked = os.walk(folder, onerror=_refuse)
     names = (Path(parent, name) for parent, _, names in walked for name in names if name.endswith(endings))
     files = sorted(path for path in names if path.is_file())
@@ -163,11 +162,8 @@ def read_line_values(file: Iterable[bytes]) -> Iterator[Any]:
 
 def read_documents(file: BinaryIO) -> Iterator[Any]:
     """Yield the JSON values of a file: JSON lines, which are read one by one, or one document over lines."""
-    first = file.readline().removeprefix(codecs.BOM_UTF8)
-    while first.isspace():
-        first = file.readline()
-    if not first:
-        return
+    written = (line for line in file if line.removeprefix(codecs.BOM_UTF8).strip())
+    first = next(written, b"").removeprefix(codecs.BOM_UTF8)
     value, lines = _value_or_torn(first), file
     if value is TORN:
         rest = first + file.read()

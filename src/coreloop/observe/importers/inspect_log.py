@@ -1,31 +1,22 @@
 """Logs of Inspect (``.json`` and ``.eval``): one request per sample.
 
-Its calls are read from its messages, as those of a chat, and its scores become the record's judgment.
+Its calls are read from its messages, as those of a chat.
 """
 
 import zipfile
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from functools import partial
 from typing import Any, BinaryIO, Final
 
-from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
-from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"
 SUFFIXES: Final = (".json", ".eval")
-_ATTACHMENT: Final = "attachment://"
-# Whether a grade is one of success; ``TRUE`` is true in JSON, too.
-_PASSED: Final = {
-    **dict.fromkeys(("C", "CORRECT", "YES", "TRUE", "1", "1.0"), True),
-    **dict.fromkeys(("I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE", "0", "0.0"), False),
-}
 _NO_MESSAGES: Final = SkippedTrace("sample without messages")
 
 
@@ -47,13 +38,10 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
 def _unpacked(file: BinaryIO) -> Iterator[Any]:
     """Read a log with one file per sample; only one sample is in memory at a time."""
     with zipfile.ZipFile(file) as log:
-        names = sorted(log.namelist())
-        samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
-        start = next((name for name in ("header.json", "_journal/start.json") if name in names), "")
-        header = _member(log, start) if start else None
-        yield (
-            {**header, "samples": map(partial(_member, log), samples)} if isinstance(header, dict) else header
-        )
+        names = sorted(name for name in log.namelist() if name.startswith("samples/"))
+        samples = {"samples": map(partial(_member, log), names)}
+        header = _member(log, "header.json")
+        yield header | samples if isinstance(header, dict) else header
 
 
 def _member(log: zipfile.ZipFile, name: str) -> Any:
@@ -61,29 +49,26 @@ def _member(log: zipfile.ZipFile, name: str) -> Any:
         return values.decode_trace(log.read(name))
     except NotImplementedError as error:
         raise NotImplementedError("zstandard needs Python 3.14, or inspect log convert --to json") from error
-    except ValueError:
+    except (KeyError, ValueError):
         return TORN
 
 
 def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     if not isinstance(sample, dict):
         return sample if isinstance(sample, SkippedTrace) else FOREIGN
-    attachments = sample.get("attachments")
-    attachments = attachments if isinstance(attachments, dict) else {}
-    asked, messages = _attached([sample.get("input"), values.listed(sample.get("messages"))], attachments)
-    if not messages:
+    if not (messages := values.listed(sample.get("messages"))):
         return _NO_MESSAGES
     events = values.objects(sample.get("events"))
     stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
     told = max(filter(None, map(values.read_time, [*stamps, sample.get("completed_at")])), default=None)
     ended = told or values.read_time(task.get("created")) or UNDATED
-    chat, passed_s = read_messages(messages), sample.get("total_time")
+    chat, passed_s = read_messages([_in_one_form(message) for message in messages]), sample.get("total_time")
     provider, _, model = (values.text(task.get("model")) or "").partition("/")
     run = values.first(task, "eval_id", "run_id", "task_id"), sample.get("id"), sample.get("epoch")
     return TracedRequest(
         source=NAME,
         ids=(sample["uuid"],) if values.text(sample.get("uuid")) else tuple(map(str, run)),
-        question=values.question_in(asked) or "",
+        question=values.question_in(sample.get("input")) or "",
         ended=ended,
         undated=told is None,
         calls=tuple(chat.calls.all),
@@ -93,34 +78,14 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         model=model or provider or None,
         rounds=chat.rounds or None,
         duration_ms=round(1000 * passed_s, 3) if isinstance(passed_s, int | float) else None,
-        judgment=_judgment(sample.get("scores"), ended),
         scores=scores_in(sample),
     )
 
 
-def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
-    """V if any score is incorrect, P if all are correct; None for partial credit and other scales."""
-    scores = scores.items() if isinstance(scores, dict) else ()
-    given = ((name, score.get("value")) for name, score in scores if isinstance(score, dict))
-    grades = {name: grade if isinstance(grade, str | int | float) else None for name, grade in given}
-    verdicts = {name: _PASSED.get(str(grade).upper()) for name, grade in grades.items()}
-    failed = [name for name, passed in verdicts.items() if passed is False]
-    if not failed and not (verdicts and all(verdicts.values())):
-        return None
-    return {
-        "verdict": "V" if failed else "P",
-        "judged_at": at.isoformat(),
-        "judged_by": stored_text(f"inspect: {', '.join(failed or verdicts)}", 100),
-        "pr_url": None,
-    }
-
-
-def _attached(value: Any, attachments: dict[str, Any], depth: int = 20) -> Any:
-    """Replace the addresses of attachments by their texts."""
-    if isinstance(value, str) and value.startswith(_ATTACHMENT):
-        return attachments.get(value.removeprefix(_ATTACHMENT), value)
-    if isinstance(value, list) and depth:
-        return [_attached(item, attachments, depth - 1) for item in value]
-    if isinstance(value, dict) and depth:
-        return {key: _attached(item, attachments, depth - 1) for key, item in value.items()}
-    return value
+def _in_one_form(message: Any) -> Any:
+    """A message whose error says no more than happened; a call that a person did not approve has none."""
+    error = message.get("error") if isinstance(message, dict) else None
+    kind = error.get("type") if isinstance(error, dict) else None
+    if kind == "approval":
+        return {**message, "error": None, "status": "denied"}
+    return {**message, "error": error_in(error, "message")} if kind == "unknown" else message

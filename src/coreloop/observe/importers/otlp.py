@@ -1,14 +1,12 @@
 """Spans of OpenTelemetry, as the JSON of OTLP has them.
 
-And as MLflow, Phoenix (the API, and data frames), Tempo, Jaeger, and the console exporter write them: one
-function knows the names of each.
+And as MLflow, Phoenix (the API, and data frames), Tempo, and the console exporter write them: one function
+knows the names of each.
 """
 
-import binascii
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final
 
 from coreloop.base.record_lines import MAX_CHARS
@@ -20,17 +18,12 @@ from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace
 from coreloop.observe.scores import evaluations_in, scores_in
 
 NAME: Final = "otlp"
-# Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, Jaeger, JavaScript, and Datadog.
-_PARENT: Final = ("parentspanid", "parentid", "parentspancontext", "references")
-_STARTED: Final = ("starttimeunixnano", "starttime", "startns")
+# Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, and JavaScript.
+_STARTED: Final = ("starttimeunixnano", "starttime")
 _ENDED: Final = ("endtimeunixnano", "endtime")
-_LOGGED: Final = ("timeunixnano", "observedtimeunixnano")
-_ATTRIBUTES: Final = ("attributes", "tags", "meta")
-_CODES: Final = ("otel.status_code", "error", "gen_ai.tool.status", "tool.status")
-_MESSAGES: Final = ("otel.status_description", "error.message", "exception.message")
-_FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error", "true")
-_SCALARS: Final = ("stringvalue", "boolvalue", "intvalue", "doublevalue", "bytesvalue")
-_BASE64_CHARS: Final = (12, 24)  # of 8 and 16 bytes
+_CODES: Final = ("gen_ai.tool.status", "tool.status")
+_MESSAGES: Final = ("error.message", "exception.message")
+_FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error")
 _NO_MESSAGE: Final = "error"
 _DEEPEST: Final = 12
 
@@ -42,40 +35,29 @@ def plain(span: Mapping[str, Any]) -> dict[str, Any]:
     return {key.removeprefix("context.").replace("_", "").lower(): value for key, value in parts.items()}
 
 
-def _hexadecimal(id: Any) -> str | None:
-    """An id as most write it: protobuf's own JSON has base64, Python's console ``0x``."""
-    if isinstance(id, list | dict):  # Jaeger's references, and JavaScript's context
-        inside = id[0] if isinstance(id, list) and id else id
-        id = plain(inside).get("spanid") if isinstance(inside, dict) else None
-    id = values.text(id)
-    if id is not None and len(id) in _BASE64_CHARS and id.endswith("="):
-        with suppress(ValueError):
-            return binascii.a2b_base64(id, strict_mode=True).hex()
+def _id(id: Any) -> str | None:
+    """An id as most write it: Python's console has ``0x``, and JavaScript a context."""
+    id = values.text(plain(id).get("spanid") if isinstance(id, dict) else id)
     return None if id is None else id.removeprefix("0x")
-
-
-def _times(named: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
-    """Start and end; a duration has the unit of its start."""
-    began, ended, lasted = values.first(named, *_STARTED), values.first(named, *_ENDED), named.get("duration")
-    if ended is None and isinstance(began, int | float) and isinstance(lasted, int | float):
-        ended = began + lasted
-    return values.read_time(began), values.read_time(ended)
 
 
 def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     """Read a span of OTLP, or a flat one; None if an object has no ids of one."""
     named = plain(span)
-    trace_id, span_id = _hexadecimal(named.get("traceid")), _hexadecimal(named.get("spanid"))
+    trace_id, span_id = _id(named.get("traceid")), _id(named.get("spanid"))
     if trace_id is None or (span_id is None and "assessments" not in named):
         return None
     attributes = _attributes_of(span, named)
     trace_id = values.text(values.decoded(attributes.get("mlflow.traceRequestId"))) or trace_id
-    events = list(map(_event, values.objects(values.first(named, "events", "logs"))))
+    events = list(map(_event, values.objects(named.get("events"))))
     evaluated = (evaluations_in(about) for about in (attributes, *(about for _, about in events)))
     scores = (*scores_in(span), *(score for found in evaluated for score in found))
-    if span_id is None or (scores and values.first(named, *_LOGGED) is not None):
+    if span_id is None or (
+        scores and values.first(named, "timeunixnano", "observedtimeunixnano") is not None
+    ):
         return scored(trace_id, span_id, scores)
-    kind, (started, ended) = known.kind_of(attributes), _times(named)
+    kind = known.kind_of(attributes)
+    started, ended = (values.read_time(values.first(named, *names)) for names in (_STARTED, _ENDED))
     if kind is None:
         return SkippedTrace("span of unknown kind")
     if started is None and ended is None:
@@ -84,8 +66,8 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         trace_id=trace_id,
         id=span_id,
         kind=kind,
-        name=values.text(values.first(named, "name", "operationname")) or "?",
-        parent_id=_hexadecimal(values.first(named, *_PARENT)),
+        name=values.text(named.get("name")) or "?",
+        parent_id=_id(values.first(named, "parentspanid", "parentid", "parentspancontext")),
         started=started,
         ended=ended,
         error=_error(named, attributes, events),
@@ -129,9 +111,7 @@ def _unwrapped(result: Any) -> tuple[Any, str | None]:
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The name and attributes of an event of a span; Jaeger names it in a field."""
-    about = known.in_one_form(_attributes(values.first(event, "attributes", "fields")))
-    return values.text(event.get("name")) or values.text(about.get("event")), about
+    return values.text(event.get("name")), known.in_one_form(_attributes(event.get("attributes")))
 
 
 def _error(
@@ -143,7 +123,7 @@ def _error(
     kind = values.text(attributes.get("error.type"))
     codes = [values.first(inside, "code", "status_code"), status, named.get("statuscode")]
     codes += map(attributes.get, _CODES)
-    if kind is None and not any(code is True or code in _FAILED for code in codes):
+    if kind is None and not any(code in _FAILED for code in codes):
         return None
     messages = [known.exception_in(about) for name, about in events if name == "exception"]
     messages += [values.first(inside, "message", "description"), named.get("statusmessage")]
@@ -157,7 +137,7 @@ def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[st
     beside = {"openinference.span.kind": named.get("spankind"), "input": named.get("input")}
     columns = {key.removeprefix(start): value for key, value in span.items() if key.startswith(start)}
     attributes = {**beside, "output": named.get("output"), **columns}
-    attributes |= _attributes(values.first(named, *_ATTRIBUTES))
+    attributes |= _attributes(named.get("attributes"))
     return known.in_one_form({key: value for key, value in attributes.items() if value is not None})
 
 
@@ -169,7 +149,7 @@ def _attributes(value: Any, depth: int = _DEEPEST) -> dict[str, Any]:
 
 
 def _any_value(value: Any, depth: int) -> Any:
-    """Decode OTLP's AnyValue, for example ``{"stringValue": …}``; Jaeger has the value itself."""
+    """Decode OTLP's AnyValue, for example ``{"stringValue": …}``."""
     if not isinstance(value, dict) or depth < 0:
         return value if isinstance(value, str | int | float) else None
     key, inside = next(((key, item) for key, item in value.items() if item is not None), ("", None))
@@ -181,4 +161,4 @@ def _any_value(value: Any, depth: int) -> Any:
     if kind == "intvalue" and isinstance(inside, str):
         with suppress(ValueError):
             return int(inside)  # 64 bits as text
-    return inside if kind in _SCALARS else None
+    return None if isinstance(inside, dict | list) else inside

@@ -14,7 +14,6 @@ from coreloop.observe.importers.spans import SpanFormat, TraceSpan, scored
 from coreloop.observe.importers.traced_request import SkippedTrace
 from coreloop.observe.scores import score_of, scores_in
 
-_OF_A_TRACE: Final = {"observations", "public"}  # either
 # For example ``ValueError('no such city')Traceback (most recent call last): …``.
 _RAISED: Final = re.compile(r"(\w{1,80})\((['\"])(.{1,2000})\2,?\)(?:Traceback \(|\s*$)", re.DOTALL)
 
@@ -22,7 +21,7 @@ _RAISED: Final = re.compile(r"(\w{1,80})\((['\"])(.{1,2000})\2,?\)(?:Traceback \
 def _of_langfuse(value: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     named = plain(value)
     trace_id, id = values.text(named.get("traceid")), values.text(named.get("id"))
-    if id and "timestamp" in named and _OF_A_TRACE & named.keys():
+    if id and "timestamp" in named and {"observations", "public"} & named.keys():
         return TraceSpan(
             trace_id=id,
             id=f"trace {id}",

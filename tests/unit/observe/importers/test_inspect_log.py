@@ -1,4 +1,4 @@
-"""Logs of Inspect, in both of their formats: samples, calls, and what a score says."""
+"""Logs of Inspect, in both of their formats: samples and calls."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.records import REFUSED
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import read, requests, skips, write_document
@@ -64,46 +65,19 @@ def test_a_log_without_events_has_its_calls_and_the_time_of_its_start(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("more", "error"),
+    ("error", "told", "unknown"),
     [
-        ({"error": {"type": "timeout", "message": "took too long"}}, "timeout: took too long"),
-        ({"error": {}}, "error"),
+        ({"type": "timeout", "message": "took too long"}, "timeout: took too long", None),
+        ({"type": "unknown", "message": "no such room"}, "no such room", None),
+        ({"type": "approval", "message": "Rejected."}, None, REFUSED),
+        ({}, "error", None),
     ],
 )
-def test_errors_of_calls(tmp_path: Path, more: dict[str, Any], error: str | None) -> None:
-    assert _only(tmp_path, messages=_messages(**more)).calls[0].error == error
-
-
-@pytest.mark.parametrize(
-    ("values", "verdict"),
-    [
-        (["C"], "P"),
-        ([1], "P"),
-        ([True], "P"),
-        (["I"], "V"),
-        ([0], "V"),
-        (["C", "I"], "V"),
-        (["C", "P"], None),
-        ([0.5], None),
-        ([], None),
-    ],
-)
-def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str | None) -> None:
-    scores = {f"scorer{index}": {"value": value} for index, value in enumerate(values)}
-    judgment = _only(tmp_path, scores=scores).judgment
-    assert (judgment and judgment["verdict"]) == verdict
-
-
-def test_attachments_are_replaced_by_their_text(tmp_path: Path) -> None:
-    request = _only(
-        tmp_path,
-        attachments={"a": "길다" * 100},
-        input="attachment://a",
-        messages=_messages("attachment://a", {"text": "attachment://a"}),
-    )
-    assert request.question == "길다" * 100
-    assert request.calls[0].args == {"text": "길다" * 100}
-    assert request.calls[0].result_size_bytes == 600
+def test_errors_of_calls(
+    tmp_path: Path, error: dict[str, Any], told: str | None, unknown: str | None
+) -> None:
+    [call] = _only(tmp_path, messages=_messages(error=error)).calls
+    assert (call.error, call.unknown) == (told, unknown)
 
 
 def test_both_formats_give_the_same(tmp_path: Path) -> None:
