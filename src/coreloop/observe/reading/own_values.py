@@ -26,6 +26,8 @@ _FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an er
 # Private characters: the first word that is taken out of a text becomes the first of them, and so on.
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
 _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
+# Matches "ValueError('no room is free')", not "KeyError('room')", whose text is no message.
+_REPR: Final = re.compile(r"(?:(?<=: )|\A)([A-Z][\w.]*)\((['\"])(.*?\s.*?)\2,?\)(?=\s|\Z)", re.DOTALL)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
 # A word of an argument's value in a `template`: the argument, and the word's hash.
@@ -70,6 +72,8 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     syllables), in any case and with Korean particles; numbers and words such as ``not`` are left.
     """
     text = text[:MAX_ERROR_CHARS]
+    if "('" in text or '("' in text:
+        text = _REPR.sub(_message, text, count=1)
     if not text.isascii():
         text = _PIECES.sub("?", text)
     error = _Error(folded(text))
@@ -80,6 +84,11 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     for value in in_order:
         error.take_words(value)
     return error.masked() if error.taken else Masked(text)
+
+
+def _message(shown: re.Match[str]) -> str:
+    """The class and the message of an exception's repr, as a traceback has them."""
+    return f"{shown[1]}: " + shown[3].replace("\\n", "\n").replace(f"\\{shown[2]}", shown[2])
 
 
 def error_without_values(error: str, args: Mapping[str, Any]) -> str:
