@@ -46,7 +46,7 @@ _SPACES: Final = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _MARKUP: Final = " \t\r\n*_#>`\"'[(❌⚠\ufe0f🚫⛔❗✗✘✖🔴💥•│┃|"
 _QUESTION: Final = re.compile(r"[^,.!\n]*\?(?:\s|\Z)")
 _LABEL: Final = re.compile(
-    r"(?:(?:tool|function|command) )?(?:result|output|response|observation)\s?:?\s+", re.IGNORECASE
+    r"(?:(?:(?:tool|function|command) )?(?:result|output|response|observation)|stderr\]?)\s?:?\s+", re.I
 )
 _TAGS: Final = re.compile(r"</?(?:tool_)?(?:use_)?error>")
 
