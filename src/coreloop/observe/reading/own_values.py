@@ -188,6 +188,7 @@ class _Error:
             if self._holds(last, value.words[-1]):
                 for place, word in enumerate(value.words, first):
                     self._take(place, value.name, word, first)
+                self._take_signs(value, first, last)
 
     def take_words(self, value: _Value) -> None:
         """Take out the words of a value."""
@@ -228,6 +229,16 @@ class _Error:
             start += max(0, self._words[place].find(word))
             end = min(end, start + len(word))
         self.taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
+
+    def _take_signs(self, value: _Value, first: int, last: int) -> None:
+        """Take out what stands before and behind a value's words, too: ``#``."""
+        spans = [word.span() for word in _WORD.finditer(value.text)]
+        lead, trail = value.text[: spans[0][0]].strip(), value.text[spans[-1][1] :].strip()
+        begin, end = self.taken[first], self.taken[last]
+        if lead and self._text.endswith(lead, 0, begin.start):
+            self.taken[first] = begin._replace(start=begin.start - len(lead))
+        if trail and self._text.startswith(trail, end.end):
+            self.taken[last] = self.taken[last]._replace(end=end.end + len(trail))
 
 
 def _tells(word: str, *, least: int) -> bool:

@@ -21,7 +21,7 @@ from rows import each_row
         ),
         ("Jane Roe's chart, O'Brien's", {"a": "Jane Roe", "b": "O'Brien"}, "<a>'s chart, <b>'s"),
         ("no user jane.roe@x.org", {"email": "Jane.Roe@x.org"}, "no user <email>"),
-        ("order #W7, then #W77", {"a": "#W7", "b": "#W77"}, "order #<a>, then #<b>"),
+        ("order #W7, then #W77", {"a": "#W7", "b": "#W77"}, "order <a>, then <b>"),
         ("unknown: Li, Bo and Ed", {"ids": ["Bo", "Ed", "Li"]}, "unknown: <ids>"),
         ("no key user_jane_roe here", {"name": "Jane Roe"}, "no key user_<name> here"),
         pytest.param(
