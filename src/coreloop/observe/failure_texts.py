@@ -45,6 +45,9 @@ _SIGN_HEAD, _SIGN_TAIL = 120, 60
 _SPACES: Final = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _MARKUP: Final = " \t\r\n*_#>`\"'[(❌⚠\ufe0f🚫⛔❗✗✘✖🔴💥•│┃|"
 _QUESTION: Final = re.compile(r"[^,.!\n]*\?(?:\s|\Z)")
+_LABEL: Final = re.compile(
+    r"(?:(?:(?:tool|function|command) )?(?:result|output|response|observation)|stderr\]?)\s?:?\s+", re.I
+)
 _TAGS: Final = re.compile(r"</?(?:tool_)?(?:use_)?error>")
 
 
@@ -132,6 +135,8 @@ def judge(result: object, error: object, rule: FailedResults) -> Verdict | None:
 def of_text(text: str, kinds: Iterable[str] = _KINDS) -> Verdict | None:
     """Say why the call of a text did not work, by rows of some kinds."""
     seen = text[:MAX_CHARS].lstrip(_MARKUP)
+    if label := _LABEL.match(seen):
+        seen = seen[label.end() :].lstrip(_MARKUP)
     if len(seen) > _HEAD + _TAIL:
         seen = f"{seen[:_HEAD]}\n…\n{text[-_TAIL:]}"
     ends = f"{seen[:_SIGN_HEAD]} {seen[_SIGN_HEAD:][-_SIGN_TAIL:]}".lower()

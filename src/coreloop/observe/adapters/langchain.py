@@ -15,6 +15,7 @@ from coreloop.observe.adapters.plain_values import (
     UNKNOWN_TOOL,
     bad_json,
     field_of,
+    rejected,
     rejection_of,
     said,
     sent_tools,
@@ -203,7 +204,7 @@ def _error(request: AdaptedRequest, call_id: str, text: str) -> str:
     if text.startswith(f"Error: {call.name} is not a valid tool"):
         return UNKNOWN_TOOL
     if "validation error" in text.lower():  # the tool turned it into a text
-        return request.rejection(call_id, call.args)
+        return rejected(call.args, text)
     return text or "failed"
 
 

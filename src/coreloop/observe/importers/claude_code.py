@@ -4,8 +4,7 @@ What follows a command or a notification is a request of its own if the model ca
 
 A result is paired with the earliest open call of its id within the turn, because ids repeat. A sub-agent has
 a file of its own, ``SESSION/subagents/agent-ID.jsonl``, beside ``SESSION.jsonl``, or in older versions
-``agent-ID.jsonl``, and until 2.0.27 stood between the lines of its session; its task is a request inside the
-turn whose call started it.
+``agent-ID.jsonl``; its task is a request inside the turn whose call started it.
 """
 
 import re
@@ -73,7 +72,6 @@ class _Turn:
     model: str | None = None
     stop_reason: str | None = None
     is_open: bool = False
-    parent: tuple[str, ...] | None = None  # the ids of the turn that started it
     untyped: SkippedTrace | None = None  # why it is no request of a user, unless it has calls
 
     def is_finished(self, file: TraceFile) -> bool:
@@ -131,15 +129,12 @@ def _as_nested(
 def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | SkippedTrace]:
     """Read the turns of one session."""
     turn: _Turn | None = None
-    tasks: dict[str, _Turn] = {}
     line: Any = None
     with file.open() as lines:
         for line in read_line_values(lines):
             skipped = _why_skipped(line, of_agent=of_agent)
             if skipped is not None:
                 yield skipped
-            elif line.get("isSidechain") and not of_agent:
-                _add_to_task(tasks, line, turn)
             elif line["type"] == "assistant":
                 turn = turn or _start_turn(line, "", untyped=_NO_QUESTION)
                 _add_answer(turn, line)
@@ -161,26 +156,6 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
         turn.answer_chars = None if line is TORN else turn.answer_chars
         turn.is_open = not turn.is_finished(file)
         yield turn
-    for task in {id(task): task for task in tasks.values()}.values():
-        task.is_open = not task.is_finished(file)
-        yield task
-
-
-def _add_to_task(tasks: dict[str, _Turn], line: dict[str, Any], started_by: _Turn | None) -> None:
-    """Add a line of a sub-agent to its task, which the line before it names."""
-    task = tasks.get(str(line.get("parentUuid")))
-    results = values.blocks(line["message"].get("content"), "tool_result")
-    if task is None:
-        typed = "" if line["type"] == "assistant" or results else _typed(line) or ""
-        is_request = typed and typed.strip() != _WARM_UP
-        task = _start_turn(line, typed, untyped=None if is_request else _COMMAND)
-        task.parent = started_by.ids if started_by else None
-        task.session_id = task.session_id if started_by else None
-    if line["type"] == "assistant":
-        _add_answer(task, line)
-    elif results:
-        _add_results(task, line, results)
-    tasks[str(line.get("uuid"))] = task
 
 
 def _why_skipped(line: Any, *, of_agent: bool) -> SkippedTrace | None:
@@ -191,7 +166,7 @@ def _why_skipped(line: Any, *, of_agent: bool) -> SkippedTrace | None:
         return FOREIGN
     if line["type"] not in {"user", "assistant"} or not isinstance(line.get("message"), dict):
         return SkippedTrace("line that is not a message")
-    if line.get("isSidechain") and "agentId" in line and not of_agent:
+    if line.get("isSidechain") and not of_agent:
         return SkippedTrace("message of a sub-agent")
     return _NOT_TYPED_MESSAGE if line.get("isMeta") or line.get("isCompactSummary") else None
 
@@ -271,7 +246,6 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         provider="anthropic",
         model=turn.model,
         session_id=turn.session_id,
-        parent_id=request_id(NAME, turn.parent) if turn.parent else None,
         rounds=len(turn.tokens),
         input_tokens=sum(used for used, _ in turn.tokens.values()) or None,
         output_tokens=sum(used for _, used in turn.tokens.values()) or None,

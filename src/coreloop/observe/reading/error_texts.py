@@ -28,7 +28,7 @@ _WRAPPER: Final = re.compile(
       | failed [ ] to [ ] (?:execute|call|invoke|run) [ ] (?:the[ ])? (?:tool|function) [ ] \S{1,100}
         (?: [ ]with[ ]parameters[ ] .{0,1000}? [.][ ]error )?
       | an[ ]error[ ]occurred[ ]while[ ] .{1,40}? [.][ ]please[ ]try[ ]again .{0,20}? [.][ ]error
-      | i[ ]encountered[ ]an[ ]error[ ]while[ ] .{1,40}? [.][ ]this[ ]was[ ]the[ ]error
+      | (?:i|it[ ]seems[ ]we)[ ]encountered[ ]an[ ] .{1,70}? [.][ ]this[ ]was[ ]the[ ]error
     ) : \s+ (?=\S)
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,

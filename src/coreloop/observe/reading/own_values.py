@@ -25,7 +25,8 @@ _FULL_NAME: Final = re.compile(
 _FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an error has at most 1,000 words
 # Private characters: the first word that is taken out of a text becomes the first of them, and so on.
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
-_ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
+# Matches "ValueError('no room is free')", not "KeyError('room')", whose text is no message.
+_REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(.*?\s.*?)\1,?\)(?=\s|\Z)", re.DOTALL)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
 # A word of an argument's value in a `template`: the argument, and the word's hash.
@@ -70,6 +71,8 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     syllables), in any case and with Korean particles; numbers and words such as ``not`` are left.
     """
     text = text[:MAX_ERROR_CHARS]
+    if "('" in text or '("' in text:
+        text = _REPR.sub(_message, text, count=1)
     if not text.isascii():
         text = _PIECES.sub("?", text)
     error = _Error(folded(text))
@@ -80,6 +83,11 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     for value in in_order:
         error.take_words(value)
     return error.masked() if error.taken else Masked(text)
+
+
+def _message(shown: re.Match[str]) -> str:
+    """The message in an exception's repr."""
+    return shown[2].replace("\\n", "\n").replace(f"\\{shown[1]}", shown[1])
 
 
 def error_without_values(error: str, args: Mapping[str, Any]) -> str:
@@ -112,8 +120,6 @@ def _texts_in(value: Any) -> Iterator[str]:
         part = rest.pop()
         if isinstance(part, str):
             yield part
-            if "\\u" in part:  # JSON in a text
-                yield _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), part)
         elif isinstance(part, Mapping):
             rest += part.values()
             rest += [key for key in map(str, part) if not (key.isascii() and key.isidentifier())]

@@ -47,10 +47,7 @@ def test_a_result_never_reaches_back_into_an_earlier_turn(file: Path) -> None:
 @pytest.mark.parametrize(
     ("noise", "reason"),
     [
-        pytest.param({"text": "Warmup", "isSidechain": True}, "command or notification", id="warm-up"),
-        pytest.param(
-            {"text": "x", "isSidechain": True, "agentId": "a1"}, "message of a sub-agent", id="sub-agent"
-        ),
+        pytest.param({"text": "x", "isSidechain": True}, "message of a sub-agent", id="sub-agent"),
         pytest.param(
             {"text": "Base directory: /x", "isMeta": True}, "message not typed by the user", id="meta"
         ),
@@ -218,25 +215,6 @@ def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path) -> Non
     assert (inner.question, [call.name for call in inner.calls]) == ("look it up", ["Grep"])
     assert (inner.parent_id, inner.session_id) == (outer.id, "s-1")
     assert (first.parent_id, outer.parent_id) == (None, None)
-
-
-def test_tasks_between_the_lines_of_an_older_session_are_requests_inside_their_turn(file: Path) -> None:
-    session = Session().user("q").calls("Task", id="t-9")
-    tasks = [
-        Session(name).user(f"do {name}").calls("Grep").result("no", is_error=name == "b").says("done").lines
-        for name in "ab"
-    ]
-    for task in tasks:
-        for before, line in zip([None, *task], task, strict=False):
-            line |= {"isSidechain": True, "parentUuid": before and before["uuid"], "sessionId": "s-1"}
-    session.lines += [line for both in zip(*tasks, strict=True) for line in both]
-    write_lines(file, session.result("there", id="t-9").says("done").lines)
-    outer, *inner = requests("claude-code", file)
-    assert [call.name for call in outer.calls] == ["Task"]
-    assert [(task.question, task.calls[0].error, task.parent_id, task.session_id) for task in inner] == [
-        ("do a", None, outer.id, "s-1"),
-        ("do b", "no", outer.id, "s-1"),
-    ]
 
 
 def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(tmp_path: Path) -> None:

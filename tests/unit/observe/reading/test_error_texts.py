@@ -109,6 +109,8 @@ def test_what_frameworks_put_before_an_error_is_taken_off(error: str, said: str)
         "Error: no seat in 'Rome'\n Please fix your mistakes.",
         "ToolRetryError: no seat in 'Rome'\n\nFix the errors and try again.",
         "ModelRetry: no seat in 'Rome'",
+        "Error: ValueError(\"no seat in 'Rome'\")\n Please fix your mistakes.",
+        "Error: NoSeat('no seat in \\'Rome\\'')",
         "ToolExecutionError: no seat in 'Rome'",
         "MCP error -32602: no seat in 'Rome'",
         "Error calling tool 'find': no seat in 'Rome'",
