@@ -1,23 +1,31 @@
 """Logs of Inspect (``.json`` and ``.eval``): one request per sample.
 
-Its calls are read from its messages, as those of a chat.
+Its calls are read from its messages, as those of a chat, and its scores become the record's judgment.
 """
 
 import zipfile
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from functools import partial
 from typing import Any, BinaryIO, Final
 
+from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
+from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"
 SUFFIXES: Final = (".json", ".eval")
 _NO_MESSAGES: Final = SkippedTrace("sample without messages")
+# Whether a grade is one of success; ``TRUE`` is true in JSON, too.
+_PASSED: Final = {
+    **dict.fromkeys(("C", "CORRECT", "YES", "TRUE", "1", "1.0"), True),
+    **dict.fromkeys(("I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE", "0", "0.0"), False),
+}
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
@@ -78,8 +86,26 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         model=model or provider or None,
         rounds=chat.rounds or None,
         duration_ms=round(1000 * passed_s, 3) if isinstance(passed_s, int | float) else None,
+        judgment=_judgment(sample.get("scores"), ended),
         scores=scores_in(sample),
     )
+
+
+def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
+    """V if any score is incorrect, P if all are correct; None for partial credit and other scales."""
+    scores = scores.items() if isinstance(scores, dict) else ()
+    given = ((name, score.get("value")) for name, score in scores if isinstance(score, dict))
+    grades = {name: grade if isinstance(grade, str | int | float) else None for name, grade in given}
+    verdicts = {name: _PASSED.get(str(grade).upper()) for name, grade in grades.items()}
+    failed = [name for name, passed in verdicts.items() if passed is False]
+    if not failed and not (verdicts and all(verdicts.values())):
+        return None
+    return {
+        "verdict": "V" if failed else "P",
+        "judged_at": at.isoformat(),
+        "judged_by": stored_text(f"inspect: {', '.join(failed or verdicts)}", 100),
+        "pr_url": None,
+    }
 
 
 def _in_one_form(message: Any) -> Any:

@@ -54,6 +54,7 @@ class TracedRequest:
     session_id: str | None = None
     rounds: int | None = None
     duration_ms: float | None = None
+    judgment: records.RecordedJudgment | None = None
     scores: tuple[Score, ...] = ()
     parent_id: str | None = None
     input_tokens: int | None = None
@@ -134,7 +135,7 @@ def record_of(
     record["tool_sequence_hash"] = records.hash_sequence(
         records.join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
     )
-    judgment = judgment_by(settings.outcome, request.scores)
+    judgment = judgment_by(settings.outcome, request.scores) or request.judgment
     if judgment is not None:
         record["judgment"] = judgment
     _add_ending(record, request, drop)

@@ -1,4 +1,4 @@
-"""Logs of Inspect, in both of their formats: samples and calls."""
+"""Logs of Inspect, in both of their formats: samples, calls, and what a score says."""
 
 import json
 import sys
@@ -78,6 +78,26 @@ def test_errors_of_calls(
 ) -> None:
     [call] = _only(tmp_path, messages=_messages(error=error)).calls
     assert (call.error, call.unknown) == (told, unknown)
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        (["C"], "P"),
+        ([1], "P"),
+        ([True], "P"),
+        (["I"], "V"),
+        ([0], "V"),
+        (["C", "I"], "V"),
+        (["C", "P"], None),
+        ([0.5], None),
+        ([], None),
+    ],
+)
+def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str | None) -> None:
+    scores = {f"scorer{index}": {"value": value} for index, value in enumerate(values)}
+    judgment = _only(tmp_path, scores=scores).judgment
+    assert (judgment and judgment["verdict"]) == verdict
 
 
 def test_both_formats_give_the_same(tmp_path: Path) -> None:
