@@ -128,7 +128,7 @@ _INJECTED: Final = re.compile(
     r"|user_shell_command)>|# AGENTS\.md instructions)"
 )
 # "Chunk ID: 1\nWall time: 2.0 seconds\nProcess exited with code 1\nOutput:\n…", of which the code stays.
-_META: Final = r"(?:(?:Chunk ID|Wall time|Process running|Original token|Total output)\b.*\n)*"
+_META: Final = r"(?:(?:Chunk ID|Wall time|Process running|Original token|Total output)\b.*\n)*+"
 _RAN: Final = re.compile(rf"\A{_META}((?:Exit code|Process exited)\b.*\n)?{_META}(?:Output|Final output):\n?")
 _LONG_ID: Final = 20  # characters of a call's id that an API made up; a shorter one may repeat
 
@@ -293,7 +293,7 @@ def _adk(documents: Objects) -> Parts:
 
 
 _STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]{8,15}(?:Z|[+-]\d\d:?\d\d)?")
-_TAG: Final = re.compile(r"\[([^\]]+)\]")
+_TAG: Final = re.compile(r"\[([^\[\]]{1,100})\]")
 
 
 def _mcp_lines(opened: Iterable[bytes]) -> Iterator[Any]:

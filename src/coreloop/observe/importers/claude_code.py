@@ -46,10 +46,7 @@ AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
 _WARM_UP: Final = "Warmup"
 _COMMAND: Final = SkippedTrace("command or notification")
-_COMMAND_LINE: Final = re.compile(
-    r"<command-name>([^<]{1,200})</command-name>(?:.*?<command-args>([^<]{1,2000})</command-args>)?",
-    re.DOTALL,
-)
+_COMMAND_LINE: Final = re.compile(r"<command-(?:name|args)>([^<]{1,2000})</command-(?:name|args)>")
 _NO_QUESTION: Final = SkippedTrace("answer without a question")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
 
@@ -175,8 +172,7 @@ def _start_turn(line: dict[str, Any], typed: str, *, untyped: SkippedTrace | Non
     session_id, uuid = values.text(line.get("sessionId")), values.text(line.get("uuid"))
     started = values.read_time(line.get("timestamp"))
     ids = (uuid,) if uuid else (session_id or "", values.text(line.get("timestamp")) or "", typed)
-    command = _COMMAND_LINE.search(typed) if untyped else None
-    question = " ".join(filter(None, command.groups())) if command else "" if untyped else typed
+    question = " ".join(_COMMAND_LINE.findall(typed)) if untyped else typed
     return _Turn(ids, question, session_id, started, started, untyped=untyped)
 
 

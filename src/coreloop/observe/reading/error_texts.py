@@ -34,7 +34,7 @@ _WRAPPER: Final = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _ADVICE: Final = re.compile(
-    r"\s+(?:please )?fix (?:your mistakes|the errors?)(?: and try again)?\.?\s*\Z", re.IGNORECASE
+    r"(?<!\s)\s++(?:please )?fix (?:your mistakes|the errors?)(?: and try again)?\.?\s*\Z", re.IGNORECASE
 )
 _MAX_WRAPPERS: Final = 5
 # Matches "#12", "v1.2", "1,234,567" and "1 234 567".

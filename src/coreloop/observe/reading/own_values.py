@@ -26,7 +26,7 @@ _FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an er
 # Private characters: the first word that is taken out of a text becomes the first of them, and so on.
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
 # Matches "ValueError('no room is free')", not "KeyError('room')", whose text is no message.
-_REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(.*?\s.*?)\1,?\)(?=\s|\Z)", re.DOTALL)
+_REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?=\s|\Z)", re.DOTALL)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
 # A word of an argument's value in a `template`: the argument, and the word's hash.
