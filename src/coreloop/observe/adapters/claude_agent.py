@@ -8,7 +8,7 @@ A record is a turn, which ends with the SDK's result message; a sub-agent has a 
 
 import os
 import re
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
@@ -18,6 +18,10 @@ from coreloop.observe.importers.trace_values import anthropic_tokens
 
 _TAG: Final = re.compile(r"</?tool_use_error>")
 _UNKNOWN: Final = "No such tool available"
+# The required parameter `seats` is missing · The parameter `hours` type is expected as `number` …
+_OWN: Final = re.compile(r"(?:required |unexpected )?parameter `([^`\n]{1,64})`[^\n]{0,120}")
+_INVALID: Final = re.compile(r"InputValidationError|Input validation error|MCP error -32602", re.IGNORECASE)
+_REQUIRED: Final = re.compile(r"'(\w{1,64})' is a required property")
 
 
 def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -127,7 +131,8 @@ class Turns:
             if agent is not None:
                 agent.end(answer=said(block.content))
             if block.is_error:
-                request.answered(block.tool_use_id, error=failure(said(block.content)))
+                args = request.args_of(block.tool_use_id)
+                request.answered(block.tool_use_id, error=failure(said(block.content), args))
             else:
                 request.answered(block.tool_use_id, block.content)
 
@@ -148,7 +153,17 @@ class Turns:
         turn.end(answer=answer, error=error)
 
 
-def failure(told: str) -> str:
-    """Say why a call failed."""
+def failure(told: str, args: Mapping[str, Any]) -> str:
+    """Say why a call failed: a rejection names the argument and what the schema wants, never the value."""
     text = _TAG.sub("", told).strip()
-    return UNKNOWN_TOOL if _UNKNOWN in text else rejection_in(text) or text or "failed"
+    if _UNKNOWN in text:
+        return UNKNOWN_TOOL
+    if _INVALID.search(text) is None:
+        return rejection_in(text) or text or "failed"
+    reasons = [match[0] for match in _OWN.finditer(text)]
+    reasons += [f"{match[1]}: required" for match in _REQUIRED.finditer(text)]
+    if not reasons:  # jsonschema begins with the value: 'four' is not of type 'integer'
+        reason = text.partition("rror: ")[2].partition("\n")[0]  # below, the model may be told the schema
+        named = [(name, repr(value)) for name, value in args.items() if reason.startswith(repr(value))]
+        reasons = [f"{name}:{reason[len(value) :]}" for name, value in named]
+    return rejection_in(text) or f"invalid_argument: {'; '.join(reasons) or 'rejected before the tool ran'}"

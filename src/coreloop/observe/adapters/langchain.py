@@ -15,7 +15,6 @@ from coreloop.observe.adapters.plain_values import (
     UNKNOWN_TOOL,
     bad_json,
     field_of,
-    rejected,
     rejection_of,
     said,
     sent_tools,
@@ -204,7 +203,7 @@ def _error(request: AdaptedRequest, call_id: str, text: str) -> str:
     if text.startswith(f"Error: {call.name} is not a valid tool"):
         return UNKNOWN_TOOL
     if "validation error" in text.lower():  # the tool turned it into a text
-        return rejected(call.args, text)
+        return request.rejection(call_id, call.args)
     return text or "failed"
 
 

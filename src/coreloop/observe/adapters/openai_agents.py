@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejected, rejection_of, said
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejection_of, said
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
@@ -133,8 +133,14 @@ class _Run:
             why = UNKNOWN_TOOL
         elif args.kind == "tool_exception":
             given = getattr(args.run_context, "tool_arguments", None)
-            why = _rejection(given, args.error) or args.error or why
+            why = self.rejection(call_id, given, args.error) or args.error or why
         self.request.answered(call_id, error=why)
+
+    def rejection(self, call_id: str, args: Any, error: BaseException | None) -> str | None:
+        """Why the SDK rejected the arguments, or None if it did not."""
+        if not str(error).startswith(_REJECTED):
+            return None
+        return rejection_of(error) or self.request.rejection(call_id, args)
 
     @never_raises
     def end(self, result: Any = None, error: BaseException | None = None) -> None:
@@ -159,7 +165,7 @@ class _Run:
             if f"Tool {call.name} not found" in str(error):
                 self.request.answered(call_id, error=UNKNOWN_TOOL)
             elif self.request.is_running(call_id):
-                why = _rejection(call.args, error)
+                why = self.rejection(str(call_id), call.args, error)
                 self.request.answered(call_id, error=why or _cause(error))
 
 
@@ -209,7 +215,7 @@ def finished(run: _Run, context: Any, agent: Any, tool: Any, result: Any) -> Non
         return
     detail = str((span.error.get("data") or {}).get("error") or "")
     args = getattr(context, "tool_arguments", None)
-    why = rejected(args, detail) if detail.startswith(_REJECTED) else None
+    why = run.request.rejection(call_id, args) if detail.startswith(_REJECTED) else None
     run.request.answered(call_id, error=why or said(result))
 
 
@@ -239,12 +245,6 @@ def _sent(tool: Any) -> SentTool:
 
 def _error_of(task: Any) -> BaseException | None:
     return asyncio.CancelledError() if task.cancelled() else task.exception()
-
-
-def _rejection(args: Any, error: BaseException | None) -> str | None:
-    """Why the SDK rejected the arguments, or None if it did not."""
-    is_rejected = str(error).startswith(_REJECTED)
-    return rejection_of(error) or rejected(args, str(error)) if is_rejected else None
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -1,7 +1,11 @@
-"""What a framework reports, as plain values: arguments by name, results as the model got them, rejections."""
+"""What a framework reports, as plain values: arguments by name, results as the model got them, rejections.
+
+Some frameworks say only that arguments were rejected; then the tool's JSON Schema says which.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import ge, gt, le, lt
 from typing import Any, Final
 
 import orjson
@@ -9,6 +13,7 @@ import orjson
 from coreloop.base.record_lines import MAX_CHARS, text_of
 from coreloop.observe.argument_sources import is_name
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.importers.trace_values import arguments
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 # pydantic-core's kinds of errors whose message is made of the schema alone; the others may repeat the value.
@@ -117,11 +122,6 @@ _DETAIL: Final = re.compile(
 )
 
 
-def rejected(args: object, detail: str = "") -> str:
-    """Return the `rejection` of arguments that were certainly rejected, with what a text says of them."""
-    return bad_json(args) or rejection_in(detail) or rejection(())
-
-
 def bad_json(args: object) -> str | None:
     """Return the `rejection` of arguments that are not a JSON object, or None."""
     if not isinstance(args, str | bytes) or not args:
@@ -141,3 +141,56 @@ def _part(part: object) -> str:
 def _reason(error: Mapping[str, Any]) -> str:
     kind = text_of(error.get("type") or "rejected")
     return text_of(error.get("msg") or kind) if _SCHEMA_ONLY.fullmatch(kind) else kind
+
+
+_JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+
+
+_BOUNDS: Final = {"minimum": ge, "maximum": le, "exclusiveMinimum": gt, "exclusiveMaximum": lt}
+_NUMBERS: Final = (int, float)
+
+
+def schema_rejection(schema: object, args: object) -> str:
+    """Return the `rejection` of arguments: what their schema says of each at the top level, never a value."""
+    return rejection(_violations(schema if isinstance(schema, dict) else {}, arguments(args)))
+
+
+def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    known, required = schema.get("properties"), schema.get("required")
+    known = known if isinstance(known, dict) else {}
+    for name in required if isinstance(required, list) else []:
+        if isinstance(name, str) and name not in args:
+            yield {"loc": (name,), "type": "missing", "msg": "Field required"}
+    for name, value in args.items():
+        if name in known and not _fits(value, known[name]):
+            yield {"loc": (name,), "type": "json_type", "msg": f"Input should be of {_wanted(known[name])}"}
+        elif name not in known and schema.get("additionalProperties") is False:
+            yield {"loc": (name,), "type": "extra_forbidden", "msg": "Extra inputs are not permitted"}
+
+
+def _fits(value: Any, schema: object) -> bool:
+    """Whether type, choices and bounds of one argument admit a value; the rest of its schema is not read."""
+    if not isinstance(schema, dict) or not isinstance(schema.get("type"), str):
+        return True
+    kind, listed = schema["type"], schema.get("enum")
+    if kind in ("integer", "number") and isinstance(value, str):  # servers convert it
+        return value.strip().removeprefix("-").replace(".", "", kind == "number").isdecimal()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    bounds = [(schema[name], holds) for name, holds in _BOUNDS.items() if type(schema.get(name)) in _NUMBERS]
+    if type(value) in _NUMBERS and not all(holds(value, bound) for bound, holds in bounds):
+        return False
+    is_listed = value in listed if isinstance(listed, list) else True
+    return is_listed and isinstance(value, _JSON_TYPES.get(kind, object))
+
+
+def _wanted(schema: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum", *_BOUNDS) if name in schema)

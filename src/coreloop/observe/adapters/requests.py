@@ -12,7 +12,7 @@ from typing import Any, Final
 from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
 from coreloop.observe import drops
-from coreloop.observe.adapters.plain_values import plain_result
+from coreloop.observe.adapters.plain_values import bad_json, plain_result, schema_rejection
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
@@ -72,6 +72,12 @@ class AdaptedRequest(AuditCollector):
         """Return the arguments of an open call."""
         call = self.open_calls.get(call_id)
         return {} if call is None else call.args
+
+    def rejection(self, call_id: Hashable, args: object) -> str:
+        """Say why a tool rejected the arguments of an open call, by the schema that the model was sent."""
+        call = self.open_calls.get(call_id)
+        tool = None if call is None else self.tools.get(call.name)
+        return bad_json(args) or schema_rejection(None if tool is None else tool.schema, args)
 
     def observe_tool_call(self, *args: Any, **kwargs: Any) -> None:
         """Ignore the call: the adapter reports what the model asked for, this call included."""

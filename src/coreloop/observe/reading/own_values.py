@@ -25,8 +25,9 @@ _FULL_NAME: Final = re.compile(
 _FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an error has at most 1,000 words
 # Private characters: the first word that is taken out of a text becomes the first of them, and so on.
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
+_ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 # Matches "ValueError('no room is free')", not "KeyError('room')", whose text is no message.
-_REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?=\s|\Z)", re.DOTALL)
+_REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?!\S)", re.DOTALL)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
 # A word of an argument's value in a `template`: the argument, and the word's hash.
@@ -120,6 +121,8 @@ def _texts_in(value: Any) -> Iterator[str]:
         part = rest.pop()
         if isinstance(part, str):
             yield part
+            if "\\u" in part:  # JSON in a text
+                yield _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), part)
         elif isinstance(part, Mapping):
             rest += part.values()
             rest += [key for key in map(str, part) if not (key.isascii() and key.isidentifier())]

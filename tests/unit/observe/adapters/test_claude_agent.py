@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.observe.adapters.claude_agent import record_client, record_messages
+from coreloop.observe.adapters.claude_agent import failure, record_client, record_messages
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL
 
 
@@ -154,3 +154,35 @@ def test_messages_of_query_are_recorded_and_passed_on(tmp_path: Path) -> None:
     assert asyncio.run(drive()) == messages
     (day,) = (tmp_path / "audit" / "ai-ask").glob("*.jsonl")
     assert json.loads(day.read_text())["question"] == "why?"
+
+
+BASH = """<tool_use_error>InputValidationError: Bash failed due to the following issues:
+The required parameter `command` is missing
+An unexpected parameter `cmd` was provided</tool_use_error>"""
+BOTH = "required parameter `command` is missing; unexpected parameter `cmd` was provided"
+CHECKED = "Input validation error: "
+
+
+@pytest.mark.parametrize(
+    ("told", "args", "reason"),
+    [
+        (f"{CHECKED}'seats' is a required property", {}, "seats: required"),
+        (f"{CHECKED}'Zq7 four' is not of type 'integer'", {"n": "Zq7 four"}, "n: is not of type 'integer'"),
+        (
+            f"{CHECKED}4000 is greater than the maximum of 20",
+            {"n": 4000},
+            "n: is greater than the maximum of 20",
+        ),
+        (
+            f"{CHECKED}'four' is not of type 'integer'\n\nThis tool's input schema was not in your prompt",
+            {"n": "four"},
+            "n: is not of type 'integer'",
+        ),
+        (BASH, {"cmd": "ls"}, BOTH),
+        (f"{CHECKED}something else", {"a": "secret"}, "rejected before the tool ran"),
+    ],
+)
+def test_rejection_names_the_argument_and_never_its_value(
+    told: str, args: dict[str, Any], reason: str
+) -> None:
+    assert failure(told, args) == f"invalid_argument: {reason}"

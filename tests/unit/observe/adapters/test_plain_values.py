@@ -3,29 +3,51 @@
 from coreloop.base.error_classes import error_class
 from coreloop.observe.adapters.plain_values import (
     plain_result,
-    rejected,
     rejection,
     rejection_in,
+    schema_rejection,
 )
 from rows import each_row
 
+SCHEMA = {
+    "type": "object",
+    "required": ["city", "seats"],
+    "additionalProperties": False,
+    "properties": {
+        "city": {"type": "string"},
+        "seats": {"type": "integer", "minimum": 1, "maximum": 20},
+        "kind": {"type": "string", "enum": ["desk", "room"]},
+    },
+}
+
 
 @each_row(
-    ("args", "detail", "said"),
+    ("args", "said"),
     [
-        ('{"city": ', "", "arguments: not JSON"),
-        ({"seats": "private"}, "Invalid JSON input for tool find: private", "rejected before the tool ran"),
+        ({"city": "Oslo"}, "seats: Field required"),
         (
-            {},
-            "1 validation error for find\nseats\n  Field required [type=missing, input_value={}]",
-            "seats: Field required",
+            {"city": "Oslo", "seats": "private"},
+            "seats: Input should be of type integer, minimum 1, maximum 20",
         ),
+        ({"city": "Oslo", "seats": 99}, "seats: Input should be of type integer, minimum 1, maximum 20"),
+        (
+            {"city": "Oslo", "seats": 1, "kind": "private"},
+            "kind: Input should be of type string, enum ['desk', 'room']",
+        ),
+        ({"city": "Oslo", "seats": 1, "colour": "private"}, "colour: Extra inputs are not permitted"),
+        ({"city": "Oslo", "seats": "4"}, "rejected before the tool ran"),  # servers convert it
+        ('{"city": "Oslo"}', "seats: Field required"),
     ],
 )
-def test_rejected_argument_is_named_without_its_value(args: object, detail: str, said: str) -> None:
-    error = rejected(args, detail)
+def test_rejected_argument_is_named_by_the_schema(args: object, said: str) -> None:
+    error = schema_rejection(SCHEMA, args)
     assert error == f"invalid_argument: {said}"
     assert error_class(error) == "invalid_argument"
+
+
+@each_row("schema", [None, [], {"properties": []}, {"required": "x"}, {"properties": {"city": True}}])
+def test_schema_that_cannot_be_read_still_says_that_the_arguments_were_rejected(schema: object) -> None:
+    assert schema_rejection(schema, {"city": 1}) == "invalid_argument: rejected before the tool ran"
 
 
 def test_message_that_may_repeat_the_value_is_left_out() -> None:
@@ -65,3 +87,21 @@ def test_rejection_is_read_from_a_text_without_its_values() -> None:
 )
 def test_result_is_kept_as_plain_values_if_it_is_small(result: object, kept: object, size: int) -> None:
     assert plain_result(result) == (kept, size)
+
+
+@each_row(
+    ("schema", "value"),
+    [
+        ({"type": "integer", "minimum": "0"}, 3),
+        ({"type": "integer"}, 5.0),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, None),
+    ],
+)
+def test_value_that_a_schema_of_another_draft_accepts_is_not_named(schema: object, value: object) -> None:
+    said = schema_rejection({"properties": {"seats": schema}}, {"seats": value})
+    assert said == "invalid_argument: rejected before the tool ran"
+
+
+def test_number_that_is_not_listed_is_named() -> None:
+    schema = {"properties": {"seats": {"type": "integer", "enum": [1, 2]}}}
+    assert "seats" in schema_rejection(schema, {"seats": 3})
