@@ -3,16 +3,40 @@
 As in the collector, errors of auditing never reach the tool's caller.
 """
 
+import inspect
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 from coreloop.observe import drops
 from coreloop.observe.collector import current
 
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
+# Of parameters that the model does not see: Python or a framework, which is not imported, injects them.
+PARAMETER_NAMES: Final = frozenset({"self", "cls"})
+TYPE_NAMES: Final = frozenset(
+    {
+        "AsyncCallbackManagerForToolRun",  # LangChain
+        "CallbackManagerForToolRun",  # LangChain
+        "Context",  # FastMCP and the MCP SDK
+        "Depends",  # FastMCP and FastAPI, as a default value or in Annotated
+        "InjectedState",  # LangGraph
+        "InjectedStore",  # LangGraph
+        "InjectedToolArg",  # LangChain
+        "InjectedToolCallId",  # LangChain
+        "RunContext",  # Pydantic AI
+        "RunContextWrapper",  # OpenAI Agents SDK
+        "RunnableConfig",  # LangChain
+        "ToolContext",  # Google ADK, OpenAI Agents SDK
+        "ToolRuntime",  # LangChain
+    }
+)
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+# Values, and a text that is no type.
+_PROSE: Final = re.compile(r"""Literal\[[^]]*+\]?|(["'])(?![\w.[\]|]+\1).*?\1""")
 
 
 @overload
@@ -34,7 +58,7 @@ def observed_tool(
     ----------
     tool : callable
         The function; positional arguments are recorded under their parameters' names.
-        ``self``, ``cls`` and parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. A
+        ``self``, ``cls`` and parameters that a framework injects (`TYPE_NAMES`) are not recorded. A
         static or class method stays one. Must be the innermost decorator: a framework's decorator or a
         property below it keeps a function that is not recorded.
     name : str, optional
@@ -66,8 +90,6 @@ class _Observed:
     """A tool whose calls are recorded."""
 
     def __init__(self, tool: Callable[..., Any], name: str) -> None:
-        from coreloop.observe.injected import tool_parameters
-
         self.name = name
         self.positional, self.injected = tool_parameters(tool)
 
@@ -104,8 +126,6 @@ class _Observed:
 
 
 def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
-    import inspect
-
     if isinstance(tool, staticmethod | classmethod):
         return type(tool)(_observed(tool.__func__, name))
     if not callable(tool):  # what a framework's decorator made of the function, which it keeps
@@ -127,3 +147,29 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
         return results[0]
 
     return wraps(tool)(call_async if inspect.iscoroutinefunction(tool) else call)
+
+
+def tool_parameters(tool: Callable[..., Any]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Read the names of a tool's positional parameters, and of those that are no arguments of the model.
+
+    Values taken by ``*args`` have no name, and are not recorded. For builtins without a signature, positional
+    names are unknown.
+    """
+    try:
+        parameters = inspect.signature(tool).parameters.values()
+    except (TypeError, ValueError):
+        return (), PARAMETER_NAMES
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    injected = {parameter.name for parameter in parameters if _is_injected(parameter)}
+    positional = tuple(parameter.name for parameter in parameters if parameter.kind in kinds)
+    return positional, PARAMETER_NAMES | injected
+
+
+def _is_injected(parameter: inspect.Parameter) -> bool:
+    kind = parameter.annotation
+    try:
+        text = kind if isinstance(kind, str) else inspect.formatannotation(getattr(kind, "__value__", kind))
+        names = {type(parameter.default).__name__.lstrip("_"), *_NAME.findall(_PROSE.sub("", text))}
+    except Exception:  # an annotation can be any object, and the definition of the tool must not fail
+        return False
+    return not names.isdisjoint(TYPE_NAMES)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union
 
 import pytest
 
-from coreloop.observe.injected import tool_parameters
+from coreloop.observe.decorator import tool_parameters
 
 T = TypeVar("T")
 
