@@ -31,7 +31,6 @@ from coreloop.learn.mine.window import (
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.learn.propose import refine
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS
-from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
@@ -113,13 +112,12 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
         No file has a request of a known format.
     """
     files = find_trace_files(paths, all_suffixes(), now_s=now.timestamp())
-    readers = {name: importer.read for name, importer in importers().items()}
-    recognised = recognise(files, readers)
+    recognised = recognise(files)
     if not recognised.by_importer:
         raise UsageError(first_reason(recognised.unread))
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
-        parts = read_all(recognised, readers, watching)
+        parts = read_all(recognised, watching)
         report = replace(land(parts, workspace.records_dir, workspace.settings, root), n_files=len(files))
         formats = {
             name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()

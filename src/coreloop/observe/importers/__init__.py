@@ -3,16 +3,10 @@
 The formats are imported on first use: a server that records spans needs only the shared modules.
 """
 
-from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from coreloop.observe.importers.files import TraceFile, UnusableFile
-    from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
-
-Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
 _FORMATS: Final = ("claude_code", "inspect_log", "span_formats", "openai_chat", "agent_files")
 
 

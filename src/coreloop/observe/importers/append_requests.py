@@ -101,11 +101,10 @@ def run_import(
         A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
         lines that were already appended are complete.
     """
-    readers = {name: importer.read for name, importer in importers().items()}
     suffixes = all_suffixes() if source is None else importers()[source].SUFFIXES
     files = find_trace_files(paths, suffixes, now_s=now_s)
-    sorted_files = recognise(files, readers) if source is None else Recognised({source: files})
-    parts = read_all(sorted_files, readers, watching)
+    sorted_files = recognise(files) if source is None else Recognised({source: files})
+    parts = read_all(sorted_files, watching)
     report = land(parts, out or workspace.records_dir, workspace.settings, workspace.root)
     return replace(report, n_files=len(files))
 

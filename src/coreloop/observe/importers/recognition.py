@@ -3,14 +3,14 @@
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from coreloop.observe.importers import Read, importers
+from coreloop.observe.importers import importers
 from coreloop.observe.importers.agent_files import FORMATS as AGENT_FORMATS
 from coreloop.observe.importers.agent_files import has
 from coreloop.observe.importers.claude_code import NAME as CLAUDE_CODE
@@ -22,8 +22,6 @@ from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrac
 
 # Takes the files to read and returns them, showing how many were.
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
-MAY_LACK_TIMES: Final = (CHAT, *(agent.NAME for agent in AGENT_FORMATS))
-"""Importers of requests that may have no time; their ``read`` takes one for those."""
 _HEAD_BYTES: Final = 1 << 18
 _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
 _SESSION: Final = "sessionId uuid message.role"  # of Claude Code
@@ -52,12 +50,12 @@ class Recognised:
     unread: list[UnusableFile] = field(default_factory=list)
 
 
-def recognise(files: Sequence[TraceFile], readers: Mapping[str, Read]) -> Recognised:
-    """Sort files by their format; ``readers`` are those of all importers."""
+def recognise(files: Sequence[TraceFile]) -> Recognised:
+    """Sort files by their format."""
     result = Recognised()
     for file in files:
         try:
-            found = _format_of(file, readers)
+            found = _format_of(file)
         except UNREADABLE as error:  # or not compressed as its name says
             found = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         if isinstance(found, str):
@@ -69,13 +67,13 @@ def recognise(files: Sequence[TraceFile], readers: Mapping[str, Read]) -> Recogn
 
 
 def read_all(
-    recognised: Recognised, readers: Mapping[str, Read], watching: Watching
+    recognised: Recognised, watching: Watching
 ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read sorted files, each with its own reader."""
     yield from recognised.unread
     for name, files in recognised.by_importer.items():
         with watching(files) as watched:
-            yield from readers[name](watched)
+            yield from importers()[name].read(watched)
 
 
 def all_suffixes() -> tuple[str, ...]:
@@ -83,7 +81,7 @@ def all_suffixes() -> tuple[str, ...]:
     return tuple(sorted({suffix for importer in importers().values() for suffix in importer.SUFFIXES}))
 
 
-def _format_of(file: TraceFile, readers: Mapping[str, Read]) -> tuple[str, str] | str:
+def _format_of(file: TraceFile) -> tuple[str, str] | str:
     """The names of the importer and the format, or why the file is not read."""
     head = _head(file)
     if not head.strip():
@@ -97,10 +95,12 @@ def _format_of(file: TraceFile, readers: Mapping[str, Read]) -> tuple[str, str] 
             return agent.NAME, agent.NAME
     sample = file if head.startswith(b"PK") else replace(file, head=head)
     known = None
-    for name in (*(name for name in readers if name not in MAY_LACK_TIMES), CHAT):
+    for name, importer in importers().items():
+        if importer in AGENT_FORMATS:
+            continue
         if name == CHAT and (unread := _unread(objects, head)):
             return f"is {unread}"
-        for part in islice(readers[name]([sample]), _MAX_PARTS):
+        for part in islice(importer.read([sample]), _MAX_PARTS):
             if isinstance(part, TracedRequest):
                 return name, part.source
             if isinstance(part, UnusableFile) and part.reason.startswith("cannot be read"):

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from agent_traces import ARGS, REQUESTS, WRITERS, codex
-from coreloop.observe.importers import importers
 from coreloop.observe.importers.agent_files import FORMATS
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.recognition import Recognised, recognise
@@ -14,8 +13,7 @@ from foreign_traces import recorded, requests, skips, write_lines
 
 
 def sorted_by_format(*paths: Path) -> Recognised:
-    readers = {name: importer.read for name, importer in importers().items()}
-    return recognise(find_trace_files(paths, (), now_s=0), readers)
+    return recognise(find_trace_files(paths, (), now_s=0))
 
 
 @pytest.mark.parametrize("source", [agent.NAME for agent in FORMATS])
