@@ -34,7 +34,9 @@ _DENIED: Final = ("execution-denied", "output-denied")  # AI SDK
 _TEXTS: Final = ("text", "input_text", "output_text")  # types of a message's parts
 _MAX_WRAPPINGS: Final = 4
 _STATUS_WORDS: Final = {"failed", "fail", "failure", "denied", "invalid", "rejected", "not_found"}
-_NO_ERRORS: Final = {"", "none", "null", "no", "false", "0", "n/a", "-", "ok", "no error", "success"}
+NO_ERRORS: Final = {"", "none", "null", "nil", "no", "false", "0", "n/a", "-", "ok", "no error", "없음"}
+# Matches "Process exited with code 0", whatever the output says.
+_SUCCEEDED: Final = re.compile(r"(?:exit(?:ed with)?|return)[ _-]?code\W{0,10}0\b", re.IGNORECASE)
 _BAD_CODE: Final = re.compile(
     "error|exception|not_?found|invalid|denied|fail|forbid|unauth|exceed|missing|expired"
 )
@@ -135,6 +137,8 @@ def judge(result: object, error: object, rule: FailedResults) -> Verdict | None:
 def of_text(text: str, kinds: Iterable[str] = _KINDS) -> Verdict | None:
     """Say why the call of a text did not work, by rows of some kinds."""
     seen = text[:MAX_CHARS].lstrip(_MARKUP)
+    if _SUCCEEDED.search(seen[:_SIGN_HEAD]) or _SUCCEEDED.search(text[-_TAIL:]):
+        return None
     if label := _LABEL.match(seen):
         seen = seen[label.end() :].lstrip(_MARKUP)
     if len(seen) > _HEAD + _TAIL:
@@ -233,7 +237,7 @@ def _has_error(fields: Mapping[str, Any], names: set[str], data: set[str]) -> bo
     value = None if name is None else fields[name]
     if name == "errors" or type(value) is list:
         return type(value) in (list, dict) and not data
-    if type(value) is str and value.strip().lower() not in _NO_ERRORS:
+    if type(value) is str and value.strip().lower() not in NO_ERRORS:
         is_empty = any(_is_empty(fields[other]) for other in _fields("data") if other in fields)
         return len(data) <= (2 if is_empty or next(iter(fields)) == name else 1)
     return (type(value) is dict and len(data) <= 1) or (name == "error" and type(value) is int and not data)
@@ -244,12 +248,13 @@ def _of_message(fields: dict[str, Any], names: set[str]) -> Verdict | None:
     codes = [_number(fields.get(name)) or 0 for name in _fields("codes")]
     if any(400 <= code < 600 or -33_000 < code < 0 for code in codes):
         return _explained(fields)
-    if "detail" in names and names <= {"detail", "code", "type"}:
-        return _explained(fields, READS_FAILED if type(fields["detail"]) is str else None)
+    detail = fields.get("detail")
+    if type(detail) in (str, list) and detail and names <= {"detail", "type"}:
+        return _explained(fields, READS_FAILED if type(detail) is str else None)
     told = [fields[name] for name in _fields("messages") if type(fields.get(name)) is str]
     words = [_word(fields.get(name)) for name in _fields("codes", "error codes")]
     is_error = any(
-        _word(fields[name]).strip("0") not in _NO_ERRORS for name in names & _fields("error codes").keys()
+        _word(fields[name]).strip("0") not in NO_ERRORS for name in names & _fields("error codes").keys()
     )
     if told and (
         is_error or any(map(_BAD_CODE.search, words)) or _word(fields.get("status")) in _STATUS_WORDS

@@ -53,4 +53,4 @@ def score_of(item: Mapping[str, Any]) -> Score | None:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
 from coreloop.observe.reading.parts import join_parts
-from coreloop.observe.record_parts import error_without_values, keep_conversation, kept_call
+from coreloop.observe.record_parts import TracedCall, error_without_values, keep_conversation, kept_call
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ def land(
             with file_errors(unwritten, folder):
                 log.journal.append(lines, record["ts"][:10], int(time.monotonic()))
                 if log.contexts is not None:
-                    keep_conversation(log.contexts.append, record, _conversation(part))
+                    keep_conversation(log.contexts.append, record, map(_kept, part.calls))
             _count_unseen(report, lines)
             report.added += 1
             report.formats.setdefault(part.source, Counter()).update(requests=1, calls=len(part.calls))
@@ -192,8 +192,7 @@ def _count_unseen(report: ImportReport, lines: bytes) -> None:
     """Count what a record does not say as those count it who read its lines later."""
     [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)))
     read = decode_line(line)
-    if not isinstance(read, RecordLine):
-        return
+    assert isinstance(read, RecordLine)  # it was written just now
     report.unseen.n_requests += 1
     report.unseen.omitted += read.fields.tool_calls_omitted or 0
     report.unseen.undated += bool(read.fields.undated)
@@ -204,9 +203,17 @@ def _count_unseen(report: ImportReport, lines: bytes) -> None:
     report.unseen.calls.update(unknown)
 
 
-def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:
-    for call in request.calls:
-        yield kept_call(call.name, to_plain(call.args), call.result, call.error, user_texts=call.user_texts)
+def _kept(call: TracedCall) -> dict[str, Any]:
+    return kept_call(call.name, to_plain(call.args), call.result, call.error, user_texts=call.user_texts)
+
+
+def _known_ids(folder: Path) -> set[str | None]:
+    """Ids of the imported requests in the day files."""
+    with file_errors("cannot be read ({strerror})", folder):
+        files = filter(Path.is_file, folder.glob("*.jsonl"))  # a pipe would block forever
+        imported = (raw for path in files for _, raw in raw_lines(path) if ID_PREFIX.encode() in raw)
+        lines = (line for line in map(decode_line, imported) if isinstance(line, RecordLine))
+        return {line.fields.request_id for line in lines}
 
 
 def _count(report: ImportReport, request: TracedRequest) -> None:
@@ -217,15 +224,6 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
     if not request.undated:
         report.first_day = min(day, report.first_day or day)
         report.last_day = max(day, report.last_day or day)
-
-
-def _known_ids(folder: Path) -> set[str | None]:
-    """Ids of the imported requests in the day files."""
-    with file_errors("cannot be read ({strerror})", folder):
-        files = filter(Path.is_file, folder.glob("*.jsonl"))  # a pipe would block forever
-        imported = (raw for path in files for _, raw in raw_lines(path) if ID_PREFIX.encode() in raw)
-        lines = (line for line in map(decode_line, imported) if isinstance(line, RecordLine))
-        return {line.fields.request_id for line in lines}
 
 
 def _sources_of(request: TracedRequest, sessions: SessionSources) -> Sources:

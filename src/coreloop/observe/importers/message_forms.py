@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from coreloop.base.records import NO_RESULT, REFUSED
+from coreloop.observe.failure_texts import NO_ERRORS
 from coreloop.observe.importers import trace_values as values
 
 CHAT: Final = "openai-chat"
@@ -196,7 +197,8 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
     yield CALL, {"id": _id(block, "id"), "name": name, "arguments": values.first(inner, *_ARGS)}
     if block.get("type") == "invalid_tool_call":
         block = {**block, "error": block.get("error") or "arguments are not JSON"}
-    is_hosted = "call_id" not in block and block.get("status") in ("completed", "failed")
+    is_over = block.get("status") in ("completed", "failed")
+    is_hosted = is_over and kind != "tool_call" and "call_id" not in block
     is_settled = is_hosted or block.get("output") is not None or bool(block.get("error"))
     if block["state"] in _SETTLED if isinstance(block.get("state"), str) else is_settled:
         yield RESULT, _result(block, kind)
@@ -248,7 +250,8 @@ def _result(result: _Dict, kind: str = "") -> _Dict:
     unknown = REFUSED if any(map(_DENIED.fullmatch, states)) else unknown
     if any(map(_FAILED.fullmatch, states)) or True in map(block.get, _FLAGS):
         error = error or True
-    is_flagged = error not in (None, False, "") and unknown is None
+    is_said = any(error.values()) if isinstance(error, dict) else error
+    is_flagged = bool(is_said) and str(error).lower() not in NO_ERRORS and unknown is None
     return {
         "id": _id(block, *(["id"] if kind else [])),
         "name": values.text(values.first(block, *_NAMES)),

@@ -278,7 +278,8 @@ def parts_of(
         yield _UNSEEN_CALLS
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
-    id = values.text(values.first(chat, "request_id", "id"))
+    given = values.first(chat, "request_id", "id")
+    id = str(given) if type(given) is int else values.text(given)
     digest = sha256(forms.plain_json(messages)).hexdigest()
     yield TracedRequest(
         source=source or next((form for form in known if form != NAME), NAME),

@@ -24,9 +24,6 @@ from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrac
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
 _HEAD_BYTES: Final = 1 << 18
 _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
-_SESSION: Final = "sessionId uuid message.role"  # of Claude Code
-# Parts of a beginning that are read in search of a request.
-_MAX_PARTS: Final = 20_000
 # Formats that are not read: the paths that an object has (`has`) or how a file begins, and what to do.
 _UNREAD: Final = Path(__file__).with_name("unread_formats.tsv")
 
@@ -87,7 +84,7 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
     if not head.strip():
         return "is empty"
     objects = list(_objects(read_documents(io.BytesIO(head))))
-    if any(has(item, _SESSION) for item in objects):  # before the others: there are thousands of them
+    if any(has(item, "sessionId uuid message.role") for item in objects):  # as most files
         return CLAUDE_CODE, CLAUDE_CODE
     for agent in AGENT_FORMATS:
         own = objects if agent.documents is read_documents else _objects(agent.documents(io.BytesIO(head)))
@@ -100,7 +97,7 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
             continue
         if name == CHAT and (unread := _unread(objects, head)):
             return f"is {unread}"
-        for part in islice(importer.read([sample]), _MAX_PARTS):
+        for part in importer.read([sample]):
             if isinstance(part, TracedRequest):
                 return name, part.source
             if isinstance(part, UnusableFile) and part.reason.startswith("cannot be read"):

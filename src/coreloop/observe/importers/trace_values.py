@@ -49,9 +49,9 @@ def read_time(value: object) -> datetime | None:
 
     JavaScript's OpenTelemetry writes seconds and nanoseconds.
     """
-    if isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value):
-        value = value[0] + value[1] / 1e9
     try:
+        if isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value):
+            value = value[0] + value[1] / 1e9
         if isinstance(value, str) and value.isdecimal():
             value = int(value)
         if isinstance(value, str):
@@ -181,7 +181,7 @@ def blocks(body: object, kind: str) -> list[dict[str, Any]]:
 
 def block_error(result: Mapping[str, Any]) -> str | None:
     """Return the text of a ``tool_result`` with ``is_error``; None without it."""
-    if not result.get("is_error"):
+    if result.get("is_error") not in (True, "true"):
         return None
     return _ERROR_TAG.sub("", body_text(result.get("content"))).strip() or "failed"
 

@@ -70,7 +70,7 @@ def test_a_log_without_events_has_its_calls_and_the_time_of_its_start(tmp_path: 
         ({"type": "timeout", "message": "took too long"}, "timeout: took too long", None),
         ({"type": "unknown", "message": "no such room"}, "no such room", None),
         ({"type": "approval", "message": "Rejected."}, None, REFUSED),
-        ({}, "error", None),
+        ({}, None, None),
     ],
 )
 def test_errors_of_calls(
