@@ -117,7 +117,8 @@ def land(
 ) -> ImportReport:
     """Append the requests that a folder does not have yet.
 
-    The next import completes an interrupted import. Concurrent imports wait for each other.
+    The next import adds what an interrupted one did not reach. A long request that was cut between its lines
+    keeps what was written, and its other calls are counted. Concurrent imports wait for each other.
 
     Parameters
     ----------
