@@ -13,8 +13,7 @@ from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.statistics import fisher_exact
-from coreloop.learn.mine.window import Window, count_calls, merge
-from coreloop.learn.sequences import count_patterns, find_candidates
+from coreloop.learn.mine.window import NO_SEQUENCE, Window, merge
 from coreloop.observe.reading.outcome import Unseen
 
 MIN_CALLS: Final = 20
@@ -48,8 +47,12 @@ def find_failing(window: Window) -> tuple[Failing, ...]:
         above each of them that has enough calls, and surely so (Fisher).
     """
     counts: defaultdict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
-    for tool, day, n_failed, n in count_calls(window).iter_rows():
-        counts[tool][day] = (n_failed, n)
+    for group in window.requests:
+        for call in group.calls:
+            if call.is_known:
+                n_failed, n = counts[call.tool].get(group.alike.day, (0, 0))
+                n_failed += group.n * (call.error_class != "")
+                counts[call.tool][group.alike.day] = n_failed, n + group.n
     newest = max((day for days in counts.values() for day in days), default=0)
     limit = _SURE / max(1, len(counts))
     failing = (_compare(tool, days, newest, limit) for tool, days in counts.items() if newest in days)
@@ -149,6 +152,10 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
     recent = [file for file in files if _may_be_in(file, days)]
     merged = merge(recent, days)
+    patterns = {
+        (group.alike.category, merged.steps(group).sequence) for group in merged.requests if group.is_counted
+    }
+    patterns = {pattern for pattern in patterns if pattern[1] != NO_SEQUENCE}
     oddities = find_oddities((file.path, file.oddities) for file in recent)
     return Log(
         n_records=sum(counts.values()),
@@ -159,7 +166,7 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
         last=max(future, default=None),
         days=days,
         n_in_window=sum(counts[day] for day in past if day >= days.since),
-        n_patterns=count_patterns(merged).height,
+        n_patterns=len(patterns),
         skipped={reason: n for reason, n in oddities.skipped.items() if reason != "replay"},
         skipped_first={
             reason: place for reason, place in oddities.skipped_first.items() if reason != "replay"
@@ -185,6 +192,8 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
     today : date
         The day in UTC.
     """
+    from coreloop.learn.sequences import find_candidates  # imports polars
+
     search = find_candidates(merge(files, window(today)), gate, known=known)
     return Sieved(len(search.entries), search.dropped)
 

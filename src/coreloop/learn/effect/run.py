@@ -22,10 +22,10 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.description_changes import Change, Ledger, find_documented, read_ledger
 from coreloop.learn.effect.effect import RECENT_DAYS, Effect, find_effects, what_is_counted
-from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import MiningOptions, open_mining
+from coreloop.learn.mine.window import merge
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
@@ -124,8 +124,8 @@ def _judge(
     workspace: Workspace, base: str, files: Sequence[FileFacts], settled: Mapping[str, Effect], now: datetime
 ) -> Effects:
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
-    recorded = read_recorded(files, Days(since, now.date() - timedelta(days=1)))
-    called = recorded.tools | {effect.change.tool for effect in settled.values()}
+    window = merge(files, Days(since, now.date() - timedelta(days=1)))
+    called = window.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     ledger, unknown = _read_ledger(workspace, base, {names.get(name, name) for name in called}, now)
     new = [change for change in ledger.changes if _id_of(change) not in settled]
@@ -136,8 +136,10 @@ def _judge(
         if _id_of(change) in settled
     }
     if new:
+        from coreloop.learn.effect.count_calls import read_log  # imports polars
+
         failures = what_is_counted(new)
-        log = read_log(recorded, failures, names=names, audit_dir=workspace.audit_dir)
+        log = read_log(window, failures, names=names, audit_dir=workspace.audit_dir)
         found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
         effects |= {_id_of(effect.change): effect for effect in found}
     return Effects(tuple(effects[_id_of(change)] for change in ledger.changes), unknown)

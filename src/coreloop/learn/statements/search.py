@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
+from coreloop.learn.facts.values import Value
 from coreloop.learn.line import Advice, advice, keys_of
 from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -32,7 +33,7 @@ from coreloop.learn.statements.kinds import (
     is_against,
     slot,
 )
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, Value, last_third
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
 
 _REASONS: Final = (
     *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),

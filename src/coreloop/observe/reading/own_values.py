@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -30,6 +30,7 @@ _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?!\S)", re.DOTALL)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
+_MAX_KEPT_BYTES: Final = 200  # longer values seldom recur, and would fill the memory
 # A word of an argument's value in a `template`: the argument, and the word's hash.
 OWN_WORD: Final = re.compile(r"<([\w-]{1,40}):([a-p]{4})>")
 _OWN_BESIDE: Final = re.compile(r"(:[a-p]{4}>)(?=<)")
@@ -77,7 +78,13 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     if not text.isascii():
         text = _PIECES.sub("?", text)
     error = _Error(folded(text))
-    values = {value for value in map(_value, _texts(args)) if error.may_hold(value)}
+    lower = error.lower
+    values = {
+        value
+        for name, held in args.items()
+        for value in _values(name, held)
+        if any(word in lower for word in value.sought)
+    }
     in_order = sorted(values, key=lambda value: (-len(value.words), -len(value.text), value))
     for value in in_order:
         error.take_whole(value)
@@ -108,12 +115,6 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
-def _texts(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each text in the arguments, with the name of its argument."""
-    for name, value in args.items():
-        yield from ((name, text) for text in _texts_in(_decoded(value)))
-
-
 def _texts_in(value: Any) -> Iterator[str]:
     """The texts in a value; keys that are no names of fields may be values, too."""
     rest = [value]
@@ -130,30 +131,44 @@ def _texts_in(value: Any) -> Iterator[str]:
             rest += part
 
 
-def _decoded(value: Any) -> Any:
-    """The value that a `msgspec.Raw` holds, which a collector's server does not have; any other as it is."""
-    if type(value).__name__ != "Raw":
-        return value
-    import msgspec
-
-    try:
-        return msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
 class _Value(NamedTuple):
-    """A text of an argument, and its words in lower case."""
+    """A text of an argument, its words in lower case, and those that its error may hold."""
 
     name: str
     text: str
     words: tuple[str, ...]
+    sought: tuple[str, ...]
 
 
-def _value(named_text: tuple[str, str]) -> _Value:
-    name, text = named_text
-    text = folded(text)
-    return _Value(name, text, tuple(word.casefold() for word in _WORD.findall(text)))
+def _values(name: str, value: Any) -> Sequence[_Value]:
+    """The texts in a value; a `msgspec.Raw`, which a collector's server does not have, is decoded."""
+    if type(value).__name__ != "Raw":
+        return _values_of(name, value)
+    raw = bytes(value)
+    return _short_values(name, raw) if len(raw) <= _MAX_KEPT_BYTES else _values_of(name, _decoded(raw))
+
+
+@lru_cache(maxsize=16_384)  # the same companies, topics and years recur in thousands of calls
+def _short_values(name: str, raw: bytes) -> Sequence[_Value]:
+    return _values_of(name, _decoded(raw))
+
+
+def _values_of(name: str, value: Any) -> Sequence[_Value]:
+    values = []
+    for text in map(folded, _texts_in(value)):
+        words = tuple(word.casefold() for word in _WORD.findall(text))
+        sought = tuple(word[_FULL_NAME.fullmatch(word) is not None :] for word in words)
+        values.append(_Value(name, text, words, sought))
+    return values
+
+
+def _decoded(raw: bytes) -> Any:
+    import msgspec
+
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 class _Taken(NamedTuple):
@@ -170,25 +185,27 @@ class _Error:
 
     def __init__(self, text: str) -> None:
         self.taken: dict[int, _Taken] = {}
+        self.lower = text.casefold()
         self._text = text
-        self._spans = [word.span() for word in _WORD.finditer(text)]
-        self._words = [text[start:end].casefold() for start, end in self._spans]
-        self._lower = text.casefold()
 
-    def may_hold(self, value: _Value) -> bool:
-        """Whether any word of a value may stand in the text; so it is for few values."""
-        return any(word[_FULL_NAME.fullmatch(word) is not None :] in self._lower for word in value.words)
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        return [word.span() for word in _WORD.finditer(self._text)]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [self._text[start:end].casefold() for start, end in self._spans]
 
     def take_whole(self, value: _Value) -> None:
         """Take out each place where all words of a value follow each other; the last may have a particle."""
-        n_words = len(value.words)
+        *before, final = value.words or ("",)
         if not any(_tells(word, least=2) for word in value.words):
             return
-        for first in range(len(self._words) - n_words + 1):
-            last = first + n_words - 1
-            if self._words[first:last] != list(value.words[:-1]) or self.taken.keys() & {first, last}:
+        for last in range(len(before), len(self._words)):
+            first = last - len(before)
+            if not self._holds(last, final) or self._words[first:last] != before:
                 continue
-            if self._holds(last, value.words[-1]):
+            if first not in self.taken and last not in self.taken:
                 for place, word in enumerate(value.words, first):
                     self._take(place, value.name, word, first)
                 self._take_signs(value, first, last)
@@ -197,7 +214,7 @@ class _Error:
         """Take out the words of a value."""
         words = {*value.words, *(word[1:] for word in value.words if _FULL_NAME.fullmatch(word))}
         for word in words:  # 김민수 is called 민수, too
-            if word in self._lower and _tells(word, least=3 if word.isascii() else 2):
+            if word in self.lower and _tells(word, least=3 if word.isascii() else 2):
                 for place in range(len(self._words)):
                     if self._holds(place, word):
                         self._take(place, value.name, word, -1)
