@@ -1,27 +1,33 @@
 """The facts of some days: groups of requests with an outcome, their calls with a cause, and sums of both."""
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings
-from coreloop.learn.facts.schema import Call, Group, id_of
+from coreloop.learn.facts.schema import Call, id_of
 from coreloop.learn.mine.causes import causes
-from coreloop.learn.mine.requests import Place, Request, Requests, Steps, join_sessions, steps_of
+from coreloop.learn.mine.requests import Place, Request, Requests, Steps, groups_of, join_sessions, steps_of
 from coreloop.observe.reading.decode import EPOCH, RecordLine, decode_line, read_request
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
+
+if TYPE_CHECKING:
+    from coreloop.learn.mine.frames import Frames
 
 EVERY_DAY: Final = Days(date.min, date.max)
 NO_SEQUENCE: Final = hash_sequence("")
@@ -33,7 +39,7 @@ _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # odd, without structure: Fibonacci has
 _64_BITS: Final = (1 << 64) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Window:
     """The facts of some days.
 
@@ -78,7 +84,7 @@ class Window:
         return self._n_of(RequestOutcome.NEUTRAL)
 
     def _n_of(self, outcome: RequestOutcome) -> int:
-        return sum(group.n for group in self.requests if group.outcome == outcome)
+        return sum(group.n_of(outcome) for group in self.requests)
 
     @cached_property
     def calls(self) -> Counter[Call]:
@@ -136,19 +142,32 @@ class Window:
         """The text of each known sequence, by its hash."""
         return {known.sequence: known.text for known in map(self.steps, self.requests) if known.shape}
 
-    def drawn(self, groups: Iterable[Requests], n: int) -> list[Request]:
-        """Draw ``n`` of the requests of some groups evenly: the same ones each time."""
+    @cached_property
+    def frames(self) -> "Frames":
+        """The requests as frames of polars, which is imported here."""
+        from coreloop.learn.mine.frames import Frames
+
+        return Frames(self.requests, self.steps, self.causes)
+
+    def drawn(
+        self, groups: Iterable[Requests], n: int, *, least: RequestOutcome = RequestOutcome.UNKNOWN
+    ) -> list[Request]:
+        """Draw ``n`` of some groups' requests with an outcome of at least ``least``: the same each time."""
         groups = list(groups)
-        if sum(group.n for group in groups) <= n:
-            return [one for group in groups for one in group.each()]
-        numbers = [list(map(_number, group.column("us"), group.column("at"))) for group in groups]
-        last = nsmallest(n, chain.from_iterable(numbers))[-1]
+        numbers = [array("Q", map(_number, group.column("us"), group.column("at"))) for group in groups]
+        eligible = (
+            number
+            for group, of_group in zip(groups, numbers, strict=True)
+            for number, outcome in zip(of_group, group.column("outcome"), strict=True)
+            if outcome >= least
+        )
+        last = max(nsmallest(n, eligible), default=0)
         drawn = [
             one
             for group, of_group in zip(groups, numbers, strict=True)
             if min(of_group) <= last
             for one, number in zip(group.each(), of_group, strict=True)
-            if number <= last
+            if number <= last and one.outcome >= least
         ]
         return drawn[:n]
 
@@ -171,33 +190,31 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
     first, last = (days.since - EPOCH_DAY).days, (days.until - EPOCH_DAY).days
     paths, settings = tuple(file.path for file in files), files[0].settings if files else MineSettings()
     replayed = frozenset(map(id_of, settings.replayed))
-    requests, n_by_day, calls = list[Requests](), Counter[int](), dict[Call, Call]()
-    for number, part in ((number, part) for number, file in enumerate(files) for part in file.parts):
-        of_part = [calls.setdefault(call, call) for call in part.calls]
-        for group in part.groups:
-            if not first <= group.alike.day <= last:
-                continue
-            rows = _rows_without(replayed, group)
-            one = Requests(number, tuple([of_part[at] for at in group.alike.calls]), group, rows)
+    requests, n_by_day, interned = list[Requests](), Counter[int](), dict[Call, Call]()
+    parts = ((number, part) for number, file in enumerate(files) for part in file.parts)
+    for group in chain.from_iterable(groups_of(number, part, interned) for number, part in parts):
+        if first <= group.alike.day <= last:
+            one = _without(replayed, group)
             n_by_day[group.alike.day] += one.n
             requests.append(one)
     judged = {id_of(request): mark for request, mark in settings.verdicts.items() if mark in BY_VERDICT}
-    counted = list[Requests]()
-    for one in join_sessions(requests, judged.keys()):
-        counted += _by_outcome(one, judged, settings)
+    joined = join_sessions(requests, judged.keys())
+    for group in joined:
+        _decide(group, judged, settings)
     shown = [file for file in files if any(first <= day <= last for day in file.days)]
-    return Window(shown, days, paths, settings, +n_by_day, counted)
+    return Window(shown, days, paths, settings, +n_by_day, joined)
 
 
-def _rows_without(ids: frozenset[int], group: Group) -> list[int] | None:
-    """The rows that have none of some ids; None if all have none."""
+def _without(ids: frozenset[int], group: Requests) -> Requests:
+    """The requests that have none of some ids."""
     if not ids or ids.isdisjoint(column := group.column("id")):
-        return None
-    return [row for row, number in enumerate(column) if number not in ids]
+        return group
+    rows = [row for row, number in zip(group.rows, column, strict=True) if number not in ids]
+    return msgspec.structs.replace(group, rows=rows)
 
 
-def _by_outcome(group: Requests, judged: Mapping[int, str], settings: MineSettings) -> Iterator[Requests]:
-    """Count requests, see `coreloop.observe.reading.outcome` for what decides; no group has no request.
+def _decide(group: Requests, judged: Mapping[int, str], settings: MineSettings) -> None:
+    """Count requests, see `coreloop.observe.reading.outcome` for what decides.
 
     One that was handed over to a human is neutral, unless there is a verdict. An answer of at least
     ``min_chunk_len`` characters is complete, one below ``min(LOW_CHUNK_LEN, min_chunk_len)`` fails, and one
@@ -209,24 +226,22 @@ def _by_outcome(group: Requests, judged: Mapping[int, str], settings: MineSettin
         decided = _NEUTRAL
     enough, low = (1, 1) if least is None else (least, min(LOW_CHUNK_LEN, least))
     lengths = group.column("length")
-    verdicts = judged.keys() & set(group.column("id")) if judged else ()
-    if not verdicts and lengths and min(lengths) >= enough:
+    verdicts = [judged.get(id) for id in group.column("id")] if judged else []
+    if not any(verdicts) and min(lengths, default=enough) >= enough:
         outcome = int(RequestOutcome.SUCCESS) if decided is None else decided
-        yield replace(group, outcome=outcome, signals=group.alike.signals if outcome == _FAILURE else 0)
+        group.put([outcome], [group.alike.signals if outcome == _FAILURE else 0])
         return
-    rows: dict[tuple[int, int], list[int]] = {}
-    ids = group.column("id")
-    for at, (row, length) in enumerate(zip(group.rows or range(len(lengths)), lengths, strict=True)):
-        if verdicts and ids[at] in verdicts:
-            outcome = int(BY_VERDICT[judged[ids[at]]])
-        elif decided is not None:
-            outcome = decided
-        else:
-            outcome = int(length >= enough) if length >= enough or length < low else _NEUTRAL
-        signals = group.alike.signals | _SHORT * (length < low) if outcome == _FAILURE else 0
-        rows.setdefault((outcome, signals), []).append(row)
-    for (outcome, signals), of_outcome in rows.items():
-        yield replace(group, rows=of_outcome, outcome=outcome, signals=signals)
+    outcomes = [int(length >= enough) if length >= enough or length < low else _NEUTRAL for length in lengths]
+    if decided is not None:
+        outcomes = [decided] * group.n
+    for row, verdict in enumerate(verdicts):
+        if verdict is not None:
+            outcomes[row] = int(BY_VERDICT[verdict])
+    signals = [
+        group.alike.signals | _SHORT * (length < low) if outcome == _FAILURE else 0
+        for outcome, length in zip(outcomes, lengths, strict=True)
+    ]
+    group.put(outcomes, signals)
 
 
 def _number(us: int, at: int) -> int:
