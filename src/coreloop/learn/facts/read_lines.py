@@ -64,6 +64,7 @@ _ALIKE: Final = str.maketrans("123456789", "000000000")
 """Errors that differ only in their digits are classified once, unless they may hold status 429."""
 _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
 _BARE: Final = (None, None, 0, False, 0)
+_LENGTH: Final = list(COLUMNS).index("length")
 _Row = tuple[int, ...]
 """As `COLUMNS`."""
 _Kind = tuple[tuple[str, ...], dict[bytes, int]]
@@ -116,7 +117,7 @@ class FileFacts:
         own, days = {*map(id_of, self.settings.replayed)}, Counter[int]()
         for part in self.parts:
             ids = iter(part.table()["id"] if own else ())
-            for alike, n in part.groups:
+            for alike, n, _ in part.groups:
                 days[alike.day] += n - sum(map(own.__contains__, islice(ids, n)))
         return +days
 
@@ -158,7 +159,7 @@ class Reader:
         self._durations = unpacked("q", known.durations)
         rows = zip(*known.table().values(), strict=True)
         self._rows: dict[tuple[Any, ...], list[_Row]] = {
-            msgspec.structs.astuple(alike): list(islice(rows, n)) for alike, n in known.groups
+            msgspec.structs.astuple(alike): list(islice(rows, n)) for alike, n, _ in known.groups
         }
 
     def read(self, lines: Iterable[Line]) -> None:
@@ -305,7 +306,10 @@ class Reader:
 
     def part(self) -> Part:
         """The facts of all lines that were added."""
-        groups = [(Alike(*alike), len(rows)) for alike, rows in self._rows.items()]
+        groups = [
+            (Alike(*alike), len(rows), min([row[_LENGTH] for row in rows]))
+            for alike, rows in self._rows.items()
+        ]
         columns = zip(*chain.from_iterable(self._rows.values()), strict=True)
         packed = [
             array(code, column).tobytes() for code, column in zip(COLUMNS.values(), columns, strict=False)

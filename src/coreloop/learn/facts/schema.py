@@ -30,7 +30,7 @@ COLUMNS: Final[Mapping[str, str]] = {
 """Type codes of `array.array`, by column."""
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
+class Call(msgspec.Struct, frozen=True, array_like=True, cache_hash=True, gc=False):
     """Calls that are alike but for the values of their arguments.
 
     ``step`` is their step in a sequence, ``shape`` JSON of the selectors and the names of all arguments;
@@ -58,7 +58,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
         return not self.error_class and self.unknown is None
 
 
-class Alike(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
+class Alike(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What the requests of a group have in common.
 
     Attributes
@@ -104,8 +104,8 @@ class Part(msgspec.Struct, array_like=True):
     ----------
     calls : list of Call
         Each kind once.
-    groups : list of (Alike, int)
-        With the number of requests.
+    groups : list of (Alike, int, int)
+        With the number of requests, and the smallest ``length`` of them.
     columns : list of bytes
         As `COLUMNS`, with the rows of one group after those of another.
     durations : bytes
@@ -115,7 +115,7 @@ class Part(msgspec.Struct, array_like=True):
     """
 
     calls: list[Call] = []
-    groups: list[tuple[Alike, int]] = []
+    groups: list[tuple[Alike, int, int]] = []
     columns: list[bytes] = []
     durations: bytes = b""
     oddities: Oddities = msgspec.field(default_factory=Oddities)

@@ -4,13 +4,13 @@ polars takes a tenth of a second to import, so that only what aggregates imports
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import polars as pl
 
-from coreloop.learn.mine.requests import CODES, Requests, Steps
+from coreloop.learn.mine.requests import CODES, Requests, Steps, Table, picked
 from coreloop.observe.reading.outcome import RequestOutcome
 
 IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
@@ -102,12 +102,38 @@ class Frames:
 
 def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
     """A row per request: its ``group``'s place, its ``file``, and columns of its table."""
-    group, file = array("I"), array("I")
-    columns = {name: array(CODES[name]) for name in names}
-    for number, requests in enumerate(groups):
-        group += array("I", [number]) * requests.n
-        file += array("I", [requests.file]) * requests.n
-        for name in names:
-            columns[name] += requests.column(name)
-    arrays = {"group": group, "file": file, **columns}
-    return pl.DataFrame({name: pl.Series(one, dtype=_TYPES[one.typecode]) for name, one in arrays.items()})
+    groups = list(groups)
+    sizes = pl.DataFrame(
+        {"group": range(len(groups)), "file": [one.file for one in groups], "n": [one.n for one in groups]},
+        {"group": pl.UInt32, "file": pl.UInt32, "n": pl.UInt32},
+    )
+    spans = list(_spans(groups))
+    rows = sizes.select(pl.col("group", "file").repeat_by("n").explode())
+    return rows.with_columns(_column(spans, name) for name in names)
+
+
+def _column(spans: Iterable[tuple[Table, Sequence[int]]], name: str) -> pl.Series:
+    numbers = array(CODES[name])
+    for table, rows in spans:
+        numbers += picked(table[name], rows)
+    return pl.Series(name, numbers, dtype=_TYPES[numbers.typecode])
+
+
+def _spans(groups: Iterable[Requests]) -> Iterator[tuple[Table, Sequence[int]]]:
+    """The tables and the rows of groups; rows that follow each other are one range."""
+    table: Table | None = None
+    start = stop = 0
+    for group in groups:
+        rows = group.rows
+        if type(rows) is range and group.table is table and rows.start == stop:
+            stop = rows.stop
+            continue
+        if table is not None:
+            yield table, range(start, stop)
+        table = None
+        if type(rows) is range:
+            table, start, stop = group.table, rows.start, rows.stop
+        else:
+            yield group.table, rows
+    if table is not None:
+        yield table, range(start, stop)

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from coreloop.base.records import hash_sequence, join_steps
-from coreloop.learn.facts.schema import COLUMNS, Alike, Call, Part, unpacked
+from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, unpacked
 from coreloop.observe.argument_sources import FORGET_S
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -47,7 +47,7 @@ class Steps(NamedTuple):
     shape: str = ""
 
 
-class Requests(msgspec.Struct, frozen=True):
+class Requests(msgspec.Struct, frozen=True, gc=False):
     """Requests of a file that are alike.
 
     Attributes
@@ -65,6 +65,8 @@ class Requests(msgspec.Struct, frozen=True):
         To which ``spent`` points.
     rows : sequence of int
         Their rows in the table.
+    shortest : int
+        No ``length`` is smaller.
     members : tuple of array
         Of calls that were recorded one by one: the files and the offsets of their records, as many a row of
         the table as there are calls.
@@ -76,6 +78,7 @@ class Requests(msgspec.Struct, frozen=True):
     table: Table
     durations: "array[int]"
     rows: Sequence[int]
+    shortest: int = 0
     members: tuple["array[int]", "array[int]"] | None = None
 
     @property
@@ -94,20 +97,16 @@ class Requests(msgspec.Struct, frozen=True):
 
     def column(self, name: str) -> "array[int]":
         """The numbers of a column."""
-        whole, rows = self.table[name], self.rows
-        if type(rows) is range:
-            return whole[rows.start : rows.stop]
-        return array(whole.typecode, map(whole.__getitem__, rows))
+        return picked(self.table[name], self.rows)
 
-    def put(self, outcomes: Sequence[int], signals: Sequence[int]) -> None:
-        """Set the outcomes and the signals, of one for all, or of each."""
-        for name, code, values in (("outcome", "b", outcomes), ("signals", "H", signals)):
-            numbers = array(code, values) * (self.n if len(values) == 1 else 1)
-            if type(self.rows) is range:
-                self.table[name][self.rows.start : self.rows.stop] = numbers
-            else:
-                for row, number in zip(self.rows, numbers, strict=True):
-                    self.table[name][row] = number
+    def put(self, name: str, numbers: "array[int]") -> None:
+        """Set the numbers of a column."""
+        column = self.table[name]
+        if type(self.rows) is range:
+            column[self.rows.start : self.rows.stop] = numbers
+        else:
+            for row, number in zip(self.rows, numbers, strict=True):
+                column[row] = number
 
     def spent(self, place: int) -> "array[int]":
         """Microseconds that a failed call took, by its place among the failed calls of each request."""
@@ -122,6 +121,13 @@ class Requests(msgspec.Struct, frozen=True):
                 of_row = slice(row * len(self.calls), (row + 1) * len(self.calls))
                 places = tuple(zip(*(numbers[of_row] for numbers in self.members), strict=True))
             yield Request(self, us, session, question, outcome, places)
+
+
+def picked(column: "array[int]", rows: Sequence[int]) -> "array[int]":
+    """The numbers of some rows of a column."""
+    if type(rows) is range:
+        return column[rows.start : rows.stop]
+    return array(column.typecode, map(column.__getitem__, rows))
 
 
 class Request(NamedTuple):
@@ -139,10 +145,10 @@ def groups_of(file: int, part: Part, interned: dict[Call, Call]) -> Iterator[Req
     """The groups of a part of a file; equal calls of all parts are one object."""
     calls = [interned.setdefault(call, call) for call in part.calls]
     table, durations, end = with_outcomes(part.table()), unpacked("q", part.durations), 0
-    for alike, n in part.groups:
+    for alike, n, shortest in part.groups:
         start, end = end, end + n
         of_group = tuple([calls[number] for number in alike.calls])
-        yield Requests(file, alike, of_group, table, durations, range(start, end))
+        yield Requests(file, alike, of_group, table, durations, range(start, end), shortest)
 
 
 def steps_of(calls: Iterable[Call]) -> Steps:
@@ -155,9 +161,9 @@ def steps_of(calls: Iterable[Call]) -> Steps:
 
 
 def with_outcomes(table: Table) -> Table:
-    """A table whose requests have no outcome yet."""
+    """A table whose requests count as successes, until `coreloop.learn.mine.window` decides."""
     n = len(table["us"])
-    return {**table, "outcome": array("b", bytes(n)), "signals": array("H", bytes(2 * n))}
+    return {**table, "outcome": array("b", b"\1" * n), "signals": array("H", bytes(2 * n))}
 
 
 class _Lone(NamedTuple):
@@ -251,4 +257,4 @@ def _joined(groups: Sequence[Requests], runs: Iterable[Sequence[_Lone]]) -> Iter
         table["spent"] = array("I", accumulate(map(len, spent[:-1]), initial=0))
         durations = array("q", chain.from_iterable(spent))
         rows = range(len(of_runs))
-        yield Requests(file, common, calls, with_outcomes(table), durations, rows, of_members)
+        yield Requests(file, common, calls, with_outcomes(table), durations, rows, NO_LENGTH, of_members)

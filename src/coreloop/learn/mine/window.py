@@ -32,11 +32,20 @@ if TYPE_CHECKING:
 EVERY_DAY: Final = Days(date.min, date.max)
 NO_SEQUENCE: Final = hash_sequence("")
 """Of requests without a successful call: they count for their category, but for no pattern."""
+_SUCCESS: Final = int(RequestOutcome.SUCCESS)
 _NEUTRAL: Final = int(RequestOutcome.NEUTRAL)
 _FAILURE: Final = int(RequestOutcome.FAILURE)
 _SHORT: Final = BITS["chunk_len_low"]
 _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # odd, without structure: Fibonacci hashing
 _64_BITS: Final = (1 << 64) - 1
+
+
+class _Asked(msgspec.Struct):
+    ts: str
+    question: str | None = None
+
+
+_decode_question: Final = msgspec.json.Decoder(_Asked).decode
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +143,9 @@ class Window:
             return Steps(requests.alike.sequence)
         known = self._steps.get(requests.calls)
         if known is None:
-            known = self._steps[requests.calls] = steps_of(call for call in requests.calls if call.ok)
+            worked = tuple(call for call in requests.calls if call.ok)
+            known = self._steps[requests.calls] = self._steps.get(worked) or steps_of(worked)
+            self._steps[worked] = known
         return known
 
     @cached_property
@@ -171,18 +182,30 @@ class Window:
         ]
         return drawn[:n]
 
+    def question_texts(self, places: Iterable[Place]) -> dict[Place, str]:
+        """Texts of the questions at some places; those that are gone are left out."""
+        found = {}
+        for place, raw in self._lines(places):
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                found[place] = _decode_question(raw).question or ""
+                continue
+            line = decode_line(raw)
+            if isinstance(line, RecordLine):
+                found[place] = line.fields.question or ""
+        return found
+
     def records(self, places: Iterable[Place]) -> Iterator[tuple[Place, RecordLine]]:
         """Read the records at some places again; those that are gone are left out."""
+        for place, raw in self._lines(places):
+            line = decode_line(raw, place[1])
+            if isinstance(line, RecordLine):
+                yield place, line
+
+    def _lines(self, places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
         for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
             with suppress(OSError), self.paths[file].open("rb") as opened:
                 for place in group:
-                    line = decode_line(read_request(opened, place[1]), place[1])
-                    if isinstance(line, RecordLine):
-                        yield place, line
-
-    def question_texts(self, places: Iterable[Place]) -> dict[Place, str]:
-        """Texts of the questions at some places; those that are gone are left out."""
-        return {place: line.fields.question or "" for place, line in self.records(places)}
+                    yield place, read_request(opened, place[1])
 
 
 def merge(files: Sequence[FileFacts], days: Days) -> Window:
@@ -199,8 +222,9 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
             requests.append(one)
     judged = {id_of(request): mark for request, mark in settings.verdicts.items() if mark in BY_VERDICT}
     joined = join_sessions(requests, judged.keys())
+    decide = _Decision(settings, judged)
     for group in joined:
-        _decide(group, judged, settings)
+        decide(group)
     shown = [file for file in files if any(first <= day <= last for day in file.days)]
     return Window(shown, days, paths, settings, +n_by_day, joined)
 
@@ -213,35 +237,49 @@ def _without(ids: frozenset[int], group: Requests) -> Requests:
     return msgspec.structs.replace(group, rows=rows)
 
 
-def _decide(group: Requests, judged: Mapping[int, str], settings: MineSettings) -> None:
-    """Count requests, see `coreloop.observe.reading.outcome` for what decides.
+class _Decision:
+    """How requests count, see `coreloop.observe.reading.outcome` for what decides.
 
     One that was handed over to a human is neutral, unless there is a verdict. An answer of at least
     ``min_chunk_len`` characters is complete, one below ``min(LOW_CHUNK_LEN, min_chunk_len)`` fails, and one
     in between is neutral. Without the setting, an empty answer fails and any other is complete. An answer of
     unknown length is complete.
     """
-    decided, least = group.alike.decided, settings.min_chunk_len
-    if not group.alike.is_judged and not settings.handoff.isdisjoint(call.tool for call in group.calls):
-        decided = _NEUTRAL
-    enough, low = (1, 1) if least is None else (least, min(LOW_CHUNK_LEN, least))
-    lengths = group.column("length")
-    verdicts = [judged.get(id) for id in group.column("id")] if judged else []
-    if not any(verdicts) and min(lengths, default=enough) >= enough:
-        outcome = int(RequestOutcome.SUCCESS) if decided is None else decided
-        group.put([outcome], [group.alike.signals if outcome == _FAILURE else 0])
-        return
-    outcomes = [int(length >= enough) if length >= enough or length < low else _NEUTRAL for length in lengths]
-    if decided is not None:
-        outcomes = [decided] * group.n
-    for row, verdict in enumerate(verdicts):
-        if verdict is not None:
-            outcomes[row] = int(BY_VERDICT[verdict])
-    signals = [
-        group.alike.signals | _SHORT * (length < low) if outcome == _FAILURE else 0
-        for outcome, length in zip(outcomes, lengths, strict=True)
-    ]
-    group.put(outcomes, signals)
+
+    def __init__(self, settings: MineSettings, judged: Mapping[int, str]) -> None:
+        least = settings.min_chunk_len
+        self._enough, self._low = (1, 1) if least is None else (least, min(LOW_CHUNK_LEN, least))
+        self._handoff, self._judged = settings.handoff, judged
+
+    def __call__(self, group: Requests) -> None:
+        """Set the outcome of each request, and the signals of each failure."""
+        alike = group.alike
+        decided = alike.decided
+        if self._handoff and not alike.is_judged and any(call.tool in self._handoff for call in group.calls):
+            decided = _NEUTRAL
+        verdicts = list(map(self._judged.get, group.column("id"))) if self._judged else []
+        if group.shortest >= self._enough and not any(verdicts):
+            if decided is not None and decided != _SUCCESS:
+                group.put("outcome", array("b", [decided]) * group.n)
+            if decided == _FAILURE:
+                group.put("signals", array("H", [alike.signals]) * group.n)
+            return
+        lengths = group.column("length")
+        outcomes = array("b", map(self._by_length, lengths) if decided is None else [decided] * group.n)
+        for row, verdict in enumerate(verdicts):
+            if verdict is not None:
+                outcomes[row] = BY_VERDICT[verdict]
+        signals = (
+            alike.signals | _SHORT * (length < self._low) if outcome == _FAILURE else 0
+            for outcome, length in zip(outcomes, lengths, strict=True)
+        )
+        group.put("outcome", outcomes)
+        group.put("signals", array("H", signals))
+
+    def _by_length(self, length: int) -> int:
+        if length >= self._enough:
+            return _SUCCESS
+        return _FAILURE if length < self._low else _NEUTRAL
 
 
 def _number(us: int, at: int) -> int:
