@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from coreloop.base.files import write_private
+from coreloop.base.files import file_errors, write_private
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.facts.schema import Part
 
@@ -31,7 +31,8 @@ class FileState(msgspec.Struct, array_like=True, frozen=True):
     @classmethod
     def of(cls, path: Path) -> "FileState":
         """As it is now."""
-        status = path.stat()
+        with file_errors("cannot be read ({strerror})", path):
+            status = path.stat()
         return cls(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
