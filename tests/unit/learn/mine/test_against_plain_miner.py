@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.window import IS_COUNTED, Window, merge
+from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.sequences import count_patterns, find_candidates
 from logs import line
@@ -35,13 +36,15 @@ def _window(folder: Path, days: Days, settings: MineSettings) -> Window:
 
 
 def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = count_patterns(window).to_dicts()
-    return {(row["category"], f"seq:{row['sequence']:016x}"): row for row in rows}
+    return {(row["category"], row["sequence"]): row for row in count_patterns(window).to_dicts()}
 
 
-def _neutral(window: Window) -> dict[tuple[str, str], int]:
-    counts = window.all_requests().filter(~IS_COUNTED).group_by("category", "sequence").len().collect()
-    return {(row[0], f"seq:{row[1]:016x}"): row[2] for row in counts.iter_rows()}
+def _neutral(window: Window) -> Counter[tuple[str, str]]:
+    counts = Counter[tuple[str, str]]()
+    for group in window.requests:
+        if not group.is_counted:
+            counts[group.alike.category, window.steps(group).sequence] += group.n
+    return counts
 
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:

@@ -8,7 +8,7 @@ import pytest
 
 from coreloop.base.date_range import Days
 from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines
-from coreloop.learn.mine.joined_calls import MAX_CALLS
+from coreloop.learn.mine.requests import MAX_CALLS
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.sequences import count_patterns
 from coreloop.learn.statements.logged_calls import read_log
@@ -44,8 +44,11 @@ def raw_lines_of(rows: list[dict[str, Any]]) -> Any:
 
 def patterns(found: Window) -> dict[str, int]:
     rows = count_patterns(found)
-    texts = found.texts_of("sequence", rows["sequence"])
-    return {texts[row["sequence"]]: row["n_observed"] for row in rows.to_dicts()}
+    return {found.texts[sequence]: n for sequence, n in rows.select("sequence", "n_observed").iter_rows()}
+
+
+def n_requests_of(found: Window) -> int:
+    return sum(group.n for group in found.requests)
 
 
 def calls(found: Window) -> list[list[tuple[Any, ...]]]:
@@ -74,7 +77,7 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
         ("book", True, True, False),
     ]
     assert found.n_records() == found.records_by_day()[date(2026, 4, 25)] == 3
-    assert found.all_requests().collect().height == 1
+    assert n_requests_of(found) == 1
 
 
 @pytest.mark.parametrize(
@@ -121,10 +124,11 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
     ],
 )
 def test_what_is_one_request(rows: list[dict[str, Any]], n_requests: int):
-    assert window(rows).all_requests().collect().height == n_requests
+    assert n_requests_of(window(rows)) == n_requests
 
 
 def test_a_request_that_a_person_judged_stands_alone():
     judged = MineSettings(verdicts={"a-1": "V"})
-    found = window(of_session(*THREE), mined=judged).all_requests().sort("ts_us").collect()
-    assert found["outcome"].to_list() == [1, 0]
+    found = window(of_session(*THREE), mined=judged)
+    by_time = sorted((one.us, group.outcome) for group in found.requests for one in group.each())
+    assert [outcome for _, outcome in by_time] == [1, 0]
