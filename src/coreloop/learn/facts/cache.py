@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from coreloop.base.files import write_private
+from coreloop.base.files import file_errors, write_private
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.facts.schema import Part
 
@@ -31,7 +31,8 @@ class FileState(msgspec.Struct, array_like=True, frozen=True):
     @classmethod
     def of(cls, path: Path) -> "FileState":
         """As it is now."""
-        status = path.stat()
+        with file_errors("cannot be read ({strerror})", path):
+            status = path.stat()
         return cls(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
@@ -60,9 +61,11 @@ class FactsCache:
     Parameters
     ----------
     cache : Path
-        The folder of cached files; those of this folder that are of none of its files are removed.
+        The folder of cached files; those of this folder that are of none of the files are removed.
+    folder : Path
+        The folder of the files.
     states : mapping of Path to FileState
-        All files of the folder.
+        All of them whose facts are to be kept.
 
     Attributes
     ----------
@@ -70,19 +73,21 @@ class FactsCache:
         The facts of its files when they were last read.
     """
 
-    def __init__(self, cache: Path, states: Mapping[Path, FileState], settings: MineSettings) -> None:
+    def __init__(
+        self, cache: Path, folder: Path, states: Mapping[Path, FileState], settings: MineSettings
+    ) -> None:
         selectors = {tool: list(names) for tool, names in settings.selectors.items()}
         made_by = [VERSION, sha256(settings.case_key).hexdigest(), selectors, settings.categories.rules]
         self.known: dict[Path, KeptFacts] = {}
         self._settings = sha256(msgspec.json.encode(made_by, order="sorted")).hexdigest()
         self._bundles: dict[Path, dict[str, Path]] = {}
         self._written: dict[Path, dict[str, FileState]] = {}
+        prefix = sha256(f"{folder.absolute()}".encode()).hexdigest()[:16]
         for path, state in states.items():
             own = f".{zlib.crc32(path.name.encode()):08x}"
             name = f"{path.stem[:40]}{own}" if state.size >= OWN_BYTES else path.stem[:7]
-            folder = sha256(f"{path.parent.absolute()}".encode()).hexdigest()[:16]
-            self._bundles.setdefault(cache / f"{folder}-{name}.facts", {})[path.name] = path
-        self._remove_others(cache)
+            self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[path.name] = path
+        self._remove_others(cache, prefix)
         for bundle, paths in self._bundles.items():
             files = self._read(bundle)
             self._written[bundle] = {name: kept.state for name, kept in files.items()}
@@ -110,14 +115,13 @@ class FactsCache:
             return read.files if read.settings == self._settings else {}
         return {}
 
-    def _remove_others(self, cache: Path) -> None:
+    def _remove_others(self, cache: Path, prefix: str) -> None:
         """Remove the facts of files that are gone, and those of older versions, which were folders."""
-        ours = {bundle.name.partition("-")[0] for bundle in self._bundles}
         with suppress(OSError):
             for path in cache.iterdir():
                 if path.is_dir():
                     rmtree(path, ignore_errors=True)
-                elif path not in self._bundles and path.name.partition("-")[0] in ours:
+                elif path not in self._bundles and path.name.startswith(f"{prefix}-"):
                     path.unlink(missing_ok=True)
 
 

@@ -74,7 +74,7 @@ def read_folder(
     with file_errors("cannot be read ({strerror})", f"{folder}"):
         states = {path: FileState.of(path) for path in day_files(folder)}
         is_small = sum(state.size for state in states.values()) < _KEPT_FROM
-        kept = FactsCache(cache, states, settings) if cache and not is_small else None
+        kept = FactsCache(cache, folder, {} if is_small else states, settings) if cache else None
         newest = _newest(states, max_bytes)
         facts = _read(newest, kept.known if kept else {}, settings, executor, progress)
     try:

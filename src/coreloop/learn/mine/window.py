@@ -128,7 +128,7 @@ class Window:
         """The cause of each tool's templates, see `coreloop.learn.mine.causes`."""
         counts = Counter[tuple[str, str]]()
         for call, n in self.calls.items():
-            if call.template:
+            if call.error_class:
                 counts[call.tool, call.template] += n
         shapes = {call.shape for call in self.calls} if counts else ()
         return causes(counts, chain.from_iterable(json.loads(shape)["arg_keys"] for shape in shapes))
