@@ -1,9 +1,8 @@
 """A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from heapq import nsmallest
 from typing import Any, Final
 
 import msgspec
@@ -11,14 +10,14 @@ import polars as pl
 
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.line import Step, statement_key, target_step
-from coreloop.learn.mine.frames import IS_FAILURE, failed_calls, groups_frame
-from coreloop.learn.mine.requests import Place, Requests
+from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
+from coreloop.learn.mine.requests import Place
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
 
 MAX_EXAMPLES: Final = 5
-_IS_ONLY_CALL: Final = (pl.col("signals") & bits_of(LABELS)) == BITS["tool_error"]
+_IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _PLACE: Final = ("us", "file", "at")
 _Places = Sequence[Place]
 
@@ -71,8 +70,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             of_tools[call.tool][bool(call.error_class)] += n
     keys = ("tool", "shape", "template")
     rows = (
-        failed_calls(window)
-        .group_by(keys)
+        window.frames.failed_calls.group_by(keys)
         .agg(
             n_failures=pl.len(),
             wasted_us=pl.col("duration_us").sum(),
@@ -101,33 +99,29 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             wasted_ms=row["wasted_us"] / 1000,
             **_counts(row, n_calls),
         )
-        yield group, [(place["file"], place["at"]) for place in row["places"]]
+        yield group, _places(row)
 
 
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
-    left_out = bits_of(excluded)
-    counted = [
-        group
-        for group in window.requests
-        if group.is_counted and not group.signals & left_out and window.steps(group).sequence != NO_SEQUENCE
-    ]
-    failed = pl.col("n").filter(IS_FAILURE).sum()
-    known = pl.col("shape") != ""
+    frames = window.frames
+    is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
+    counted = frames.requests.filter(IS_COUNTED, ~is_left_out)
+    firsts = counted.group_by("group").agg(pl.col("us").min()).join(frames.groups, on="group")
+    known = firsts.filter(pl.col("shape") != "").sort("us").unique("pattern", keep="first")
     rows = (
-        groups_frame(window, counted)
-        .group_by("category", "sequence")
+        counted.group_by("pattern")
         .agg(
-            n_failures=failed,
-            n_calls=pl.col("n").sum(),
-            n_signs=pl.col("n").filter(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
-            shape=pl.col("shape").filter(known).sort_by(pl.col("first_us").filter(known)).first(),
+            n_failures=IS_FAILURE.sum(),
+            n_calls=pl.len(),
+            n_signs=(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
             signals=pl.col("signals").filter(IS_FAILURE).bitwise_or(),
-            first_us=pl.col("first_us").filter(IS_FAILURE).min(),
-            last_us=pl.col("last_us").filter(IS_FAILURE).max(),
-            groups=pl.col("group").filter(IS_FAILURE),
+            first_us=pl.col("us").filter(IS_FAILURE).min(),
+            last_us=pl.col("us").filter(IS_FAILURE).max(),
+            places=pl.struct(_PLACE).filter(IS_FAILURE).sort().head(MAX_EXAMPLES),
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .drop_nulls("shape")
+        .join(known.select("pattern", "shape"), on="pattern")
+        .join(frames.patterns.filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
         .sort("first_us", "category", "sequence")
     )
     for row in rows.iter_rows(named=True):
@@ -148,17 +142,11 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
             wasted_ms=0.0,
             **_counts(row, row["n_calls"]),
         )
-        yield group, _earliest(counted[number] for number in row["groups"])
+        yield group, _places(row)
 
 
-def _earliest(groups: Iterable[Requests]) -> _Places:
-    """The places of the earliest of some requests."""
-    times = (
-        (us, group.file, at)
-        for group in groups
-        for us, at in zip(group.column("us"), group.column("at"), strict=True)
-    )
-    return [(file, at) for _, file, at in nsmallest(MAX_EXAMPLES, times)]
+def _places(row: Mapping[str, Any]) -> _Places:
+    return [(place["file"], place["at"]) for place in row["places"]]
 
 
 def _counts(row: Mapping[str, Any], n_calls: int) -> dict[str, Any]:

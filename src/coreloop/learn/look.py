@@ -136,7 +136,7 @@ def _mine(
         formats=formats,
         report=replace(report, tools=tools),
         n_requests=sum(group.n for group in window.requests),
-        n_failed=sum(group.n for group in window.requests if group.is_failure),
+        n_failed=sum(group.n_of(RequestOutcome.FAILURE) for group in window.requests),
         n_failed_calls=failed.total(),
         unseen=unseen,
         errors=tuple(replace(row, task="") for row in found.errors),  # no code is at hand
@@ -181,7 +181,8 @@ def _missing_of_requests(groups: Sequence[Requests], *, is_one_day: bool) -> Ite
     sessions = {session for group in groups for session in group.column("session")}
     if n > MAX_REQUESTS:
         yield f"requests: errors, lines and arguments are of {MAX_REQUESTS:,}, drawn evenly"
-    if not any(group.is_failure for group in groups) and any(group.is_counted for group in groups):
+    outcomes = {outcome for group in groups for outcome in group.column("outcome")}
+    if RequestOutcome.FAILURE not in outcomes and RequestOutcome.SUCCESS in outcomes:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if is_one_day and not any(group.alike.is_undated for group in groups):
         yield "a second day: with one, nobody knows whether a cause lasts"
@@ -197,10 +198,8 @@ def _missing_of_requests(groups: Sequence[Requests], *, is_one_day: bool) -> Ite
 
 def _n_lone(group: Requests) -> int:
     """How many have neither a question nor a session."""
-    if group.outcome == RequestOutcome.UNKNOWN:
-        return 0
-    columns = group.column("question"), group.column("session")
-    return sum(pair == (NO_QUESTION, 0) for pair in zip(*columns, strict=True))
+    rows = zip(*map(group.column, ("question", "session", "outcome")), strict=True)
+    return sum(row[:2] == (NO_QUESTION, 0) and row[2] != RequestOutcome.UNKNOWN for row in rows)
 
 
 def _missing_of_tools(groups: Sequence[Requests]) -> Iterator[str]:

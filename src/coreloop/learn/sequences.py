@@ -14,13 +14,13 @@ from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.facts.schema import NO_LENGTH
 from coreloop.learn.line import Step, statement_key, target_step
-from coreloop.learn.mine.frames import IS_SUCCESS, groups_frame, requests_frame
-from coreloop.learn.mine.requests import Requests
+from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
 from coreloop.learn.statements.cases import case_numbers, rank_test
 from coreloop.learn.statements.logged_calls import read_requests
+from coreloop.observe.reading.outcome import RequestOutcome
 
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
@@ -29,6 +29,7 @@ MAX_QUESTIONS: Final = 200
 """Questions of a pattern that are read and compared, earliest first: enough for any gate."""
 _MAX_REQUESTS: Final = 10_000
 """Of the candidates' categories; of more, a fixed draw is compared."""
+_SUCCESS: Final = RequestOutcome.SUCCESS
 _MIN_CASES: Final = 2  # the least that the playbook's relaxed gate lets through
 
 
@@ -110,24 +111,27 @@ def count_patterns(window: Window) -> pl.DataFrame:
         the category, those without a sequence included), base_rate (their rate), avg_chunk_len (characters;
         0.0 if unknown), first_us, last_us (microseconds since 1970).
     """
-    groups = [group for group in window.requests if group.is_counted]
-    frame = groups_frame(window, groups)
-    rows = requests_frame(groups, "session", "length")
-    rows = rows.with_columns(pattern=frame["pattern"].gather(rows["group"]))
-    of_rows = rows.group_by("pattern").agg(
-        n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
-        avg_chunk_len=pl.col("length").filter(pl.col("length") != NO_LENGTH).mean().fill_null(0.0),
+    frames = window.frames
+    counted = frames.requests.filter(IS_COUNTED)
+    length, session = pl.col("length"), pl.col("session")
+    patterns = counted.group_by("pattern").agg(
+        n_observed=pl.len(),
+        n_success=IS_SUCCESS.sum(),
+        n_sessions=session.filter(session != 0).n_unique(),
+        avg_chunk_len=length.filter(length != NO_LENGTH).mean().fill_null(0.0),
+        first_us=pl.col("us").min(),
+        last_us=pl.col("us").max(),
     )
-    shapes = frame.filter(pl.col("shape") != "").group_by("pattern", "shape").agg(pl.col("n").sum())
-    frequent = shapes.sort("n", "shape", descending=[True, False]).unique("pattern", keep="first")
-    patterns = frame.group_by("pattern", "category", "sequence").agg(
-        n_observed=pl.col("n").sum(),
-        n_success=pl.col("n").filter(IS_SUCCESS).sum(),
-        first_us=pl.col("first_us").min(),
-        last_us=pl.col("last_us").max(),
+    shapes = counted.group_by("group").len().join(frames.groups.filter(pl.col("shape") != ""), on="group")
+    frequent = (
+        shapes.group_by("pattern", "shape")
+        .agg(pl.col("len").sum())
+        .sort("len", "shape", descending=[True, False])
+        .unique("pattern", keep="first")
     )
     return (
-        patterns.with_columns(
+        patterns.join(frames.patterns, on="pattern")
+        .with_columns(
             n_peers=pl.col("n_observed").sum().over("category"),
             n_peers_success=pl.col("n_success").sum().over("category"),
         )
@@ -136,16 +140,15 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .join(of_rows, on="pattern")
         .join(frequent.select("pattern", "shape"), on="pattern", how="left")
     )
 
 
 def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterator[Candidate]:
     """The patterns with their texts and steps."""
-    distinct = _distinct(window, patterns)
+    distinct = _distinct(window, [row["pattern"] for row in patterns])
     for row in patterns:
-        questions = distinct[row["category"], row["sequence"]]
+        questions = distinct[row["pattern"]]
         steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
         target = target_step(steps)
         yield Candidate(
@@ -170,30 +173,22 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
         )
 
 
-def _distinct(window: Window, patterns: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[str]]:
+def _distinct(window: Window, patterns: Sequence[int]) -> dict[int, list[str]]:
     """The different questions by pattern, of the `MAX_QUESTIONS` earliest; empty where its line is gone."""
-    wanted = {(row["category"], row["sequence"]): number for number, row in enumerate(patterns)}
-    groups, numbers = list[Requests](), list[int]()
-    for group in window.requests:
-        number = wanted.get((group.alike.category, window.steps(group).sequence))
-        if group.is_counted and number is not None:
-            groups.append(group)
-            numbers.append(number)
-    rows = requests_frame(groups, "us", "at", "question")
     asked = (
-        rows.with_columns(pattern=pl.Series(numbers, dtype=pl.UInt32).gather(rows["group"]))
+        window.frames.requests.filter(IS_COUNTED, pl.col("pattern").is_in(patterns))
         .sort("us", "file", "at")
         .unique(("pattern", "question"), keep="first", maintain_order=True)
         .group_by("pattern")
         .agg(pl.col("file", "at").head(MAX_QUESTIONS))
     )
-    places = {number: list(zip(files, at, strict=True)) for number, files, at in asked.iter_rows()}
+    places = {pattern: list(zip(files, at, strict=True)) for pattern, files, at in asked.iter_rows()}
     texts = window.question_texts(place for of_pattern in places.values() for place in of_pattern)
-    distinct = dict[tuple[str, str], list[str]]()
-    for pattern, number in wanted.items():
-        readable = [texts[place] for place in places[number] if place in texts]
+    distinct: dict[int, list[str]] = {}
+    for pattern, of_pattern in places.items():
+        readable = [texts[place] for place in of_pattern if place in texts]
         different = [readable[index] for index in distinct_questions(readable)]
-        distinct[pattern] = different + [""] * (len(places[number]) - len(readable))
+        distinct[pattern] = different + [""] * (len(of_pattern) - len(readable))
     return distinct
 
 
@@ -261,10 +256,15 @@ def _rates_without(own: _Tally, group: _Tally) -> list[float]:
 
 def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, bool]]:
     """Category, sequence, case, and whether it succeeded, of each request that is compared."""
-    groups = (group for group in window.requests if group.is_counted and group.alike.category in categories)
-    drawn = window.drawn(groups, _MAX_REQUESTS)
-    keys = [keys for _, keys in read_requests(window, drawn)]
+    groups = (group for group in window.requests if group.alike.category in categories)
+    counted = window.drawn(groups, _MAX_REQUESTS, least=RequestOutcome.FAILURE)
+    keys = [keys for _, keys in read_requests(window, counted)]
     return [
-        (one.group.alike.category, window.steps(one.group).sequence, case, not one.group.is_failure)
-        for one, case in zip(drawn, case_numbers(keys)[0], strict=True)
+        (
+            one.group.alike.category,
+            window.steps(one.group).sequence,
+            case,
+            one.outcome == RequestOutcome.SUCCESS,
+        )
+        for one, case in zip(counted, case_numbers(keys)[0], strict=True)
     ]

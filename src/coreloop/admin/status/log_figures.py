@@ -14,7 +14,7 @@ from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.statistics import fisher_exact
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, merge
-from coreloop.observe.reading.outcome import Unseen
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_CALLS: Final = 20
 """Calls that the day and its past need: 20 points of 20 calls are four failures."""
@@ -152,10 +152,6 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
     recent = [file for file in files if _may_be_in(file, days)]
     merged = merge(recent, days)
-    patterns = {
-        (group.alike.category, merged.steps(group).sequence) for group in merged.requests if group.is_counted
-    }
-    patterns = {pattern for pattern in patterns if pattern[1] != NO_SEQUENCE}
     oddities = find_oddities((file.path, file.oddities) for file in recent)
     return Log(
         n_records=sum(counts.values()),
@@ -166,7 +162,7 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
         last=max(future, default=None),
         days=days,
         n_in_window=sum(counts[day] for day in past if day >= days.since),
-        n_patterns=len(patterns),
+        n_patterns=_count_patterns(merged),
         skipped={reason: n for reason, n in oddities.skipped.items() if reason != "replay"},
         skipped_first={
             reason: place for reason, place in oddities.skipped_first.items() if reason != "replay"
@@ -196,6 +192,16 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
 
     search = find_candidates(merge(files, window(today)), gate, known=known)
     return Sieved(len(search.entries), search.dropped)
+
+
+def _count_patterns(window: Window) -> int:
+    """Categories and sequences with a request that counts."""
+    patterns = {
+        (group.alike.category, window.steps(group).sequence)
+        for group in window.requests
+        if max(group.column("outcome"), default=RequestOutcome.UNKNOWN) >= RequestOutcome.FAILURE
+    }
+    return sum(sequence != NO_SEQUENCE for _, sequence in patterns)
 
 
 def _longest_gap(days: Sequence[date]) -> int | None:

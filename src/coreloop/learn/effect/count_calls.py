@@ -16,6 +16,7 @@ from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.kinds import is_against
 from coreloop.learn.statements.logged_calls import read_requests
+from coreloop.observe.reading.outcome import RequestOutcome
 
 _MAX_REQUESTS: Final = 10_000
 """Read at a time."""
@@ -95,7 +96,8 @@ def _add_group(log: ToolLog, group: Requests, description: str) -> None:
     """Add what requests with a tool's calls say of the day: how they ended, and what the model was sent."""
     day = group.alike.day
     n, n_lost = log.requests.get(day, (0, 0))
-    log.requests[day] = n + group.n * group.is_counted, n_lost + group.n * group.is_failure
+    n_failed = group.n_of(RequestOutcome.FAILURE)
+    log.requests[day] = n + n_failed + group.n_of(RequestOutcome.SUCCESS), n_lost + n_failed
     log.versions[day].add(description or group.alike.tools_version or "")
     if description:
         first_us = min(group.column("us"))

@@ -2,12 +2,14 @@
 
 import gc
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -28,14 +30,15 @@ from coreloop.base.records import (
 )
 from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.schema import (
+    COLUMNS,
     NO_LENGTH,
     Alike,
     Call,
     Part,
     as_int,
     decoded,
-    group_of,
     id_of,
+    unpacked,
 )
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
@@ -61,7 +64,8 @@ _ALIKE: Final = str.maketrans("123456789", "000000000")
 """Errors that differ only in their digits are classified once, unless they may hold status 429."""
 _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
 _BARE: Final = (None, None, 0, False, 0)
-_Row = tuple[int, int, int, int, int, int, int, int, tuple[int, ...]]
+_LENGTH: Final = list(COLUMNS).index("length")
+_Row = tuple[int, ...]
 """As `COLUMNS`."""
 _Kind = tuple[tuple[str, ...], dict[bytes, int]]
 """Of calls with the same tool and argument names: their selectors, and the number by these values."""
@@ -110,17 +114,17 @@ class FileFacts:
     @cached_property
     def days(self) -> Counter[int]:
         """Records by day (days since 1970), without those that coreloop made itself."""
-        own = {*map(id_of, self.settings.replayed)}
-        days = Counter[int]()
-        for group in (group for part in self.parts for group in part.groups):
-            n_own = sum(map(own.__contains__, group.column("id"))) if own else 0
-            days[group.alike.day] += group.n - n_own
+        own, days = {*map(id_of, self.settings.replayed)}, Counter[int]()
+        for part in self.parts:
+            ids = iter(part.table()["id"] if own else ())
+            for alike, n, _ in part.groups:
+                days[alike.day] += n - sum(map(own.__contains__, islice(ids, n)))
         return +days
 
     @cached_property
     def oddities(self) -> Oddities:
         """Lines that are not mined, and fields that were read as absent."""
-        total = Oddities({}, {})
+        total = Oddities()
         for part in self.parts:
             total.add(part.oddities)
         return total
@@ -143,17 +147,19 @@ class Reader:
     """
 
     def __init__(self, settings: MineSettings, known: Part | None = None) -> None:
-        known = known or Part((), (), Oddities({}, {}))
+        known = known or Part()
         self.is_whole = True
         self._settings = settings
         self._oddities, self._has_results = known.oddities, known.has_results
         self._calls = list(known.calls)
         self._numbers = {call: number for number, call in enumerate(known.calls)}
         self._kinds: dict[tuple[str, ...], _Kind] = {}
-        self._labels: dict[str | None, str | None] = {}
+        self._labels: dict[str, str] = {}
         self._waiting: list[Line] = []
+        self._durations = unpacked("q", known.durations)
+        rows = zip(*known.table().values(), strict=True)
         self._rows: dict[tuple[Any, ...], list[_Row]] = {
-            msgspec.structs.astuple(group.alike): list(group.rows()) for group in known.groups
+            msgspec.structs.astuple(alike): list(islice(rows, n)) for alike, n, _ in known.groups
         }
 
     def read(self, lines: Iterable[Line]) -> None:
@@ -200,7 +206,8 @@ class Reader:
 
     def _add(self, fields: CountedFields, calls: Sequence[CallFields], us: int, at: int) -> None:
         is_plain = type(fields) is PlainRecord
-        numbers, failed_us, is_odd = self._number(calls)
+        spent = len(self._durations)
+        numbers, is_odd = self._number(calls)
         decided, judged, bits = None, False, 0
         if is_odd or fields.error or not is_plain:
             decided = decide(fields, calls)
@@ -209,23 +216,26 @@ class Reader:
         question = as_int(fields.question_hash or hash_question(fields.question or ""))
         case = self._case(fields, calls, at) if fields.case or not session else ""
         length, omitted = fields.chunk_len, fields.tool_calls_omitted or 0
+        is_lone = (
+            question == NO_QUESTION
+            and (length, fields.rounds, omitted, judged, bits & _MARKS) == _BARE
+            and bool(len(numbers) == 1 and (session or case) and not self._calls[numbers[0]].is_marked)
+        )
         alike = (
             us // DAY_US,
-            self._category(fields),
+            self._labels.get(fields.category_hash or "") or self._category(fields),
             numbers,
-            fields.provider or "",
+            (fields.provider or "") if is_lone else "",
             (fields.model if is_plain else decoded(fields.model, str)) or "",
             decided,
             judged,
             bits,
-            max(0, min(omitted, NO_LENGTH)),
+            omitted and max(0, min(omitted, NO_LENGTH)),
             (fields.tool_sequence_hash or "") if omitted else "",
             fields.tools_version,
             fields.descriptions,
             fields.undated or False,
-            question == NO_QUESTION
-            and (length, fields.rounds, omitted, judged, bits & _MARKS) == _BARE
-            and bool(len(numbers) == 1 and (session or case) and not self._calls[numbers[0]].is_marked),
+            is_lone,
         )
         row = (
             us,
@@ -235,8 +245,8 @@ class Reader:
             question,
             int(case, 16) % _CLIENTS if case else 0,
             0 if session or case else question_template(fields.question),
-            NO_LENGTH if length is None else int(max(-NO_LENGTH, min(length, NO_LENGTH - 1))),
-            failed_us,
+            NO_LENGTH if length is None else int(length) if 0 <= length < NO_LENGTH else _clipped(length),
+            spent if len(self._durations) > spent else 0,
         )
         rows = self._rows.get(alike)
         if rows is None:
@@ -244,13 +254,16 @@ class Reader:
         else:
             rows.append(row)
 
-    def _number(self, calls: Sequence[CallFields]) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
-        """The numbers of calls, how long the failed ones took, and whether any did not work."""
-        numbers, failed_us, is_odd = list[int](), list[int](), False
+    def _number(self, calls: Sequence[CallFields]) -> tuple[tuple[int, ...], bool]:
+        """The numbers of calls, and whether any did not work."""
+        numbers, is_odd, kinds = list[int](), False, self._kinds
         for call in calls:
             args = call.args if type(call.args) is dict else _NO_ARGS
-            chosen, by_values = self._kinds.get((call.name, *args)) or self._learn(call.name, args)
-            values = b"\0".join([b"" + args[name] for name in chosen]) if chosen else b""
+            chosen, by_values = kinds.get((call.name, *args)) or self._learn(call.name, args)
+            if len(chosen) == 1:
+                values = b"" + args[chosen[0]]
+            else:
+                values = b"\0".join([b"" + args[name] for name in chosen])
             number = by_values.get(values)
             if number is None:
                 number = by_values[values] = self._number_of(_usual(call, args, self._selectors(call.name)))
@@ -258,11 +271,11 @@ class Reader:
                 kind = _unusual(self._calls[number], call, args)
                 number, is_odd = self._number_of(kind), is_odd or not kind.ok
                 if kind.error_class:
-                    failed_us.append(round(max(0.0, min((call.duration_ms or 0.0) * 1000, _MAX_US))))
-            if call.result_size_bytes is not None:
+                    self._durations.append(round(max(0.0, min((call.duration_ms or 0.0) * 1000, _MAX_US))))
+            if not self._has_results and call.result_size_bytes is not None:
                 self._has_results = True
             numbers.append(number)
-        return tuple(numbers), tuple(failed_us), is_odd
+        return tuple(numbers), is_odd
 
     def _number_of(self, call: Call) -> int:
         number = self._numbers.setdefault(call, len(self._calls))
@@ -286,15 +299,23 @@ class Reader:
     def _category(self, fields: CountedFields) -> str:
         """The recorded label, else the label by the current rules, so that rules added later apply, too."""
         label = fields.category_hash
-        if label not in self._labels:
-            is_usable = label is not None and label != UNSPECIFIED and is_category(label)
-            self._labels[label] = label if is_usable else None
-        return self._labels[label] or self._settings.categories.label(fields.question or "")
+        if label is not None and label != UNSPECIFIED and is_category(label):
+            self._labels[label] = label
+            return label
+        return self._settings.categories.label(fields.question or "")
 
     def part(self) -> Part:
         """The facts of all lines that were added."""
-        groups = [group_of(Alike(*alike), rows) for alike, rows in self._rows.items()]
-        return Part(self._calls, groups, self._oddities, self._has_results)
+        groups = [
+            (Alike(*alike), len(rows), min([row[_LENGTH] for row in rows]))
+            for alike, rows in self._rows.items()
+        ]
+        columns = zip(*chain.from_iterable(self._rows.values()), strict=True)
+        packed = [
+            array(code, column).tobytes() for code, column in zip(COLUMNS.values(), columns, strict=False)
+        ]
+        durations = self._durations.tobytes()
+        return Part(self._calls, groups, packed, durations, self._oddities, self._has_results)
 
 
 def case_of(fields: CountedFields, calls: Iterable[CallFields], key: bytes) -> str:
@@ -347,6 +368,10 @@ def _unusual(usual: Call, call: CallFields, args: Mapping[str, msgspec.Raw]) -> 
     name, text = failure_of(call, args) if worked(call) is False else ("", "")
     is_marked = bool(call.extreme_flags or call.overrides_used)
     return Call(usual.tool, usual.step, usual.shape, name, text, why_unknown(call), is_marked)
+
+
+def _clipped(length: float) -> int:
+    return int(max(-NO_LENGTH, min(length, NO_LENGTH - 1)))
 
 
 @contextmanager

@@ -1,12 +1,11 @@
-"""The facts of a log file: groups of requests that are alike, each with packed columns, a row per request.
+"""The facts of a log file: groups of requests that are alike, and packed columns with a row per request.
 
 Numbers stay numbers: what a setting decides (a complete answer's length, a verdict, a handover) is left to
 `coreloop.learn.mine.window`. No argument's value and no word of a user is kept.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -26,12 +25,12 @@ COLUMNS: Final[Mapping[str, str]] = {
     "client": "Q",  # of the identifiers in the calls, recorded or, without a session, read from the arguments
     "template": "Q",  # of the question without what varies; 0 as well if there is a session or a client
     "length": "i",  # characters of the answer, or `NO_LENGTH`
-    "spent": "q",  # microseconds, of each failed call: as many a row as the group has failed calls
+    "spent": "I",  # place of its first failed call among the durations; 0 as well if none failed
 }
 """Type codes of `array.array`, by column."""
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
+class Call(msgspec.Struct, frozen=True, array_like=True, cache_hash=True, gc=False):
     """Calls that are alike but for the values of their arguments.
 
     ``step`` is their step in a sequence, ``shape`` JSON of the selectors and the names of all arguments;
@@ -59,7 +58,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
         return not self.error_class and self.unknown is None
 
 
-class Alike(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
+class Alike(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What the requests of a group have in common.
 
     Attributes
@@ -76,6 +75,8 @@ class Alike(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
         Calls that did not fit on the lines; then ``sequence`` is the recorded hash, if any.
     is_undated : bool
         Whether the time is that of the file in which the trace was.
+    provider : str
+        Of a lone call.
     is_lone : bool
         Whether nothing but a call, and a session or identifiers, is known of it.
     """
@@ -83,8 +84,8 @@ class Alike(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
     day: int
     category: str
     calls: tuple[int, ...]
-    provider: str
-    model: str
+    provider: str = ""
+    model: str = ""
     decided: int | None = None
     is_judged: bool = False
     signals: int = 0
@@ -96,37 +97,41 @@ class Alike(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
     is_lone: bool = False
 
 
-class Group(msgspec.Struct, array_like=True):
-    """Requests that are alike, as the bytes of `COLUMNS`; a column of zeros is empty."""
-
-    alike: Alike
-    n: int
-    columns: Sequence[bytes]
-
-    def column(self, name: str) -> "array[int]":
-        """A column's numbers; those of ``spent`` are as many as failed calls."""
-        place, code = _PLACES[name]
-        numbers = array(code)
-        numbers.frombytes(self.columns[place])
-        return numbers
-
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows, as `group_of` packs them."""
-        *columns, spent = map(self.column, COLUMNS)
-        n_failed = len(spent) // self.n
-        return zip(*columns, (tuple(spent[at * n_failed :][:n_failed]) for at in range(self.n)), strict=True)
-
-
-_PLACES: Final = {name: (place, code) for place, (name, code) in enumerate(COLUMNS.items())}
-
-
 class Part(msgspec.Struct, array_like=True):
-    """The facts of some lines of a file; ``has_results`` says whether any call's result was measured."""
+    """The facts of some lines of a file.
 
-    calls: Sequence[Call]
-    groups: Sequence[Group]
-    oddities: Oddities
+    Attributes
+    ----------
+    calls : list of Call
+        Each kind once.
+    groups : list of (Alike, int, int)
+        With the number of requests, and the smallest ``length`` of them.
+    columns : list of bytes
+        As `COLUMNS`, with the rows of one group after those of another.
+    durations : bytes
+        Microseconds (64 bits) of the failed calls, those of a request after each other.
+    has_results : bool
+        Whether any call's result was measured.
+    """
+
+    calls: list[Call] = []
+    groups: list[tuple[Alike, int, int]] = []
+    columns: list[bytes] = []
+    durations: bytes = b""
+    oddities: Oddities = msgspec.field(default_factory=Oddities)
     has_results: bool = False
+
+    def table(self) -> dict[str, "array[int]"]:
+        """The columns' numbers by name."""
+        columns = zip(COLUMNS.items(), self.columns or [b""] * len(COLUMNS), strict=True)
+        return {name: unpacked(code, column) for (name, code), column in columns}
+
+
+def unpacked(code: str, column: bytes) -> "array[int]":
+    """The numbers in the bytes of a column."""
+    numbers = array(code)
+    numbers.frombytes(column)
+    return numbers
 
 
 def as_int(recorded: str) -> int:
@@ -144,13 +149,6 @@ def id_of(request_id: str) -> int:
         return int(request_id[-16:], 16) & _64_BITS
     except ValueError:
         return digest64(request_id)
-
-
-def group_of(alike: Alike, rows: Sequence[Any]) -> Group:
-    """Pack rows of `COLUMNS`; the last of each is a tuple."""
-    *columns, spent = zip(*rows, strict=True)
-    packed = [*map(array, tuple(COLUMNS.values())[:-1], columns), array("q", chain.from_iterable(spent))]
-    return Group(alike, len(rows), [column.tobytes() for column in packed])
 
 
 def decoded(raw: bytes | msgspec.Raw, kind: Any) -> Any:

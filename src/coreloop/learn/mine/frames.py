@@ -1,86 +1,139 @@
-"""Groups of requests as polars frames; nothing is converted request by request.
+"""A window's requests as polars frames; nothing is converted request by request.
 
-polars takes a fifth of a second to import, so that only what aggregates imports this module.
+polars takes a tenth of a second to import, so that only what aggregates imports this module.
 """
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import polars as pl
 
-from coreloop.learn.facts.schema import COLUMNS
-from coreloop.learn.mine.requests import Requests
-from coreloop.learn.mine.window import Window
+from coreloop.learn.mine.requests import CODES, Requests, Steps, Table, picked
 from coreloop.observe.reading.outcome import RequestOutcome
 
+IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
-_GROUPS: Final[Mapping[str, Any]] = {
-    "group": pl.UInt32,  # place in the list of groups
-    "pattern": pl.UInt32,  # number of the category and sequence
-    "category": pl.String,
-    "sequence": pl.String,
+_TYPES: Final = {"b": pl.Int8, "H": pl.UInt16, "i": pl.Int32, "I": pl.UInt32, "q": pl.Int64, "Q": pl.UInt64}
+_COLUMNS: Final = ("us", "at", "session", "question", "length", "spent", "outcome", "signals")
+_GROUPS: Final[dict[str, Any]] = {
+    "group": pl.UInt32,  # place among the window's
+    "pattern": pl.UInt32,  # number of its category and sequence
     "shape": pl.String,  # of the steps; empty: calls were omitted
-    "outcome": pl.Int8,
-    "signals": pl.UInt32,
-    "n": pl.UInt32,
-    "first_us": pl.Int64,
-    "last_us": pl.Int64,
+}
+_PATTERNS: Final[dict[str, Any]] = {"pattern": pl.UInt32, "category": pl.String, "sequence": pl.String}
+_FAILED: Final[dict[str, Any]] = {
+    "group": pl.UInt32,
+    "place": pl.UInt32,  # among the failed calls of a request
+    "tool": pl.String,
+    "shape": pl.String,
+    "template": pl.String,  # of the cause
+    "error_class": pl.String,
+    "first": pl.UInt32,  # where the durations of its file begin
 }
 
 
-def groups_frame(window: Window, groups: Sequence[Requests]) -> pl.DataFrame:
-    """A row per group: `_GROUPS`."""
-    rows, patterns = [], dict[tuple[str, str], int]()
-    for number, group in enumerate(groups):
-        steps, us = window.steps(group), group.column("us")
-        of_group = (group.outcome, group.signals, group.n, min(us), max(us))
-        named = group.alike.category, steps.sequence
-        pattern = patterns.setdefault(named, len(patterns))
-        rows.append((number, pattern, *named, steps.shape, *of_group))
-    columns = zip(*rows, strict=True) if rows else ((),) * len(_GROUPS)
-    return pl.DataFrame(dict(zip(_GROUPS, columns, strict=True)), schema=_GROUPS)
+class Frames:
+    """The requests of a window, their groups and patterns, and their failed calls.
+
+    Parameters
+    ----------
+    requests : sequence of Requests
+        The window's.
+    steps : callable
+        What the successful calls of some requests are.
+    causes : mapping of (str, str) to str
+        By tool and template.
+    """
+
+    def __init__(
+        self,
+        requests: Sequence[Requests],
+        steps: Callable[[Requests], Steps],
+        causes: Mapping[tuple[str, str], str],
+    ) -> None:
+        self._requests, self._steps, self._causes = requests, steps, causes
+
+    @cached_property
+    def patterns(self) -> pl.DataFrame:
+        """A row per category and sequence: `_PATTERNS`."""
+        rows = [(number, *named) for named, number in self._numbers.items()]
+        return pl.DataFrame(rows, _PATTERNS, orient="row")
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, str], int]:
+        named = {(group.alike.category, self._steps(group).sequence) for group in self._requests}
+        return {one: number for number, one in enumerate(sorted(named))}
+
+    @cached_property
+    def groups(self) -> pl.DataFrame:
+        """A row per group: `_GROUPS`."""
+        steps = list(map(self._steps, self._requests))
+        categories = (group.alike.category for group in self._requests)
+        patterns = [self._numbers[one, its.sequence] for one, its in zip(categories, steps, strict=True)]
+        columns = (range(len(steps)), patterns, [its.shape for its in steps])
+        return pl.DataFrame(dict(zip(_GROUPS, columns, strict=True)), _GROUPS)
+
+    @cached_property
+    def requests(self) -> pl.DataFrame:
+        """A row per request: its ``group``, ``file``, ``pattern``, and `_COLUMNS`."""
+        rows = requests_frame(self._requests, *_COLUMNS)
+        return rows.with_columns(pattern=self.groups["pattern"].gather(rows["group"]))
+
+    @cached_property
+    def failed_calls(self) -> pl.DataFrame:
+        """A row per failed call: that of its request, what `_FAILED` says, and ``duration_us``."""
+        durations, firsts, kinds = array("q"), dict[int, int](), list[tuple[Any, ...]]()
+        for number, group in enumerate(self._requests):
+            failed = group.failed
+            if failed and id(group.durations) not in firsts:
+                firsts[id(group.durations)] = len(durations)
+                durations += group.durations
+            for place, call in enumerate(failed):
+                cause = self._causes[call.tool, call.template]
+                first = firsts[id(group.durations)]
+                kinds.append((number, place, call.tool, call.shape, cause, call.error_class, first))
+        rows = self.requests.join(pl.DataFrame(kinds, _FAILED, orient="row"), on="group")
+        took = pl.Series(durations, dtype=pl.Int64).gather(rows["first"] + rows["spent"] + rows["place"])
+        return rows.with_columns(duration_us=took)
 
 
 def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
-    """A row per request: the ``group``'s place, its ``file``, and columns of `COLUMNS`."""
-    columns = {name: array(COLUMNS[name]) for name in names}
-    group, file = array("I"), array("I")
-    for number, requests in enumerate(groups):
-        for name in names:
-            columns[name] += requests.column(name)
-        group += array("I", [number]) * requests.n
-        file += array("I", [requests.file]) * requests.n
-    return _frame({"group": group, "file": file, **columns})
-
-
-def failed_calls(window: Window) -> pl.DataFrame:
-    """A row per failed call: tool, shape, template (its cause), error_class, file, us, at and duration_us."""
-    numbers = dict[tuple[str, ...], int]()
-    columns = {name: array(code) for name, code in zip(_FAILED, "IIqqq", strict=True)}
-    for group in window.requests:
-        failed = group.failed
-        spent = group.column("spent") if failed else array("q")
-        for place, call in enumerate(failed):
-            kind = (call.tool, call.shape, window.causes[call.tool, call.template], call.error_class)
-            number = numbers.setdefault(kind, len(numbers))
-            columns["kind"] += array("I", [number]) * group.n
-            columns["file"] += array("I", [group.file]) * group.n
-            columns["us"] += group.column("us")
-            columns["at"] += group.column("at")
-            columns["duration_us"] += spent[place :: len(failed)]
-    kinds = pl.DataFrame(list(numbers), schema=_KINDS, orient="row").with_row_index("kind")
-    return _frame(columns).join(kinds, on="kind", how="left", maintain_order="left").drop("kind")
-
-
-_KINDS: Final = dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String)
-_FAILED: Final = ("kind", "file", "us", "at", "duration_us")
-_TYPES: Final = {"q": pl.Int64, "Q": pl.UInt64, "i": pl.Int32, "I": pl.UInt32}
-
-
-def _frame(columns: Mapping[str, "array[int]"]) -> pl.DataFrame:
-    """A frame of arrays, whose buffers are copied whole."""
-    return pl.DataFrame(
-        {name: pl.Series(column, dtype=_TYPES[column.typecode]) for name, column in columns.items()}
+    """A row per request: its ``group``'s place, its ``file``, and columns of its table."""
+    groups = list(groups)
+    sizes = pl.DataFrame(
+        {"group": range(len(groups)), "file": [one.file for one in groups], "n": [one.n for one in groups]},
+        {"group": pl.UInt32, "file": pl.UInt32, "n": pl.UInt32},
     )
+    spans = list(_spans(groups))
+    rows = sizes.select(pl.col("group", "file").repeat_by("n").explode())
+    return rows.with_columns(_column(spans, name) for name in names)
+
+
+def _column(spans: Iterable[tuple[Table, Sequence[int]]], name: str) -> pl.Series:
+    numbers = array(CODES[name])
+    for table, rows in spans:
+        numbers += picked(table[name], rows)
+    return pl.Series(name, numbers, dtype=_TYPES[numbers.typecode])
+
+
+def _spans(groups: Iterable[Requests]) -> Iterator[tuple[Table, Sequence[int]]]:
+    """The tables and the rows of groups; rows that follow each other are one range."""
+    table: Table | None = None
+    start = stop = 0
+    for group in groups:
+        rows = group.rows
+        if type(rows) is range and group.table is table and rows.start == stop:
+            stop = rows.stop
+            continue
+        if table is not None:
+            yield table, range(start, stop)
+        table = None
+        if type(rows) is range:
+            table, start, stop = group.table, rows.start, rows.stop
+        else:
+            yield group.table, rows
+    if table is not None:
+        yield table, range(start, stop)

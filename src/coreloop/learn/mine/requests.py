@@ -10,15 +10,15 @@ import json
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
+from functools import reduce
+from itertools import accumulate, chain, groupby
+from operator import itemgetter, or_
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from coreloop.base.records import hash_sequence, join_steps
-from coreloop.learn.facts.schema import Alike, Call, Group, group_of
+from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, unpacked
 from coreloop.observe.argument_sources import FORGET_S
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -29,6 +29,9 @@ MAX_GAP_US: Final = int(FORGET_S * 1_000_000)
 _MAX_GAP_WITHOUT_SESSION_US: Final = 5 * 60 * 1_000_000  # chosen: an agent's next call, not the next client's
 
 
+Table = dict[str, "array[int]"]
+CODES: Final = {**COLUMNS, "outcome": "b", "signals": "H"}
+"""Type codes of the columns that requests of a window have."""
 Place = tuple[int, int]
 """The number of a file among a window's paths, and the offset of a record in it, in bytes."""
 
@@ -44,96 +47,108 @@ class Steps(NamedTuple):
     shape: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Requests:
-    """Requests of a file that are alike, and have the same outcome and signals.
+class Requests(msgspec.Struct, frozen=True, gc=False):
+    """Requests of a file that are alike.
 
     Attributes
     ----------
     file : int
         Index of a path of the window.
+    alike : Alike
+        What they have in common; its calls are those below.
     calls : tuple of Call
         In order.
-    group : Group
-        Has their columns.
-    rows : sequence of int or None
-        Which of its rows they are; None: all.
-    outcome : int
-        A `RequestOutcome`.
-    signals : int
-        Of a failure, else 0.
-    members : tuple of bytes
-        Of calls that were recorded one by one: the files (32 bits) and the offsets (64) of their records, as
-        many a row as there are calls.
+    table : dict of str to array
+        Has their columns, see `coreloop.learn.facts.schema.COLUMNS`; ``outcome``, a `RequestOutcome`; and
+        ``signals``, of a failure, else 0.
+    durations : array
+        To which ``spent`` points.
+    rows : sequence of int
+        Their rows in the table.
+    shortest : int
+        No ``length`` is smaller.
+    members : tuple of array
+        Of calls that were recorded one by one: the files and the offsets of their records, as many a row of
+        the table as there are calls.
     """
 
     file: int
+    alike: Alike
     calls: tuple[Call, ...]
-    group: Group
-    rows: Sequence[int] | None = None
-    outcome: int = int(RequestOutcome.SUCCESS)
-    signals: int = 0
-    members: tuple[bytes, bytes] | None = None
-
-    @property
-    def alike(self) -> Alike:
-        """What they have in common."""
-        return self.group.alike
+    table: Table
+    durations: "array[int]"
+    rows: Sequence[int]
+    shortest: int = 0
+    members: tuple["array[int]", "array[int]"] | None = None
 
     @property
     def n(self) -> int:
         """How many they are."""
-        return self.group.n if self.rows is None else len(self.rows)
+        return len(self.rows)
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether they are successes or failures."""
-        return self.outcome >= RequestOutcome.FAILURE
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether they failed."""
-        return self.outcome == RequestOutcome.FAILURE
+    def n_of(self, outcome: RequestOutcome) -> int:
+        """How many have an outcome."""
+        return self.column("outcome").count(outcome)
 
     @property
     def failed(self) -> list[Call]:
         """The calls that failed."""
         return [call for call in self.calls if call.error_class]
 
-    def table(self) -> Iterator[tuple[Any, ...]]:
-        """The rows, see `coreloop.learn.facts.schema.Group.rows`."""
-        rows = list(self.group.rows())
-        return iter(rows if self.rows is None else [rows[row] for row in self.rows])
+    def column(self, name: str) -> "array[int]":
+        """The numbers of a column."""
+        return picked(self.table[name], self.rows)
+
+    def put(self, name: str, numbers: "array[int]") -> None:
+        """Set the numbers of a column."""
+        column = self.table[name]
+        if type(self.rows) is range:
+            column[self.rows.start : self.rows.stop] = numbers
+        else:
+            for row, number in zip(self.rows, numbers, strict=True):
+                column[row] = number
+
+    def spent(self, place: int) -> "array[int]":
+        """Microseconds that a failed call took, by its place among the failed calls of each request."""
+        return array("q", [self.durations[first + place] for first in self.column("spent")])
 
     def each(self) -> Iterator["Request"]:
         """The requests one by one."""
-        columns = map(self.column, ("us", "at", "session", "question"))
-        rows = range(self.n) if self.rows is None else self.rows
-        files, offsets = map(array, "Iq", self.members or (b"", b""))
-        for row, us, at, session, question in zip(rows, *columns, strict=True):
+        columns = map(self.column, ("us", "at", "session", "question", "outcome"))
+        for row, us, at, session, question, outcome in zip(self.rows, *columns, strict=True):
             places: tuple[Place, ...] = ((self.file, at),)
             if self.members is not None:
                 of_row = slice(row * len(self.calls), (row + 1) * len(self.calls))
-                places = tuple(zip(files[of_row], offsets[of_row], strict=True))
-            yield Request(self, us, session, question, places)
+                places = tuple(zip(*(numbers[of_row] for numbers in self.members), strict=True))
+            yield Request(self, us, session, question, outcome, places)
 
-    def column(self, name: str) -> "array[int]":
-        """The numbers of a column, see `coreloop.learn.facts.schema.COLUMNS`."""
-        whole = self.group.column(name)
-        if self.rows is None:
-            return whole
-        width = len(whole) // self.group.n
-        return array(whole.typecode, [whole[row * width + at] for row in self.rows for at in range(width)])
+
+def picked(column: "array[int]", rows: Sequence[int]) -> "array[int]":
+    """The numbers of some rows of a column."""
+    if type(rows) is range:
+        return column[rows.start : rows.stop]
+    return array(column.typecode, map(column.__getitem__, rows))
 
 
 class Request(NamedTuple):
-    """A request, its time, hashes of its session and question, and the places of its records."""
+    """A request, its time, hashes of its session and question, its outcome, and the places of its records."""
 
     group: Requests
     us: int
     session: int
     question: int
+    outcome: int
     places: tuple[Place, ...]
+
+
+def groups_of(file: int, part: Part, interned: dict[Call, Call]) -> Iterator[Requests]:
+    """The groups of a part of a file; equal calls of all parts are one object."""
+    calls = [interned.setdefault(call, call) for call in part.calls]
+    table, durations, end = with_outcomes(part.table()), unpacked("q", part.durations), 0
+    for alike, n, shortest in part.groups:
+        start, end = end, end + n
+        of_group = tuple([calls[number] for number in alike.calls])
+        yield Requests(file, alike, of_group, table, durations, range(start, end), shortest)
 
 
 def steps_of(calls: Iterable[Call]) -> Steps:
@@ -143,6 +158,12 @@ def steps_of(calls: Iterable[Call]) -> Steps:
     text = join_steps(call.step for call in firsts)
     named = (f'{{"name":{json.dumps(call.tool, ensure_ascii=False)},{call.shape[1:]}' for call in firsts)
     return Steps(hash_sequence(text), text, f"[{','.join(named)}]")
+
+
+def with_outcomes(table: Table) -> Table:
+    """A table whose requests count as successes, until `coreloop.learn.mine.window` decides."""
+    n = len(table["us"])
+    return {**table, "outcome": array("b", b"\1" * n), "signals": array("H", bytes(2 * n))}
 
 
 class _Lone(NamedTuple):
@@ -171,10 +192,9 @@ def join_sessions(groups: Iterable[Requests], judged: Collection[int]) -> list[R
         runs = list(_runs(of_day, judged))
         joined = {(one.place, one.row) for run in runs for one in run}
         for place, group in enumerate(of_day):
-            rows = [row for row in range(group.n) if (place, row) not in joined]
+            rows = [row for at, row in enumerate(group.rows) if (place, at) not in joined]
             if rows:
-                kept = rows if group.rows is None else [group.rows[row] for row in rows]
-                found.append(replace(group, rows=kept))
+                found.append(msgspec.structs.replace(group, rows=rows))
         found += _joined(of_day, runs)
     return found
 
@@ -216,22 +236,25 @@ def _calls(groups: Sequence[Requests], judged: Collection[int]) -> Iterator[_Lon
 
 def _joined(groups: Sequence[Requests], runs: Iterable[Sequence[_Lone]]) -> Iterator[Requests]:
     """The requests that are joined, those that are alike together."""
-    rows = [list(group.table()) for group in groups]
     alike: defaultdict[tuple[int, Alike, tuple[Call, ...]], list[Sequence[_Lone]]] = defaultdict(list)
     for run in runs:
         of_run = [groups[one.place] for one in run]
-        signals = 0
-        for group in of_run:
-            signals |= group.alike.signals
         decided = of_run[-1].alike.decided  # as of a request whose last call failed, or worked
-        common = msgspec.structs.replace(
-            of_run[0].alike, calls=(), decided=decided, signals=signals, is_lone=False
-        )
+        signals = reduce(or_, (group.alike.signals for group in of_run))
+        first = of_run[0].alike
+        common = msgspec.structs.replace(first, calls=(), decided=decided, signals=signals, is_lone=False)
         alike[run[0].file, common, tuple(call for group in of_run for call in group.calls)].append(run)
+    tables = [{name: group.column(name) for name in COLUMNS} for group in groups]
+    took_us = [group.spent(0) if group.failed else None for group in groups]
     for (file, common, calls), of_runs in alike.items():
         members = [one for run in of_runs for one in run]
-        first = (rows[run[0].place][run[0].row] for run in of_runs)
-        spent = (sum((rows[one.place][one.row][-1] for one in run), ()) for run in of_runs)
-        packed = group_of(common, [(*row[:-1], us) for row, us in zip(first, spent, strict=True)])
-        places = array("I", (one.file for one in members)), array("q", (one.at for one in members))
-        yield Requests(file, calls, packed, members=(places[0].tobytes(), places[1].tobytes()))
+        of_members = array("I", (one.file for one in members)), array("q", (one.at for one in members))
+        spent = [[us[one.row] for one in run if (us := took_us[one.place])] for run in of_runs]
+        table = {
+            name: array(code, [tables[run[0].place][name][run[0].row] for run in of_runs])
+            for name, code in COLUMNS.items()
+        }
+        table["spent"] = array("I", accumulate(map(len, spent[:-1]), initial=0))
+        durations = array("q", chain.from_iterable(spent))
+        rows = range(len(of_runs))
+        yield Requests(file, common, calls, with_outcomes(table), durations, rows, NO_LENGTH, of_members)

@@ -1,31 +1,38 @@
 """The facts of some days: groups of requests with an outcome, their calls with a cause, and sums of both."""
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings
-from coreloop.learn.facts.schema import Call, Group, id_of
+from coreloop.learn.facts.schema import Call, id_of
 from coreloop.learn.mine.causes import causes
-from coreloop.learn.mine.requests import Place, Request, Requests, Steps, join_sessions, steps_of
+from coreloop.learn.mine.requests import Place, Request, Requests, Steps, groups_of, join_sessions, steps_of
 from coreloop.observe.reading.decode import EPOCH, RecordLine, decode_line, read_request
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
+
+if TYPE_CHECKING:
+    from coreloop.learn.mine.frames import Frames
 
 EVERY_DAY: Final = Days(date.min, date.max)
 NO_SEQUENCE: Final = hash_sequence("")
 """Of requests without a successful call: they count for their category, but for no pattern."""
+_SUCCESS: Final = int(RequestOutcome.SUCCESS)
 _NEUTRAL: Final = int(RequestOutcome.NEUTRAL)
 _FAILURE: Final = int(RequestOutcome.FAILURE)
 _SHORT: Final = BITS["chunk_len_low"]
@@ -33,7 +40,15 @@ _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # odd, without structure: Fibonacci has
 _64_BITS: Final = (1 << 64) - 1
 
 
-@dataclass(frozen=True)
+class _Asked(msgspec.Struct):
+    ts: str
+    question: str | None = None
+
+
+_decode_question: Final = msgspec.json.Decoder(_Asked).decode
+
+
+@dataclass(frozen=True, eq=False)
 class Window:
     """The facts of some days.
 
@@ -78,7 +93,7 @@ class Window:
         return self._n_of(RequestOutcome.NEUTRAL)
 
     def _n_of(self, outcome: RequestOutcome) -> int:
-        return sum(group.n for group in self.requests if group.outcome == outcome)
+        return sum(group.n_of(outcome) for group in self.requests)
 
     @cached_property
     def calls(self) -> Counter[Call]:
@@ -128,7 +143,9 @@ class Window:
             return Steps(requests.alike.sequence)
         known = self._steps.get(requests.calls)
         if known is None:
-            known = self._steps[requests.calls] = steps_of(call for call in requests.calls if call.ok)
+            worked = tuple(call for call in requests.calls if call.ok)
+            known = self._steps[requests.calls] = self._steps.get(worked) or steps_of(worked)
+            self._steps[worked] = known
         return known
 
     @cached_property
@@ -136,34 +153,59 @@ class Window:
         """The text of each known sequence, by its hash."""
         return {known.sequence: known.text for known in map(self.steps, self.requests) if known.shape}
 
-    def drawn(self, groups: Iterable[Requests], n: int) -> list[Request]:
-        """Draw ``n`` of the requests of some groups evenly: the same ones each time."""
+    @cached_property
+    def frames(self) -> "Frames":
+        """The requests as frames of polars, which is imported here."""
+        from coreloop.learn.mine.frames import Frames
+
+        return Frames(self.requests, self.steps, self.causes)
+
+    def drawn(
+        self, groups: Iterable[Requests], n: int, *, least: RequestOutcome = RequestOutcome.UNKNOWN
+    ) -> list[Request]:
+        """Draw ``n`` of some groups' requests with an outcome of at least ``least``: the same each time."""
         groups = list(groups)
-        if sum(group.n for group in groups) <= n:
-            return [one for group in groups for one in group.each()]
-        numbers = [list(map(_number, group.column("us"), group.column("at"))) for group in groups]
-        last = nsmallest(n, chain.from_iterable(numbers))[-1]
+        numbers = [array("Q", map(_number, group.column("us"), group.column("at"))) for group in groups]
+        eligible = (
+            number
+            for group, of_group in zip(groups, numbers, strict=True)
+            for number, outcome in zip(of_group, group.column("outcome"), strict=True)
+            if outcome >= least
+        )
+        last = max(nsmallest(n, eligible), default=0)
         drawn = [
             one
             for group, of_group in zip(groups, numbers, strict=True)
             if min(of_group) <= last
             for one, number in zip(group.each(), of_group, strict=True)
-            if number <= last
+            if number <= last and one.outcome >= least
         ]
         return drawn[:n]
 
+    def question_texts(self, places: Iterable[Place]) -> dict[Place, str]:
+        """Texts of the questions at some places; those that are gone are left out."""
+        found = {}
+        for place, raw in self._lines(places):
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                found[place] = _decode_question(raw).question or ""
+                continue
+            line = decode_line(raw)
+            if isinstance(line, RecordLine):
+                found[place] = line.fields.question or ""
+        return found
+
     def records(self, places: Iterable[Place]) -> Iterator[tuple[Place, RecordLine]]:
         """Read the records at some places again; those that are gone are left out."""
+        for place, raw in self._lines(places):
+            line = decode_line(raw, place[1])
+            if isinstance(line, RecordLine):
+                yield place, line
+
+    def _lines(self, places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
         for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
             with suppress(OSError), self.paths[file].open("rb") as opened:
                 for place in group:
-                    line = decode_line(read_request(opened, place[1]), place[1])
-                    if isinstance(line, RecordLine):
-                        yield place, line
-
-    def question_texts(self, places: Iterable[Place]) -> dict[Place, str]:
-        """Texts of the questions at some places; those that are gone are left out."""
-        return {place: line.fields.question or "" for place, line in self.records(places)}
+                    yield place, read_request(opened, place[1])
 
 
 def merge(files: Sequence[FileFacts], days: Days) -> Window:
@@ -171,62 +213,73 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
     first, last = (days.since - EPOCH_DAY).days, (days.until - EPOCH_DAY).days
     paths, settings = tuple(file.path for file in files), files[0].settings if files else MineSettings()
     replayed = frozenset(map(id_of, settings.replayed))
-    requests, n_by_day, calls = list[Requests](), Counter[int](), dict[Call, Call]()
-    for number, part in ((number, part) for number, file in enumerate(files) for part in file.parts):
-        of_part = [calls.setdefault(call, call) for call in part.calls]
-        for group in part.groups:
-            if not first <= group.alike.day <= last:
-                continue
-            rows = _rows_without(replayed, group)
-            one = Requests(number, tuple([of_part[at] for at in group.alike.calls]), group, rows)
+    requests, n_by_day, interned = list[Requests](), Counter[int](), dict[Call, Call]()
+    parts = ((number, part) for number, file in enumerate(files) for part in file.parts)
+    for group in chain.from_iterable(groups_of(number, part, interned) for number, part in parts):
+        if first <= group.alike.day <= last:
+            one = _without(replayed, group)
             n_by_day[group.alike.day] += one.n
             requests.append(one)
     judged = {id_of(request): mark for request, mark in settings.verdicts.items() if mark in BY_VERDICT}
-    counted = list[Requests]()
-    for one in join_sessions(requests, judged.keys()):
-        counted += _by_outcome(one, judged, settings)
+    joined = join_sessions(requests, judged.keys())
+    decide = _Decision(settings, judged)
+    for group in joined:
+        decide(group)
     shown = [file for file in files if any(first <= day <= last for day in file.days)]
-    return Window(shown, days, paths, settings, +n_by_day, counted)
+    return Window(shown, days, paths, settings, +n_by_day, joined)
 
 
-def _rows_without(ids: frozenset[int], group: Group) -> list[int] | None:
-    """The rows that have none of some ids; None if all have none."""
+def _without(ids: frozenset[int], group: Requests) -> Requests:
+    """The requests that have none of some ids."""
     if not ids or ids.isdisjoint(column := group.column("id")):
-        return None
-    return [row for row, number in enumerate(column) if number not in ids]
+        return group
+    rows = [row for row, number in zip(group.rows, column, strict=True) if number not in ids]
+    return msgspec.structs.replace(group, rows=rows)
 
 
-def _by_outcome(group: Requests, judged: Mapping[int, str], settings: MineSettings) -> Iterator[Requests]:
-    """Count requests, see `coreloop.observe.reading.outcome` for what decides; no group has no request.
+class _Decision:
+    """How requests count, see `coreloop.observe.reading.outcome` for what decides.
 
     One that was handed over to a human is neutral, unless there is a verdict. An answer of at least
     ``min_chunk_len`` characters is complete, one below ``min(LOW_CHUNK_LEN, min_chunk_len)`` fails, and one
     in between is neutral. Without the setting, an empty answer fails and any other is complete. An answer of
     unknown length is complete.
     """
-    decided, least = group.alike.decided, settings.min_chunk_len
-    if not group.alike.is_judged and not settings.handoff.isdisjoint(call.tool for call in group.calls):
-        decided = _NEUTRAL
-    enough, low = (1, 1) if least is None else (least, min(LOW_CHUNK_LEN, least))
-    lengths = group.column("length")
-    verdicts = judged.keys() & set(group.column("id")) if judged else ()
-    if not verdicts and lengths and min(lengths) >= enough:
-        outcome = int(RequestOutcome.SUCCESS) if decided is None else decided
-        yield replace(group, outcome=outcome, signals=group.alike.signals if outcome == _FAILURE else 0)
-        return
-    rows: dict[tuple[int, int], list[int]] = {}
-    ids = group.column("id")
-    for at, (row, length) in enumerate(zip(group.rows or range(len(lengths)), lengths, strict=True)):
-        if verdicts and ids[at] in verdicts:
-            outcome = int(BY_VERDICT[judged[ids[at]]])
-        elif decided is not None:
-            outcome = decided
-        else:
-            outcome = int(length >= enough) if length >= enough or length < low else _NEUTRAL
-        signals = group.alike.signals | _SHORT * (length < low) if outcome == _FAILURE else 0
-        rows.setdefault((outcome, signals), []).append(row)
-    for (outcome, signals), of_outcome in rows.items():
-        yield replace(group, rows=of_outcome, outcome=outcome, signals=signals)
+
+    def __init__(self, settings: MineSettings, judged: Mapping[int, str]) -> None:
+        least = settings.min_chunk_len
+        self._enough, self._low = (1, 1) if least is None else (least, min(LOW_CHUNK_LEN, least))
+        self._handoff, self._judged = settings.handoff, judged
+
+    def __call__(self, group: Requests) -> None:
+        """Set the outcome of each request, and the signals of each failure."""
+        alike = group.alike
+        decided = alike.decided
+        if self._handoff and not alike.is_judged and any(call.tool in self._handoff for call in group.calls):
+            decided = _NEUTRAL
+        verdicts = list(map(self._judged.get, group.column("id"))) if self._judged else []
+        if group.shortest >= self._enough and not any(verdicts):
+            if decided is not None and decided != _SUCCESS:
+                group.put("outcome", array("b", [decided]) * group.n)
+            if decided == _FAILURE:
+                group.put("signals", array("H", [alike.signals]) * group.n)
+            return
+        lengths = group.column("length")
+        outcomes = array("b", map(self._by_length, lengths) if decided is None else [decided] * group.n)
+        for row, verdict in enumerate(verdicts):
+            if verdict is not None:
+                outcomes[row] = BY_VERDICT[verdict]
+        signals = (
+            alike.signals | _SHORT * (length < self._low) if outcome == _FAILURE else 0
+            for outcome, length in zip(outcomes, lengths, strict=True)
+        )
+        group.put("outcome", outcomes)
+        group.put("signals", array("H", signals))
+
+    def _by_length(self, length: int) -> int:
+        if length >= self._enough:
+            return _SUCCESS
+        return _FAILURE if length < self._low else _NEUTRAL
 
 
 def _number(us: int, at: int) -> int:

@@ -222,7 +222,7 @@ def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest
         file,
         offset,
         alike.model,
-        one.group.outcome,
+        one.outcome,
         one.question,
         template,
         records[0].calls

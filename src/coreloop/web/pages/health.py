@@ -18,7 +18,6 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.descriptions import last_sent
 from coreloop.learn.mine.folder import Mined, MiningOptions, newest_day, open_mining
-from coreloop.learn.mine.frames import failed_calls
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow
@@ -30,7 +29,7 @@ from coreloop.learn.verdicts.proposal_state import (
     kept_states,
     settled_keys,
 )
-from coreloop.observe.reading.outcome import Unseen
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar, Interval, count, rate_of, seconds
 from coreloop.web.pages.page_data import PageSection, PageSnapshot, PageSource, View
@@ -123,7 +122,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
         until = min(newest_day(mined.files) or now.date(), now.date())
         days = Days(until - timedelta(days=WINDOW_DAYS), until)
         window = merge(mined.files, days)
-        failed = failed_calls(window)
+        failed = window.frames.failed_calls
         return Activity(
             days=days,
             n_records=window.records_by_day().total(),
@@ -140,9 +139,10 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
 def _categories(window: Window) -> list[Interval]:
     counts = defaultdict[str, Counter[bool]](Counter)
     for group in window.requests:
-        if group.is_counted:
-            counts[group.alike.category][not group.is_failure] += group.n
-    rows = sorted(((n.total(), category, n[True]) for category, n in counts.items()), reverse=True)
+        for outcome in (RequestOutcome.SUCCESS, RequestOutcome.FAILURE):
+            counts[group.alike.category][outcome == RequestOutcome.SUCCESS] += group.n_of(outcome)
+    totals = ((n.total(), category, n[True]) for category, n in counts.items() if n.total())
+    rows = sorted(totals, reverse=True)
     return [rate_of(category, ok, n) for n, category, ok in rows]
 
 
