@@ -15,11 +15,11 @@ from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.facts.schema import NO_LENGTH
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
-from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
 from coreloop.learn.statements.cases import case_numbers, rank_test
 from coreloop.learn.statements.logged_calls import read_requests
+from coreloop.learn.statistics import benjamini_hochberg, success_bound
 from coreloop.observe.reading.outcome import RequestOutcome
 
 MAX_EXAMPLES: Final = 5

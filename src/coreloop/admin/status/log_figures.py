@@ -12,8 +12,8 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.statistics import fisher_exact
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, merge
+from coreloop.learn.statistics import fisher_exact
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_CALLS: Final = 20

@@ -15,6 +15,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.project.workspace import Workspace
@@ -31,6 +33,9 @@ _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory, and occupies all processors
 _KEPT_FROM: Final = 1 << 20
 """Bytes of a folder: less is read in the time that it takes to find what is kept."""
+
+
+_decode_part: Final = msgspec.msgpack.Decoder(Part).decode
 
 
 class _Chunk(NamedTuple):
@@ -109,7 +114,7 @@ def _read(
     with open_executor(executor, sum(chunk.end - chunk.start for chunk in chunks)) as pool:
         read = (map if pool is None else pool.map)(partial(_read_chunk, settings), chunks)
         for chunk, (part, is_whole[chunk.path]) in zip(chunks, read, strict=True):
-            parts[chunk.path].append(part)
+            parts[chunk.path].append(_decode_part(part))
             progress(done := done + chunk.end - chunk.start, total)
     for path in missing:
         end = states[path].size if is_whole[path] else 0
@@ -117,10 +122,11 @@ def _read(
     return facts
 
 
-def _read_chunk(settings: MineSettings, chunk: _Chunk) -> tuple[Part, bool]:
+def _read_chunk(settings: MineSettings, chunk: _Chunk) -> tuple[bytes, bool]:
+    """The part, encoded, which another process passes on in a fifth of the time."""
     reader = Reader(settings, chunk.known)
     reader.read(lines_of(chunk.path, start=chunk.start, end=chunk.end))
-    return reader.part(), reader.is_whole
+    return msgspec.msgpack.encode(reader.part()), reader.is_whole
 
 
 def _chunks(path: Path, start: int, size: int, known: Part | None = None) -> Iterator[_Chunk]:

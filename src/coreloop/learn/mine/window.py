@@ -19,9 +19,9 @@ import msgspec
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.records import hash_sequence
+from coreloop.learn.causes import causes
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings
 from coreloop.learn.facts.schema import Call, id_of
-from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.requests import Place, Request, Requests, Steps, groups_of, join_sessions, steps_of
 from coreloop.observe.reading.decode import EPOCH, RecordLine, decode_line, read_request
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
@@ -125,7 +125,7 @@ class Window:
 
     @cached_property
     def causes(self) -> dict[tuple[str, str], str]:
-        """The cause of each tool's templates, see `coreloop.learn.mine.causes`."""
+        """The cause of each tool's templates, see `coreloop.learn.causes`."""
         counts = Counter[tuple[str, str]]()
         for call, n in self.calls.items():
             if call.error_class:

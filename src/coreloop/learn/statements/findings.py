@@ -15,7 +15,6 @@ from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
-from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
@@ -23,6 +22,7 @@ from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
 from coreloop.learn.statements.kinds import hash_of, is_against
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
+from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
 
 Places = tuple[tuple[int, int], ...]

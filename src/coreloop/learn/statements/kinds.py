@@ -8,11 +8,11 @@ from functools import lru_cache, partial
 from itertools import accumulate, combinations
 from typing import Any, Final
 
-from coreloop.learn.facts.values import Value, texts_by_hash
 from coreloop.learn.line import Advice, advice, recorded_path, written_path
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import StatementKind
 from coreloop.learn.statements.logged_calls import CallPlace
+from coreloop.learn.statements.values import Value, texts_by_hash
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""

@@ -13,10 +13,10 @@ import msgspec
 from coreloop.base.records import digest64
 from coreloop.learn.facts.read_lines import DAY_US, case_of, failure_of, question_template
 from coreloop.learn.facts.schema import decoded
-from coreloop.learn.facts.values import Value, read_value
 from coreloop.learn.mine.requests import Request
 from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.cases import CaseKind, RequestKeys, case_numbers, owners
+from coreloop.learn.statements.values import Value, read_value
 from coreloop.observe.case_keys import MAX_IDENTIFIERS
 from coreloop.observe.reading.decode import RecordLine
 from coreloop.observe.reading.fields import CallFields, cut_name

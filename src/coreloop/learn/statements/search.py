@@ -7,9 +7,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from coreloop.learn.facts.values import Value
 from coreloop.learn.line import Advice, advice, keys_of
-from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
@@ -34,6 +32,8 @@ from coreloop.learn.statements.kinds import (
     slot,
 )
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
+from coreloop.learn.statements.values import Value
+from coreloop.learn.statistics import benjamini_hochberg
 
 _REASONS: Final = (
     *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),

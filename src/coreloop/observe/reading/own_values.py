@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -77,20 +77,23 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
         text = _REPR.sub(_message, text, count=1)
     if not text.isascii():
         text = _PIECES.sub("?", text)
-    error = _Error(folded(text))
-    lower = error.lower
+    text = folded(text)
+    lower = text.casefold()
     values = {
         value
         for name, held in args.items()
         for value in _values(name, held)
         if any(word in lower for word in value.sought)
     }
+    if not values:
+        return Masked(text)
     in_order = sorted(values, key=lambda value: (-len(value.words), -len(value.text), value))
+    error = _Error(text)
     for value in in_order:
         error.take_whole(value)
     for value in in_order:
         error.take_words(value)
-    return error.masked() if error.taken else Masked(text)
+    return error.masked()
 
 
 def _message(shown: re.Match[str]) -> str:
@@ -132,12 +135,14 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class _Value(NamedTuple):
-    """A text of an argument, its words in lower case, and those that its error may hold."""
+    """A text of an argument, its words in lower case, those that its error may hold, and the signs around."""
 
     name: str
     text: str
     words: tuple[str, ...]
     sought: tuple[str, ...]
+    lead: str
+    trail: str
 
 
 def _values(name: str, value: Any) -> Sequence[_Value]:
@@ -156,9 +161,11 @@ def _short_values(name: str, raw: bytes) -> Sequence[_Value]:
 def _values_of(name: str, value: Any) -> Sequence[_Value]:
     values = []
     for text in map(folded, _texts_in(value)):
+        spans = [word.span() for word in _WORD.finditer(text)] or [(0, len(text))]
         words = tuple(word.casefold() for word in _WORD.findall(text))
         sought = tuple(word[_FULL_NAME.fullmatch(word) is not None :] for word in words)
-        values.append(_Value(name, text, words, sought))
+        around = text[: spans[0][0]].strip(), text[spans[-1][1] :].strip()
+        values.append(_Value(name, text, words, sought, *around))
     return values
 
 
@@ -184,47 +191,42 @@ class _Error:
     """An error's text, and which of its words are taken out."""
 
     def __init__(self, text: str) -> None:
-        self.taken: dict[int, _Taken] = {}
-        self.lower = text.casefold()
+        self._taken: dict[int, _Taken] = {}
         self._text = text
-
-    @cached_property
-    def _spans(self) -> list[tuple[int, int]]:
-        return [word.span() for word in _WORD.finditer(self._text)]
-
-    @cached_property
-    def _words(self) -> list[str]:
-        return [self._text[start:end].casefold() for start, end in self._spans]
+        self._spans = [word.span() for word in _WORD.finditer(text)]
+        self._words = [text[start:end].casefold() for start, end in self._spans]
 
     def take_whole(self, value: _Value) -> None:
         """Take out each place where all words of a value follow each other; the last may have a particle."""
         *before, final = value.words or ("",)
         if not any(_tells(word, least=2) for word in value.words):
             return
-        for last in range(len(before), len(self._words)):
+        for last in self._places(final):
             first = last - len(before)
-            if not self._holds(last, final) or self._words[first:last] != before:
+            if first < 0 or self._words[first:last] != before or self._taken.keys() & {first, last}:
                 continue
-            if first not in self.taken and last not in self.taken:
-                for place, word in enumerate(value.words, first):
-                    self._take(place, value.name, word, first)
-                self._take_signs(value, first, last)
+            for place, word in enumerate(value.words, first):
+                self._take(place, value.name, word, first)
+            begin, end = self._taken[first], self._taken[last]
+            if value.lead and self._text.endswith(value.lead, 0, begin.start):
+                self._taken[first] = begin._replace(start=begin.start - len(value.lead))
+            if value.trail and self._text.startswith(value.trail, end.end):
+                self._taken[last] = self._taken[last]._replace(end=end.end + len(value.trail))
 
     def take_words(self, value: _Value) -> None:
         """Take out the words of a value."""
         words = {*value.words, *(word[1:] for word in value.words if _FULL_NAME.fullmatch(word))}
         for word in words:  # 김민수 is called 민수, too
-            if word in self.lower and _tells(word, least=3 if word.isascii() else 2):
-                for place in range(len(self._words)):
-                    if self._holds(place, word):
-                        self._take(place, value.name, word, -1)
+            if _tells(word, least=3 if word.isascii() else 2):
+                for place in self._places(word):
+                    self._take(place, value.name, word, -1)
 
     def masked(self) -> Masked:
         """The text with private characters."""
         pieces: list[str] = []
         own: list[str] = []
         at, whole = 0, -1
-        for _, word in sorted(self.taken.items()):
+        for _, word in sorted(self._taken.items()):
             between = self._text[at : word.start]
             if word.whole >= 0 and word.whole == whole:
                 between = " " * (" " in between)
@@ -233,11 +235,18 @@ class _Error:
             at, whole = word.end, word.whole
         return Masked("".join(pieces) + self._text[at:], own)
 
-    def _holds(self, place: int, word: str) -> bool:
-        """Whether a word stands at a place: Korean with a particle, Chinese and Japanese anywhere."""
-        longer = self._words[place]
-        if longer == word or word not in longer or word.isascii() or len(word) < 2:
-            return longer == word
+    def _places(self, word: str) -> list[int]:
+        """Where a word stands: Korean with a particle, Chinese and Japanese anywhere."""
+        if word.isascii() or len(word) < 2:
+            return [place for place, longer in enumerate(self._words) if longer == word]
+        return [
+            place for place, longer in enumerate(self._words) if word in longer and self._holds(longer, word)
+        ]
+
+    @staticmethod
+    def _holds(longer: str, word: str) -> bool:
+        if longer == word:
+            return True
         is_korean = "가" <= word[0] <= "힣"
         if (word >= "\u3040" and not is_korean) or (is_korean and len(word) >= 3):
             return True
@@ -248,17 +257,7 @@ class _Error:
         if self._words[place] != word:  # a word with a particle, or in a sentence without spaces
             start += max(0, self._words[place].find(word))
             end = min(end, start + len(word))
-        self.taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
-
-    def _take_signs(self, value: _Value, first: int, last: int) -> None:
-        """Take out what stands before and behind a value's words, too: ``#``."""
-        spans = [word.span() for word in _WORD.finditer(value.text)]
-        lead, trail = value.text[: spans[0][0]].strip(), value.text[spans[-1][1] :].strip()
-        begin, end = self.taken[first], self.taken[last]
-        if lead and self._text.endswith(lead, 0, begin.start):
-            self.taken[first] = begin._replace(start=begin.start - len(lead))
-        if trail and self._text.startswith(trail, end.end):
-            self.taken[last] = self.taken[last]._replace(end=end.end + len(trail))
+        self._taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
 
 
 def _tells(word: str, *, least: int) -> bool:

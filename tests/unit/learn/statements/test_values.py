@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from coreloop.base.record_lines import ELIDED
-from coreloop.learn.facts.values import Value, read_value
+from coreloop.learn.statements.values import Value, read_value
 from rows import each_row
 
 
