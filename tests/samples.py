@@ -57,11 +57,13 @@ def window_of(records: Iterable[dict[str, Any]], **changes: Any) -> Window:
 def contents(files: Sequence[FileFacts]) -> tuple[list[bytes], list[object]]:
     """All that files say, however they were read: each request of their window, and what is odd in each."""
     window = merge(files, ALWAYS)
-    requests = [
-        encode((one.places, group.outcome, group.signals, replace(group.alike, calls=()), group.calls, row))
-        for group in window.requests
-        for one, row in zip(group.each(), group.table(), strict=True)
-    ]
+    requests = []
+    for group in window.requests:
+        columns = [group.column(name) for name in sorted(group.table) if name != "spent"]
+        columns += [group.spent(place) for place in range(len(group.failed))]
+        alike = replace(group.alike, calls=()), group.calls
+        rows = zip(group.each(), *columns, strict=True)
+        requests += [encode((*alike, one.places, *numbers)) for one, *numbers in rows]
     odd = [(file.path.name, file.oddities, any(part.has_results for part in file.parts)) for file in files]
     return sorted(requests), [window.n_by_day, *odd]
 

@@ -14,4 +14,5 @@ def weighed(
     settings = MineSettings(min_chunk_len=min_chunk_len, verdicts=verdicts or {})
     file = facts_of_lines([(0, raw)], settings, path=Path("a.jsonl"))
     (group,) = merge([file], EVERY_DAY).requests
-    return RequestOutcome(group.outcome), group.signals
+    (outcome,), (signals,) = group.column("outcome"), group.column("signals")
+    return RequestOutcome(outcome), signals

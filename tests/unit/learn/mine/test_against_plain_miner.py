@@ -22,6 +22,7 @@ from coreloop.learn.mine import folder as mining
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.sequences import count_patterns, find_candidates
+from coreloop.observe.reading.outcome import RequestOutcome
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY
@@ -50,9 +51,9 @@ def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
 def _neutral(window: Window) -> Counter[tuple[str, str]]:
     counts = Counter[tuple[str, str]]()
     for group in window.requests:
-        if not group.is_counted:
-            counts[group.alike.category, window.steps(group).sequence] += group.n
-    return counts
+        n = sum(outcome < RequestOutcome.FAILURE for outcome in group.column("outcome"))
+        counts[group.alike.category, window.steps(group).sequence] += n
+    return +counts
 
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:

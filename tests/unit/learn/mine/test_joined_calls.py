@@ -116,5 +116,5 @@ def test_what_is_one_request(rows: list[dict[str, Any]], n_requests: int):
 def test_a_request_that_a_person_judged_stands_alone():
     judged = MineSettings(verdicts={"a-1": "V"})
     found = window(of_session(*THREE), mined=judged)
-    by_time = sorted((one.us, group.outcome) for group in found.requests for one in group.each())
+    by_time = sorted((one.us, one.outcome) for group in found.requests for one in group.each())
     assert [outcome for _, outcome in by_time] == [1, 0]

@@ -57,7 +57,7 @@ def test_a_request_of_one_file_says_nothing_about_that_at_the_same_place_of_anot
     asked = [("r0", "transfer"), ("r1", "find"), ("r2", "find")]
     files = [[record(request_id=id, tool_calls=[call(tool)]), record()] for id, tool in asked]
     window = merge([rolled(rows, settings=settings) for rows in files], APRIL)
-    found = [(group.file, group.outcome) for group in window.requests for _ in range(group.n)]
+    found = [(group.file, one.outcome) for group in window.requests for one in group.each()]
     assert sorted(found) == [(0, -1), (0, 1), (1, 1), (1, 1), (2, 1)]
 
 
