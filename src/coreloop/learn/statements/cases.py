@@ -186,21 +186,26 @@ class NumberedCalls:
         if (subset, id(unit)) not in self.known:
             if len(self.known) > len(self.strata):
                 self.known.clear()
-            self.known[subset, id(unit)] = *self.counts(subset, unit), Counter(self.rates(subset, unit))
+            n, ok = self.counts(subset, unit)
+            self.known[subset, id(unit)] = n, ok, Counter(_rates(n, ok))
         return self.known[subset, id(unit)]
 
     def rates(self, subset: int, unit: Sequence[Hashable]) -> list[float]:
         """The success rate of each unit with calls in a subset."""
-        n, ok = self.counts(subset, unit)
-        return [ok.get(key, 0) / count for key, count in n.items()]
+        return _rates(*self.counts(subset, unit))
 
-    def has_cases(self, subset: int) -> bool:
-        """Whether a subset has calls of `MIN_CASES` cases."""
-        return has_several(map(self.cases.__getitem__, iter_places(subset)), MIN_CASES)
+    def has_cases(self, *subsets: int) -> bool:
+        """Whether each of some subsets has calls of `MIN_CASES` cases."""
+        cases = (map(self.cases.__getitem__, iter_places(subset)) for subset in subsets)
+        return all(has_several(of_subset, MIN_CASES) for of_subset in cases)
 
     def rate(self, subset: int) -> float:
         """Share of successful calls; 0.0 of none."""
         return (subset & self.good).bit_count() / (subset.bit_count() or 1)
+
+
+def _rates(n: Counter[Hashable], ok: Counter[Hashable]) -> list[float]:
+    return [ok.get(unit, 0) / count for unit, count in n.items()]
 
 
 def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
@@ -222,7 +227,7 @@ def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
     """
     if calls.rate(deviate) > MAX_SUCCESS or calls.rate(follow) - calls.rate(deviate) < MIN_DIFFERENCE:
         return 1.0
-    if not (calls.has_cases(deviate) and calls.has_cases(follow)):
+    if not calls.has_cases(deviate, follow):
         return None
     last = follow & calls.last, deviate & calls.last
     if all(last) and calls.rate(last[0]) <= calls.rate(last[1]):

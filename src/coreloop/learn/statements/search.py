@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
-from itertools import chain, compress
 from types import MappingProxyType
 from typing import Final
 
@@ -61,7 +60,6 @@ _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
 Groups = Mapping[Subject, Mapping[Key, list[int]]]
 """Numbers of calls by what a kind reads of them."""
-_GroupsOf = Callable[[LineKind], Groups]
 _Values = Mapping[str, Sequence[tuple[Value, list[int]]]]
 _SPELLING: Final = frozenset({"written", "prefix"})
 """How an id is written: a name in its place differs in case, too, and that is not why the call fails."""
@@ -103,8 +101,10 @@ class ToolSearch:
 
     Attributes
     ----------
-    places : tuple of CallPlace
+    places : sequence of CallPlace
         Its calls without retries; their index is the number in all sets.
+    groups : callable
+        What a kind of line reads of the calls.
     merged : tuple of MergedSides
         The promoted lines of its description.
     tested : tuple of LineHypothesis
@@ -114,8 +114,9 @@ class ToolSearch:
     """
 
     tool: str
-    places: tuple[CallPlace, ...]
+    places: Sequence[CallPlace]
     calls: NumberedCalls
+    groups: Callable[[LineKind], Groups]
     merged: tuple[MergedSides, ...] = ()
     tested: tuple[LineHypothesis, ...] = ()
     said: tuple[LineHypothesis, ...] = ()
@@ -146,11 +147,18 @@ def search_tools(
     list of ToolSearch
         By tool. ``said`` has a q-value of at most 0.05 over the hypotheses of all tools.
     """
+    places: defaultdict[str, list[CallPlace]] = defaultdict(list)
+    for request in log.requests:
+        for index, call in enumerate(request.calls):
+            if not call.retry:
+                places[call.tool].append(CallPlace(request, index))
     since = last_third(log)
-    searches = [
-        _search_tool(ToolSearch(tool, places, evidence_calls(places, since)), words, merges, rejected)
-        for tool, places in _places(log)
-    ]
+    opened = (
+        ToolSearch(tool, own, evidence_calls(own, since), cache(partial(grouped, own, by_value(own))))
+        for tool, own in sorted(places.items())
+        if has_several((place.request.case for place in own if not place.call.ok), MIN_CASES)
+    )
+    searches = [_search_tool(search, words, merges, rejected) for search in opened]
     tested = [(search.tool, found) for search in searches for found in search.tested]
     q_values = benjamini_hochberg([found.p_value for _, found in tested])
     by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
@@ -158,23 +166,6 @@ def search_tools(
     if has_dates and len(log.days) < MIN_DAYS:  # the last days have to agree
         return [replace(search, said=()) for search in searches]
     return [_corrected(search, by_line) for search in searches]
-
-
-def _places(log: CaseLog) -> list[tuple[str, tuple[CallPlace, ...]]]:
-    """The calls that are evidence, all but retries, of each tool that fails in enough cases."""
-    failing: defaultdict[str, set[int]] = defaultdict(set)
-    for request in log.requests:
-        for call in request.calls:
-            if not (call.ok or call.retry):
-                failing[call.tool].add(request.case)
-    places: dict[str, list[CallPlace]] = {
-        tool: [] for tool, cases in failing.items() if len(cases) >= MIN_CASES
-    }
-    for request in log.requests:
-        for index, call in enumerate(request.calls):
-            if call.tool in places and not call.retry:
-                places[call.tool].append(CallPlace(request, index))
-    return [(tool, tuple(places[tool])) for tool in sorted(places)]
 
 
 def _corrected(search: ToolSearch, q_values: Mapping[tuple[str, Advice], float]) -> ToolSearch:
@@ -187,21 +178,19 @@ def _search_tool(
 ) -> ToolSearch:
     """Search the lines of a tool, not corrected for the number of tests."""
     calls, defined = search.calls, words.tool(search.tool)
-    groups = cache(partial(grouped, search.places, by_value(search.places)))
     lag = timedelta(days=words.settings.effect.deploy_lag_days)
     lines = merged_lines(search.tool, defined, merges) if defined is not None else ()
-    merged = tuple(_merged_sides(search, groups, line, at, lag) for line, at in lines)
-    search = replace(search, merged=merged)
-    asked = _Asked(search, groups, Known.of(words, search.tool), rejected)
+    search = replace(search, merged=tuple(_merged_sides(search, line, at, lag) for line, at in lines))
+    known = Known.of(words, search.tool)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
     for kinds in (DIRECT, LAST):
-        hypotheses = _tested(calls, _hypotheses(asked, kinds, rest), rest)
+        hypotheses = _tested(calls, _hypotheses(search, kinds, known, rest, rejected), rest)
         tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
         if kinds is DIRECT and any(found.line.form in _SPELLING for found in said):
-            sources = _hypotheses(asked, (SOURCE,), everything)
+            sources = _hypotheses(search, (SOURCE,), known, everything, rejected)
             fields = [found for found in sources if _comes_from_field(search.places, found)]
             said[:] = [_by_source(calls, found, fields) for found in said]
             tested += said
@@ -209,15 +198,12 @@ def _search_tool(
     return replace(search, tested=tuple(by_line.values()), said=tuple(said))
 
 
-def _merged_sides(
-    search: ToolSearch, groups: _GroupsOf, line: Advice, merged: datetime, lag: timedelta
-) -> MergedSides:
+def _merged_sides(search: ToolSearch, line: Advice, merged: datetime, lag: timedelta) -> MergedSides:
     """A merged line; where calls against it do not nearly always fail, it accounts for none."""
-    n, deviate = search.calls.n, 0
-    for part in parts_of(line):
-        if (kind := kind_of(part)) is not None:
-            keys = groups(kind).get(read_of(part), {})
-            deviate |= sides_of(kind.test(part), keys, n, (1 << n) - 1)[0]
+    kind, n, deviate = kind_of(line), search.calls.n, 0
+    if kind is not None:
+        for part in parts_of(line):
+            deviate |= sides_of(kind.test(part), search.groups(kind).get(read_of(part), {}), n)[0]
     since_us = int((merged + lag).timestamp() * 1e6)
     since = (number for number, place in enumerate(search.places) if place.request.ts_us >= since_us)
     accounts = deviate if search.calls.rate(deviate) <= MAX_SUCCESS else 0
@@ -227,8 +213,9 @@ def _merged_sides(
 def evidence_calls(places: Sequence[CallPlace], since: int) -> NumberedCalls:
     """Calls as evidence sees them; ``since`` is the first of the last days."""
     requests, n = [place.request for place in places], len(places)
+    days = [request.day for request in requests]
     strata = [
-        [request.day for request in requests],
+        days,
         *([getattr(request, name) for request in requests] for name in ("model", "template")),
         # who is unknown is nobody else: one wrong value may leave a request without any identifier
         [request.owner or ~request.case for request in requests] if any(r.owner for r in requests) else [],
@@ -238,7 +225,7 @@ def evidence_calls(places: Sequence[CallPlace], since: int) -> NumberedCalls:
         bits_of((number for number, place in enumerate(places) if place.call.ok), n),
         [request.case for request in requests],
         [stratum for stratum in strata if any(stratum)],
-        bits_of((number for number, request in enumerate(requests) if request.day >= since), n),
+        bits_of((number for number, day in enumerate(days) if day >= since), n),
     )
 
 
@@ -316,40 +303,28 @@ def _overlap(calls: NumberedCalls, found: LineHypothesis, other: LineHypothesis)
     return (found.deviate & other.deviate & ~calls.good).bit_count() / (union.bit_count() or 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A tool's search, what kinds read of its calls, what its source declares, and the rejected keys."""
-
-    search: ToolSearch
-    groups: _GroupsOf
-    known: Known
-    rejected: frozenset[str]
-
-
-def _hypotheses(asked: _Asked, kinds: Sequence[LineKind], rest: int) -> list[LineHypothesis]:
+def _hypotheses(
+    search: ToolSearch, kinds: Sequence[LineKind], known: Known, rest: int, rejected: frozenset[str]
+) -> list[LineHypothesis]:
     """A hypothesis for each pair of sides, said by the best reason; none about what was rejected."""
     by_sides: dict[tuple[int, int], LineHypothesis] = {}
     for kind in kinds:
-        of_kind = list(_of_kind(asked, kind, rest))
-        subjects = {found.line.subject() for found in of_kind if _is_rejected(asked, found)}
+        of_kind = list(_of_kind(search, kind, known, rest, only_tested=not rejected))
+        subjects = {
+            found.line.subject()
+            for found in of_kind
+            if rejected and not rejected.isdisjoint(keys_of(search.tool, str(found.line), CAVEATS))
+        }
         for found in of_kind:
-            if subjects and found.line.subject() in subjects:
-                continue
             sides = found.deviate, found.follow
+            if rejected and (found.line.subject() in subjects or not search.calls.has_cases(*sides)):
+                continue
             before = by_sides.get(sides)
             if before is None or found.rank < before.rank:
                 by_sides[sides] = found
             elif {before.line.form, found.line.form} == {"always_pass"}:
                 by_sides[sides] = replace(before, line=_both(before.line, found.line))
-    calls = asked.search.calls
-    return [
-        one for one in by_sides.values() if not asked.rejected or _has_cases(calls, one.deviate, one.follow)
-    ]
-
-
-def _is_rejected(asked: _Asked, found: LineHypothesis) -> bool:
-    keys = asked.rejected and keys_of(asked.search.tool, str(found.line), CAVEATS)
-    return not asked.rejected.isdisjoint(keys)
+    return list(by_sides.values())
 
 
 def _both(line: Advice, other: Advice) -> Advice:
@@ -357,41 +332,35 @@ def _both(line: Advice, other: Advice) -> Advice:
     return advice("always_pass", arguments=tuple(dict.fromkeys(names)))
 
 
-def _of_kind(asked: _Asked, kind: LineKind, rest: int) -> Iterator[LineHypothesis]:
+def _of_kind(
+    search: ToolSearch, kind: LineKind, known: Known, rest: int, *, only_tested: bool
+) -> Iterator[LineHypothesis]:
     """The hypotheses of a kind; what takes longer to check is checked last."""
-    places, calls = asked.search.places, asked.search.calls
-    good, is_left = flags_of(calls.good, calls.n), flags_of(rest, calls.n)
-    for subject, keys in asked.groups(kind).items():
-        left = {key: [*compress(numbers, map(is_left.__getitem__, numbers))] for key, numbers in keys.items()}
-        tallies = {
-            key: KeyTally(sum(map(good.__getitem__, numbers)), len(numbers))
-            for key, numbers in left.items()
-            if numbers
-        }
-        for line in kind.candidates(subject, tallies, asked.known):
-            evidence = _evidence(asked.search.merged, line, rest)
-            deviate, follow = sides_of(kind.test(line), left, calls.n, evidence)
+    calls = search.calls
+    is_left, is_good = (flags_of(side, calls.n).__getitem__ for side in (rest, rest & calls.good))
+    for subject, keys in search.groups(kind).items():
+        counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
+        tallies = {key: tally for key, tally in counted.items() if tally.n}
+        for line in kind.candidates(subject, tallies, known):
+            deviate, follow = sides_of(kind.test(line), keys, calls.n)
+            evidence = _evidence(search.merged, line, rest)
+            found = LineHypothesis(kind.name, line, deviate & evidence, follow & evidence)
             if (
-                (deviate and follow)
-                and (asked.rejected or _has_cases(calls, deviate, follow))
-                and _generalises(places, line, deviate, follow)
+                (found.deviate and found.follow)
+                and (not only_tested or calls.has_cases(found.deviate, found.follow))
+                and _generalises(search.places, found)
                 and line.is_sound()
             ):
-                yield LineHypothesis(kind.name, line, deviate, follow)
+                yield found
 
 
-def _has_cases(calls: NumberedCalls, deviate: int, follow: int) -> bool:
-    """Whether both sides have enough cases for a test."""
-    return calls.has_cases(deviate) and calls.has_cases(follow)
-
-
-def _generalises(places: Sequence[CallPlace], line: Advice, deviate: int, follow: int) -> bool:
+def _generalises(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether a line about how values are written has several a side; of one, it names a class nobody saw."""
-    if line.form not in {"written", "prefix"}:
+    if found.line.form not in {"written", "prefix"}:
         return True
-    is_named = line.form == "written" and slot(line, "shape") == _NAMED
-    sides = (follow,) if is_named else (deviate, follow)
-    values = (_values_of(places, line, side) for side in sides)
+    is_named = found.line.form == "written" and slot(found.line, "shape") == _NAMED
+    sides = (found.follow,) if is_named else (found.deviate, found.follow)
+    values = (_values_of(places, found.line, side) for side in sides)
     return all(has_several(((one.value, one.length) for one in of_side), _MIN_VALUES) for of_side in values)
 
 
@@ -412,12 +381,14 @@ def _evidence(merged: Iterable[MergedSides], line: Advice, rest: int) -> int:
 
 
 def by_value(places: Sequence[CallPlace]) -> _Values:
-    """The values of each argument with the numbers of their calls; most calls share a value's object."""
-    values: defaultdict[str, dict[int, tuple[Value, list[int]]]] = defaultdict(dict)
+    """The values of each argument with the numbers of their calls; calls alike share a value's object."""
+    values: dict[int, Value] = {}
+    numbers: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, place in enumerate(places):
         for name, value in place.call.values.items():
-            values[name].setdefault(id(value), (value, []))[1].append(number)
-    return {name: [*of_name.values()] for name, of_name in values.items()}
+            values[id(value)] = value
+            numbers[name][id(value)].append(number)
+    return {name: [(values[at], own) for at, own in of_name.items()] for name, of_name in numbers.items()}
 
 
 def grouped(places: Sequence[CallPlace], values: _Values, kind: LineKind) -> Groups:
@@ -435,13 +406,11 @@ def grouped(places: Sequence[CallPlace], values: _Values, kind: LineKind) -> Gro
     return groups
 
 
-def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int, evidence: int) -> tuple[int, int]:
-    """The calls that deviate from a line, and those that follow it; a key of None is of all other calls."""
+def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[int, int]:
+    """The calls that deviate from a line, and those that follow it; the key None is of all other calls."""
     numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
     for key, of_key in keys.items():
         numbers[test(key)] += of_key
-    shown, unknown = bits_of(chain.from_iterable(numbers.values()), n), bits_of(numbers[None], n)
-    deviate = bits_of(numbers[True], n)
-    sides = {True: deviate, False: shown & ~deviate & ~unknown, None: 0}
-    sides[test(None)] |= ~shown
-    return sides[True] & evidence, sides[False] & evidence
+    sides = {answer: bits_of(of_answer, n) for answer, of_answer in numbers.items()}
+    sides[test(None)] |= ((1 << n) - 1) & ~(sides[True] | sides[False] | sides[None])
+    return sides[True], sides[False]
