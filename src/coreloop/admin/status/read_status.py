@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import Final
 
-from coreloop.admin.checks.registry import find_alarms
+from coreloop.admin.checks.alarms import find_alarms
 from coreloop.admin.status.log_figures import Failing, Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
@@ -74,7 +74,7 @@ def read_status(
         The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
         promotions and its notes say why.
     """
-    promotions, promoted, notes = _read_history(workspace, now, environ)
+    repository, promotions, promoted, notes = _read_history(workspace, now, environ)
     judgments = read_verdicts(workspace.judgments_dir)
     unread = (
         f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
@@ -82,7 +82,8 @@ def read_status(
     with _mined(workspace, mining, watch) as mined:
         effects = Effects()
         if promotions is not None and mining.is_of_agent:
-            effects = read_effects(workspace, now=now, files=mined.files if mined is not None else ())
+            files = mined.files if mined is not None else ()
+            effects = read_effects(workspace, now=now, files=files, repository=repository)
         states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
         candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
         # a proposal without a text is no candidate that nothing came of
@@ -158,7 +159,8 @@ def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing,
     """Tools by the name that the project defines; an alarm says no name that only a log has."""
     called, configured = {tool.tool for tool in failing}, workspace.settings.tools
     names = logged_names(called, root=workspace.root, configured=configured)
-    defined = resolve_tools({*called, *names.values()}, root=workspace.root, configured=configured)
+    wanted = {*called, *names.values()}
+    defined = resolve_tools(wanted, root=workspace.root, configured=configured, only_places=True)
 
     def named(name: str) -> str:
         known = names.get(name, name)
@@ -170,19 +172,19 @@ def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing,
 
 def _read_history(
     workspace: Workspace, now: datetime, environ: Mapping[str, str]
-) -> tuple[Promotions | None, GitPromotions, tuple[str, ...]]:
+) -> tuple[Repository | None, Promotions | None, GitPromotions, tuple[str, ...]]:
     """Read the promotions, with the open ones of the forge, and notes on what is not known."""
     base = workspace.settings.forge.base
     try:
         repository = Repository(workspace.root)
     except NoRepositoryError as error:
-        return None, GitPromotions(), (printable(f"no history: {error}"),)
+        return None, None, GitPromotions(), (printable(f"no history: {error}"),)
     with repository:
-        promoted = read_promoted(workspace)
+        promoted = read_promoted(workspace, repository)
         try:
             repository.base(base)
         except GitError as error:
-            return None, promoted, (printable(f"no history: {error}"),)
+            return None, None, promoted, (printable(f"no history: {error}"),)
         pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
         asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
@@ -190,7 +192,7 @@ def _read_history(
         judgments = read_verdicts(workspace.judgments_dir)
         reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
         known, requested = promoted.known | asked, promoted.requested | asked
-        return promotions, replace(promoted, known=known, requested=requested), notes
+        return repository, promotions, replace(promoted, known=known, requested=requested), notes
 
 
 def _ask_forge(

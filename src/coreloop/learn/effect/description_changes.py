@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
-from coreloop.base.git.promotions import History, read_history
+from coreloop.base.git.promotions import REVERTS, History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
 from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
@@ -24,7 +24,6 @@ from coreloop.learn.facts.read_lines import EPOCH_DAY
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
-_REVERTS: Final = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +110,7 @@ def read_ledger(
     folder : PurePosixPath
         The project's folder below the repository's root.
     """
-    commits = list(repository.log(base))
-    history = read_history(repository, commits)
+    history = read_history(repository, base)
     places = {commit.sha: place for place, commit in enumerate(history.line)}
     by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for tool, target in _with_promoted(targets, history).items():
@@ -140,7 +138,7 @@ def read_ledger(
                 former = file.path.removeprefix(f"{folder}/".removeprefix("./"))
                 changes.append(_with_message(change, former, history))
     ordered = sorted(changes, key=lambda change: (change.place, change.tool))
-    return Ledger(tuple(ordered), _places(commits, places))
+    return Ledger(tuple(ordered), _places(history.commits, places))
 
 
 def _file_changes(
@@ -171,7 +169,7 @@ def _with_message(change: Change, file: str, history: History) -> Change:
         ids=tuple(promotion.candidate_id for promotion in merged),
         keys=tuple(promotion.key for promotion in merged),
         pull_request=int(number[1] or number[2]) if number is not None else None,
-        is_revert=change.place in history.revert_places or (not merged and bool(_REVERTS.search(message))),
+        is_revert=change.place in history.revert_places or (not merged and bool(REVERTS.search(message))),
         reverted=bool(merged) and all(promotion.reverted for promotion in merged),
     )
 
@@ -238,7 +236,7 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
 def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:
     """For every commit, the place of the newest commit of the line that is it or its ancestor."""
     places = dict(line)
-    for commit in reversed(commits):  # parents before children
+    for commit in commits:  # parents before children
         if commit.sha not in places:
             places[commit.sha] = max(
                 (places[parent] for parent in commit.parents if parent in places), default=-1

@@ -72,15 +72,22 @@ class Effects:
         return Effects(effects, self.unknown)
 
 
-def read_effects(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
+_Files = Sequence[FileFacts] | None
+
+
+def read_effects(
+    workspace: Workspace, *, now: datetime, files: _Files = None, repository: Repository | None = None
+) -> Effects:
     """As `run_effect`, but without a history to read there are none."""
     try:
-        return run_effect(workspace, now=now, files=files)
+        return run_effect(workspace, now=now, files=files, repository=repository)
     except GitError as error:
         return Effects(problem=f"effects are unknown: {error}")
 
 
-def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
+def run_effect(
+    workspace: Workspace, *, now: datetime, files: _Files = None, repository: Repository | None = None
+) -> Effects:
     """Read the ledger and the records, and judge every change.
 
     Only whole days count, so records of the current UTC day change nothing until it is over. What cannot
@@ -95,6 +102,8 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
         Aware.
     files : sequence of FileFacts, optional
         The facts of its records, where the caller has opened them.
+    repository : Repository, optional
+        The project's, where the caller has opened it.
 
     Raises
     ------
@@ -103,17 +112,17 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     WorkspaceError
         Records or verdicts cannot be read.
     """
-    with Repository(workspace.root) as repository:
-        repository.require_history()
-        base = repository.base(workspace.settings.forge.base)
+    repository = repository or Repository(workspace.root)
+    repository.require_history()
+    base = repository.base(workspace.settings.forge.base)
     kept, state = read_kept(workspace), _state_of(workspace, base, now)
     if kept.state == state:
         return kept
     if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, base, files or (), kept.settled, now)
+        found = _judge(workspace, repository, files or (), kept, now)
     else:
         with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, base, mined.files, kept.settled, now)
+            found = _judge(workspace, repository, mined.files, kept, now)
     found = replace(found, state=state, judged_on=now.date())
     if found.effects:
         write_private(workspace.effects_file, msgspec.json.encode(found))
@@ -121,42 +130,40 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
 
 
 def _judge(
-    workspace: Workspace, base: str, files: Sequence[FileFacts], settled: Mapping[str, Effect], now: datetime
+    workspace: Workspace, repository: Repository, files: Sequence[FileFacts], kept: Effects, now: datetime
 ) -> Effects:
+    settled = kept.settled
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
     recorded = read_recorded(files, Days(since, now.date() - timedelta(days=1)))
     called = recorded.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
-    ledger, unknown = _read_ledger(workspace, base, {names.get(name, name) for name in called}, now)
-    new = [change for change in ledger.changes if _id_of(change) not in settled]
+    ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
+    changes = {_id_of(change): change for change in ledger.changes}
+    new = [change for id, change in changes.items() if id not in settled]
     # a revert that came after its effect was settled shows in the ledger only
-    effects = {
-        _id_of(change): replace(settled[_id_of(change)], change=change)
-        for change in ledger.changes
-        if _id_of(change) in settled
-    }
+    effects = {id: replace(settled[id], change=changes[id]) for id in changes.keys() & settled.keys()}
     if new:
         failures = what_is_counted(new)
         log = read_log(recorded, failures, names=names, audit_dir=workspace.audit_dir)
         found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
         effects |= {_id_of(effect.change): effect for effect in found}
-    return Effects(tuple(effects[_id_of(change)] for change in ledger.changes), unknown)
+    return Effects(tuple(effects[id] for id in changes), unknown)
 
 
 def _read_ledger(
-    workspace: Workspace, base: str, tools: set[str], now: datetime
+    workspace: Workspace, repository: Repository, tools: set[str], now: datetime
 ) -> tuple[Ledger, dict[str, str]]:
     """The ledger, and why it is not known where a tool is defined."""
-    resolved = resolve_tools(tools, root=workspace.root, configured=workspace.settings.tools)
+    root, settings = workspace.root, workspace.settings
+    resolved = resolve_tools(tools, root=root, configured=settings.tools, only_places=True)
     targets = {
         name: f"{tool.file}::{tool.qualname}" for name, tool in resolved.items() if isinstance(tool, Tool)
     }
     unknown = {name: tool.reason for name, tool in resolved.items() if not isinstance(tool, Tool)}
-    with Repository(workspace.root) as repository:
-        below = workspace.root.resolve().relative_to(repository.root.resolve())
-        folder = PurePosixPath(below.as_posix())
-        documented = find_documented(repository, base, unknown, folder=folder)
-        ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
+    folder = PurePosixPath(root.resolve().relative_to(repository.root.resolve()).as_posix())
+    base = repository.base(settings.forge.base)
+    documented = find_documented(repository, base, unknown, folder=folder)
+    ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
     return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
 
 

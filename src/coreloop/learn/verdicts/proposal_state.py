@@ -118,8 +118,13 @@ class GitPromotions:
         return self.known - {promotion.key for promotion in self.promotions}
 
 
-def read_promoted(workspace: Workspace) -> GitPromotions:
+def read_promoted(workspace: Workspace, repository: Repository | None = None) -> GitPromotions:
     """Read the promotions of a project; none outside a repository or without the base branch.
+
+    Parameters
+    ----------
+    repository : Repository, optional
+        The project's, where the caller has opened it.
 
     Raises
     ------
@@ -128,17 +133,16 @@ def read_promoted(workspace: Workspace) -> GitPromotions:
     """
     base = workspace.settings.forge.base
     try:
-        repository = Repository(workspace.root)
+        repository = repository or Repository(workspace.root)
     except NoRepositoryError:
         return GitPromotions()
-    with repository:
-        repository.require_history()
-        known = known_keys(repository, base=base)
-        try:
-            history = read_history(repository, repository.log(repository.base(base)))
-        except GitError:
-            return GitPromotions(known=known)
-        return GitPromotions(tuple(history.promotions()), known)
+    repository.require_history()
+    known = known_keys(repository, base=base)
+    try:
+        history = read_history(repository, repository.base(base))
+    except GitError:
+        return GitPromotions(known=known)
+    return GitPromotions(tuple(history.promotions()), known)
 
 
 def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpoint, ...]:
