@@ -5,7 +5,6 @@ import importlib
 import keyword
 import os
 import sys
-import traceback
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -200,6 +199,8 @@ def _refuse(message: str) -> int:
 
 
 def _report_bug() -> int:
+    import traceback
+
     traceback.print_exc()
     message = "this is a bug in coreloop; please report the lines above"
     click.echo(f"dartlab-coreloop: {message}", err=True)

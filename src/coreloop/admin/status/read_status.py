@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.alarms import find_alarms
 from coreloop.admin.status.log_figures import Failing, Log, Sieved, read_log, sieve, window
@@ -24,7 +24,6 @@ from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
 from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
-from coreloop.learn.verdicts.judge import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,
@@ -36,8 +35,9 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.journal import read_dropped
 from coreloop.observe.judgments import read_verdicts
-from coreloop.promote.measure.measurement import Measurement, newest_by_key
-from coreloop.promote.reach import read_reaches
+
+if TYPE_CHECKING:
+    from coreloop.promote.measure.measurement import Measurement
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""
@@ -82,8 +82,8 @@ def read_status(
     with _mined(workspace, mining, watch) as mined:
         effects = Effects()
         if promotions is not None and mining.is_of_agent:
-            files = mined.files if mined is not None else ()
-            effects = read_effects(workspace, now=now, files=files, repository=repository)
+            files, keep = mined.files if mined is not None else (), not mining.no_cache
+            effects = read_effects(workspace, now=now, files=files, repository=repository, keep=keep)
         states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
         candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
         # a proposal without a text is no candidate that nothing came of
@@ -103,7 +103,7 @@ def read_status(
         promotions=promotions,
         promoted_keys=promoted.known,
         dropped=read_dropped(workspace.dropped_file, since=since),
-        reached=read_reaches(workspace.reach_file, since=since),
+        reached=_reached(workspace, since),
         states=states,
         effects=effects.effects,
         measured=_measured(workspace, states),
@@ -112,8 +112,21 @@ def read_status(
     return replace(status, alarms=find_alarms(status))
 
 
-def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> tuple[Measurement, ...]:
+def _reached(workspace: Workspace, since: datetime) -> dict[str, bool]:
+    """Whether lines reached the model when they were last checked."""
+    if not workspace.reach_file.exists():
+        return {}
+    from coreloop.promote.reach import read_reaches
+
+    return read_reaches(workspace.reach_file, since=since)
+
+
+def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> "tuple[Measurement, ...]":
     """What a model did with the lines that are still to be decided on."""
+    if not workspace.measured_file.exists():
+        return ()
+    from coreloop.promote.measure.measurement import newest_by_key
+
     shown = {one.key for one in states if one.state in {*UNDECIDED, ProposalState.OPEN}}
     newest = newest_by_key(workspace.measured_file)
     return tuple(measured for key, measured in newest.items() if key in shown)
@@ -189,8 +202,11 @@ def _read_history(
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
         asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
         settled = asked | {entry.key for entry in promoted.promotions}
-        judgments = read_verdicts(workspace.judgments_dir)
-        reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
+        if closed:
+            from coreloop.learn.verdicts.judge import reject_closed
+
+            judgments = read_verdicts(workspace.judgments_dir)
+            reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
         known, requested = promoted.known | asked, promoted.requested | asked
         return repository, promotions, replace(promoted, known=known, requested=requested), notes
 
@@ -206,6 +222,8 @@ def _ask_forge(
         with connect_forge(repository, settings, environ, tries=1) as forge:
             if forge is None:
                 return (), (), ()
+            from coreloop.learn.verdicts.judge import LOOK_BACK
+
             closed = forge.closed_pull_requests(since=now - LOOK_BACK)
             return forge.open_pull_requests(), closed, ()
     except ForgeError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -72,21 +72,21 @@ class Effects:
         return Effects(effects, self.unknown)
 
 
-_Files = Sequence[FileFacts] | None
-
-
-def read_effects(
-    workspace: Workspace, *, now: datetime, files: _Files = None, repository: Repository | None = None
-) -> Effects:
+def read_effects(workspace: Workspace, **options: Any) -> Effects:
     """As `run_effect`, but without a history to read there are none."""
     try:
-        return run_effect(workspace, now=now, files=files, repository=repository)
+        return run_effect(workspace, **options)
     except GitError as error:
         return Effects(problem=f"effects are unknown: {error}")
 
 
 def run_effect(
-    workspace: Workspace, *, now: datetime, files: _Files = None, repository: Repository | None = None
+    workspace: Workspace,
+    *,
+    now: datetime,
+    files: Sequence[FileFacts] | None = None,
+    repository: Repository | None = None,
+    keep: bool = True,
 ) -> Effects:
     """Read the ledger and the records, and judge every change.
 
@@ -104,6 +104,8 @@ def run_effect(
         The facts of its records, where the caller has opened them.
     repository : Repository, optional
         The project's, where the caller has opened it.
+    keep : bool
+        Whether to write the file.
 
     Raises
     ------
@@ -124,7 +126,7 @@ def run_effect(
         with open_mining(workspace, MiningOptions()) as mined:
             found = _judge(workspace, repository, mined.files, kept, now)
     found = replace(found, state=state, judged_on=now.date())
-    if found.effects:
+    if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))
     return found
 
