@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.git.promotions import (
-    Promotion,
-    known_keys,
-    read_history,
-)
+from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
@@ -79,10 +75,7 @@ def test_time_is_that_of_the_merge(project: Project) -> None:
     project.commit({"more.txt": "x"}, "later", GIT_COMMITTER_DATE="2026-04-25T00:00:00Z")
     assert [
         (promotion.key, f"{promotion.merged_at:%m-%d}") for promotion in promotions_on(project, "later")
-    ] == [
-        (FF, "04-01"),
-        (KEY, "04-20"),
-    ]
+    ] == [(FF, "04-01"), (KEY, "04-20")]
     assert promotions_on(project)[1].sha == sha
 
 

@@ -183,4 +183,5 @@ def cut_snippet(source: Source, query: str) -> str:
     """Return the part of a source's text, from a sentence on, with the most words of a query."""
     parts = [source.text[first : first + SNIPPET_CHARS] for first, _ in split(source.text)]
     whole = source.text[:SNIPPET_CHARS]  # of a heading alone
-    return max(parts, key=lambda part: len(term_set(query) & term_set(part)), default=whole)
+    wanted = term_set(query)
+    return max(parts, key=lambda part: len(wanted & term_set(part)), default=whole)
