@@ -35,7 +35,7 @@ PATTERN = {"pattern, 690 episodes": ([COMMAND, "pattern", *OPTIONS], "episodes",
 
 def milliseconds(command: list[str], folder: Path) -> float:
     before = getrusage(RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=folder, env=ENVIRONMENT, check=False, capture_output=True)
+    subprocess.run(command, cwd=folder, env=ENVIRONMENT, check=True, capture_output=True)
     after = getrusage(RUSAGE_CHILDREN)
     return 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
