@@ -18,7 +18,6 @@ from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
-from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
@@ -170,6 +169,10 @@ def _read_log(
 
 def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing, ...]:
     """Tools by the name that the project defines; an alarm says no name that only a log has."""
+    if not failing:
+        return ()
+    from coreloop.base.project.tools import Tool, logged_names, resolve_tools
+
     called, configured = {tool.tool for tool in failing}, workspace.settings.tools
     names = logged_names(called, root=workspace.root, configured=configured)
     wanted = {*called, *names.values()}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.status.log_figures import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
-from coreloop.learn.effect.effect import Effect
 from coreloop.learn.verdicts.proposal_state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending
 
 if TYPE_CHECKING:
+    from coreloop.learn.effect.effect import Effect
     from coreloop.promote.measure.measurement import Measurement
 
 
@@ -76,7 +76,7 @@ class Status:
     dropped: Mapping[str, int] = field(default_factory=dict)
     reached: Mapping[str, bool] = field(default_factory=dict)
     states: tuple[Standpoint, ...] = ()
-    effects: tuple[Effect, ...] = ()
+    effects: "tuple[Effect, ...]" = ()
     measured: "tuple[Measurement, ...]" = ()
     notes: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()

@@ -5,16 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.proposals.proposal_files import Proposed, read_proposed
 from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.effect import Effect
 
 
 class ProposalState(StrEnum):
@@ -63,7 +65,7 @@ class Standpoint:
     judgment: HumanVerdict | None = None
     is_judged: bool = False
     promotion: Promotion | None = None
-    effect: Effect | None = None
+    effect: "Effect | None" = None
 
     @property
     def id(self) -> str:
@@ -162,7 +164,7 @@ def read_states(
     proposed: Sequence[Proposed],
     judgments: HumanVerdicts,
     promoted: GitPromotions = GitPromotions(),
-    effects: Sequence[Effect] = (),
+    effects: "Sequence[Effect]" = (),
 ) -> tuple[Standpoint, ...]:
     """Decide the state of every proposal and promotion.
 
@@ -249,7 +251,7 @@ def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
 
 
-def _of_promotion(promotion: Promotion, effect: Effect | None, *, is_retired: bool) -> ProposalState:
+def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: bool) -> ProposalState:
     if promotion.reverted:
         return ProposalState.REVERTED
     if is_retired:
@@ -262,7 +264,7 @@ def _of_promotion(promotion: Promotion, effect: Effect | None, *, is_retired: bo
     return ProposalState(verdict) if verdict in _MEASURED else ProposalState.MERGED
 
 
-def _retired(effects: Sequence[Effect]) -> frozenset[str]:
+def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
     """Keys of promotions all of whose lines later changes removed."""
     gone = set[str]()
     in_force: dict[tuple[str, str], tuple[str, ...]] = {}
