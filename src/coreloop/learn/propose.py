@@ -30,7 +30,11 @@ from coreloop.learn.mine.folder import (
 )
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import Unproposed, draft_candidate, draft_statements
+from coreloop.learn.proposals.draft import (
+    Unproposed,
+    draft_candidate,
+    draft_statements,
+)
 from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
