@@ -198,9 +198,8 @@ def find_documented(
 
     servers = Counter(map(bare_name, tools))
     bare = {bare_name(tool): tool for tool in tools if servers[bare_name(tool)] == 1}
-    names = {
-        name: tool for name, tool in (bare | {tool: tool for tool in tools}).items() if is_tool_name(name)
-    }
+    called = bare | {tool: tool for tool in tools}
+    names = {name: tool for name, tool in called.items() if is_tool_name(name)}
     if not names:
         return {}
     below = [(folder / f"*{suffix}").as_posix() for suffix in DOCUMENTS]
@@ -248,9 +247,8 @@ def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int
     places = dict(line)
     for commit in commits:  # parents before children
         if commit.sha not in places:
-            places[commit.sha] = max(
-                (places[parent] for parent in commit.parents if parent in places), default=-1
-            )
+            known = (places[parent] for parent in commit.parents if parent in places)
+            places[commit.sha] = max(known, default=-1)
     return places
 
 

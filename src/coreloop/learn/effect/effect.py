@@ -278,9 +278,8 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
     if decision.day is not None:
         return replace(effect, verdict=decision.verdict, decided_on=_date(windows.first + decision.day - 1))
     if windows.is_ended:
-        return replace(
-            effect, reason=f"another change came after {number_of(look.day, 'day')}, before a verdict"
-        )
+        days = number_of(look.day, "day")
+        return replace(effect, reason=f"another change came after {days}, before a verdict")
     return replace(effect, verdict=EffectVerdict.TOO_EARLY, more_calls=calls_needed(look))
 
 

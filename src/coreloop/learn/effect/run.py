@@ -221,11 +221,10 @@ class _Kept(msgspec.Struct, tag_field="version", tag=_VERSION):
 
 def read_kept(workspace: Workspace) -> Effects:
     """Read what is kept; nothing if the file is absent, damaged or of another version."""
-    path = workspace.effects_file
-    if not path.exists():
+    if not workspace.effects_file.exists():
         return Effects()
     try:
-        kept = msgspec.json.decode(read_file(path), type=_Kept)
+        kept = msgspec.json.decode(read_file(workspace.effects_file), type=_Kept)
         effects: Any = ()
         if bytes(kept.effects) != b"[]":
             from coreloop.learn.effect.effect import Effect
