@@ -145,7 +145,8 @@ class Pool(concurrent.futures.ProcessPoolExecutor):
     def __init__(self, **options):
         print(options["mp_context"].get_start_method())
         super().__init__(**options)
-concurrent.futures.ProcessPoolExecutor, executors._MUCH, folder._CHUNK_BYTES, folder._KEPT_FROM = Pool, 0, 700, 0
+concurrent.futures.ProcessPoolExecutor = Pool
+executors._MUCH, folder._CHUNK_BYTES, folder._KEPT_FROM = 0, 700, 0
 folder.read_folder(Path(sys.argv[1]), folder.MineSettings(), cache=Path(sys.argv[2]))
 """
 
