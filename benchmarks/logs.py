@@ -1,12 +1,11 @@
 """Generate realistic audit logs of any size: Korean questions, failures, torn lines; reproducible by seed."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -35,8 +34,7 @@ LAST = date(2026, 4, 25)
 Change = Callable[[dict[str, Any], int], object]
 
 
-@dataclass(frozen=True)
-class _Workflow:
+class _Workflow(NamedTuple):
     """A recurring sequence of tools with their selectors, and its failure rate."""
 
     category: str
@@ -76,17 +74,15 @@ def write_logs(
 def _day(
     random: Random, day: date, size: int, workflows: list[_Workflow], companies: list[str], change: Change
 ) -> Iterator[bytes]:
-    written, number = 0, 0
+    written, number, session = 0, 0, 0
+    begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
     weights = [1 / (rank + 5) for rank in range(len(workflows))]
-    session = 0
     picked: list[_Workflow] = []
     while written < size:
         picked = picked or random.choices(workflows, weights, k=4096)
         number += 1
         session += random.random() < 0.4
-        moment = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(
-            microseconds=written * 86_000_000_000 // size
-        )
+        moment = begin + timedelta(microseconds=written * 86_000_000_000 // size)
         record = _record(random, picked.pop(), moment, f"{day}-{number}", f"{day}-{session}", companies)
         change(record, number)
         line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
@@ -113,11 +109,9 @@ def _record(
             args["axis"] = value
         if name == "compare":
             args["peers"] = random.sample(companies, 3)
-        error = (
-            random.choice(_ERRORS).format(word=company, code=code, n=random.randint(1, 600))
-            if broken
-            else None
-        )
+        error = None
+        if broken:
+            error = random.choice(_ERRORS).format(word=company, code=code, n=random.randint(1, 600))
         calls.append(_call(random, name, args, error))
         if broken and not failing:
             calls.append(_call(random, name, args, None))

@@ -80,19 +80,17 @@ def from_groups(
     calls: Mapping[Shape, int],
 ) -> dict[str, Any]:
     """Return the findings of a miner that counted groups."""
-    passing = [pattern for pattern in patterns if _passes(pattern)]
-    candidates = [_candidate(pattern, base_rates[pattern.category]) for pattern in passing]
-    sequences = [_sequence(pattern) for pattern in patterns if _fails(pattern)]
+    candidates = [_candidate(pattern, base_rates[pattern.category]) for pattern in patterns]
+    sequences = [_sequence(pattern) for pattern in patterns]
     of_tools = Counter[str]()
     for shape, n_calls in calls.items():
         of_tools[shape[0]] += n_calls
-    failed = [
-        [*group[:4], calls[shape], of_tools[shape[0]] - calls[shape], round(100 * wasted_ms), *seen]
-        for group in failing
-        for shape, _, _, n, wasted_ms, *seen in [group]
-        if n >= MIN_FAILURES
-    ]
-    return digests([entry for entry in candidates if entry is not None], sequences, failed)
+    failed = []
+    for shape, error_class, template, n, wasted_ms, *seen in failing:
+        if n >= MIN_FAILURES:
+            counts = n, calls[shape], of_tools[shape[0]] - calls[shape], round(100 * wasted_ms)
+            failed.append([shape, error_class, template, *counts, *seen])
+    return digests([*filter(None, candidates)], [*filter(None, sequences)], failed)
 
 
 def digests(candidates: list[Any], sequences: list[Any], calls: list[Any]) -> dict[str, Any]:
@@ -129,37 +127,30 @@ def distinct(questions: Sequence[str]) -> list[str]:
     return kept
 
 
-def _passes(pattern: Pattern) -> bool:
-    is_frequent = pattern.n >= MIN_REPEAT and pattern.n_questions >= MIN_QUESTIONS
-    return is_frequent and pattern.n_success / pattern.n >= MIN_SUCCESS
-
-
-def _fails(pattern: Pattern) -> bool:
-    n_failures = pattern.n - pattern.n_success
-    return n_failures >= MIN_FAILURES and (pattern.labels & SIGNS or n_failures > pattern.n_success)
-
-
 def _candidate(pattern: Pattern, base_rate: float) -> list[Any] | None:
-    n, questions = pattern.n, distinct(pattern.questions)
+    n, rate = pattern.n, pattern.n_success / pattern.n
+    if n < MIN_REPEAT or pattern.n_questions < MIN_QUESTIONS or rate < MIN_SUCCESS:
+        return None
+    questions = distinct(pattern.questions)
     if len(questions) < MIN_QUESTIONS:
         return None
+    steps = max(pattern.shapes, key=lambda steps: pattern.shapes[steps][0])
     return [
-        *(
-            pattern.category,
-            pattern.sequence,
-            max(pattern.shapes, key=lambda steps: pattern.shapes[steps][0]),
-        ),
-        *(n, len(questions), pattern.n_sessions, round(pattern.n_success / n, 9), round(base_rate, 9)),
-        *(round(pattern.sum_chunk_len / n, 6), pattern.first_us, pattern.last_us, questions[:MAX_EXAMPLES]),
+        *(pattern.category, pattern.sequence, steps, n, len(questions), pattern.n_sessions),
+        *(round(rate, 9), round(base_rate, 9), round(pattern.sum_chunk_len / n, 6)),
+        *(pattern.first_us, pattern.last_us, questions[:MAX_EXAMPLES]),
     ]
 
 
-def _sequence(pattern: Pattern) -> list[Any]:
+def _sequence(pattern: Pattern) -> list[Any] | None:
+    n_failures = pattern.n - pattern.n_success
+    if n_failures < MIN_FAILURES or not (pattern.labels & SIGNS or n_failures > pattern.n_success):
+        return None
     steps = min(pattern.shapes, key=lambda steps: pattern.shapes[steps][1])
     target = next((step for step in reversed(steps) if step[1]), steps[-1])
     classes = pattern.labels & {*CLASSES, "other"}
     return [
         *(target, steps, pattern.category, sorted(pattern.labels - classes)),
-        *(min(classes) if len(classes) == 1 else None, pattern.n - pattern.n_success, pattern.n),
+        *(min(classes) if len(classes) == 1 else None, n_failures, pattern.n),
         *(*pattern.failed_at, pattern.failed_questions[:MAX_EXAMPLES]),
     ]

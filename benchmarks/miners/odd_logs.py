@@ -1,4 +1,4 @@
-"""Odd logs and real ones, read in several ways; the plain loop must find the same patterns in the real ones."""
+"""Odd logs and real ones, read in several ways; the plain loop finds the same patterns in the real ones."""
 
 import json
 import sys
@@ -46,13 +46,16 @@ def read_in_ways(lines: Sequence[bytes], folder: Path) -> Iterator[dict[str, Any
     yield mine(written(folder / "whole", text), cache)
     yield mine(folder / "whole", cache)
     yield mine(written(folder / "halves", b"".join(lines[:half]), b"".join(lines[half:])), cache)
-    for step in range(1, N_STEPS):
-        mine(written(folder / "grown", text[: len(text) * step // N_STEPS]), cache)
-    yield mine(written(folder / "grown", text), cache)
+    grown = written(folder / "grown")
+    for step in range(N_STEPS):
+        with (grown / "2026-04-01.jsonl").open("ab") as file:
+            file.write(text[len(text) * step // N_STEPS : len(text) * (step + 1) // N_STEPS])
+        found = mine(grown, cache)
+    yield found
 
 
 def written(folder: Path, *files: bytes) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True)
     for number, text in enumerate(files, 1):
         (folder / f"2026-04-{number:02}.jsonl").write_bytes(text)
     return folder

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,6 @@ from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.sequences import find_candidates
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def mine(logs: Path, cache: Path) -> dict[str, Any]:
@@ -59,7 +57,7 @@ def _shape(entry: Any, tool: str) -> list[Any]:
 
 
 def _us(moment: datetime) -> int:
-    return (moment - EPOCH) // timedelta(microseconds=1)
+    return round(moment.timestamp() * 1_000_000)
 
 
 if __name__ == "__main__":

@@ -39,24 +39,23 @@ def find(logs: Path) -> dict[str, Any]:
             else:
                 key = shape, error_class(call["error"]), template(call["error"])
                 failed[key].append((ts_us, question, call["duration_ms"] or 0.0))
-        is_success = success(record)
+        signs = labels(record)
+        is_success = success(record, signs)
         if is_success is None:
             continue
         counted[category].append(is_success)
         steps = [(name, next(shapes)) for name, shapes in groupby(worked, step_of)]
         if steps:
-            of_request = (
-                record["question_hash"],
-                record.get("session_hash"),
-                record["chunk_len"],
-                is_success,
-            )
-            shapes = tuple(shape for _, shape in steps)
-            signs = frozenset() if is_success else labels(record)
             key = category, ">".join(name for name, _ in steps)
-            requests[key].append((ts_us, question, *of_request, shapes, signs))
+            shapes = tuple(shape for _, shape in steps)
+            figures = record["question_hash"], record.get("session_hash"), record["chunk_len"]
+            requests[key].append((ts_us, question, *figures, is_success, shapes, signs))
     patterns = [pattern(*key, sorted(rows, key=itemgetter(0))) for key, rows in requests.items()]
-    failing = [(*key, *summed(rows)) for key, rows in failed.items()]
+    failing = [
+        (*key, len(rows), sum(wasted_ms), times[0], times[-1], texts[0])
+        for key, rows in failed.items()
+        for times, texts, wasted_ms in [zip(*sorted(rows), strict=True)]
+    ]
     rates = {category: sum(successes) / len(successes) for category, successes in counted.items()}
     return {"records": n_records, **findings.from_groups(patterns, rates, failing, calls)}
 
@@ -73,11 +72,8 @@ def records(logs: Path) -> Iterator[dict[str, Any]]:
 
 def shape_of(call: dict[str, Any]) -> findings.Shape:
     args = call["args"]
-    return (
-        call["name"],
-        tuple((key, args[key]) for key in ("axis", "sub") if key in args),
-        tuple(sorted(args)),
-    )
+    selectors = tuple((key, args[key]) for key in ("axis", "sub") if key in args)
+    return call["name"], selectors, tuple(sorted(args))
 
 
 def step_of(shape: findings.Shape) -> str:
@@ -87,11 +83,8 @@ def step_of(shape: findings.Shape) -> str:
 def pattern(category: str, sequence: str, requests: Sequence[Any]) -> findings.Pattern:
     """Sum the requests of a category and a sequence, earliest first."""
     times, texts, hashes, sessions, chunk_lens, successes, steps, signs = zip(*requests, strict=True)
-    failed = [
-        (ts_us, text)
-        for ts_us, text, is_success in zip(times, texts, successes, strict=True)
-        if not is_success
-    ]
+    rows = zip(successes, times, texts, signs, strict=True)
+    failed = [row for is_success, *row in rows if not is_success]
     questions: dict[str, str] = {}
     for hashed, text in zip(hashes, texts, strict=True):
         questions.setdefault(hashed, text)
@@ -102,15 +95,9 @@ def pattern(category: str, sequence: str, requests: Sequence[Any]) -> findings.P
         list(questions.values())[: findings.MAX_QUESTIONS],
         {shapes: (n, first_us[shapes]) for shapes, n in Counter(steps).items()},
         (failed[0][0], failed[-1][0]) if failed else (None, None),
-        [text for _, text in failed],
-        frozenset().union(*signs),
+        [text for _, text, _ in failed],
+        frozenset().union(*(of_request for _, _, of_request in failed)),
     )
-
-
-def summed(calls: Sequence[tuple[int, str, float]]) -> tuple[int, float, int, int, str]:
-    first_us, question, _ = min(calls, key=itemgetter(0))
-    last_us = max(ts_us for ts_us, _, _ in calls)
-    return len(calls), sum(wasted_ms for _, _, wasted_ms in calls), first_us, last_us, question
 
 
 def error_class(text: str) -> str:
@@ -124,15 +111,12 @@ def template(text: str) -> str:
     return text
 
 
-def success(record: dict[str, Any]) -> bool | None:
-    verdict, calls = record["judgment"]["verdict"], record["tool_calls"]
-    if verdict:
-        return verdict in "PT"
-    if labels(record) & {"violation", "override_failed", "extreme_flags"}:
+def success(record: dict[str, Any], signs: set[str]) -> bool | None:
+    if record["judgment"]["verdict"]:
+        return record["judgment"]["verdict"] in "PT"
+    if signs & {"violation", "override_failed", "extreme_flags"}:
         return False
-    errors = [] if record["error"] is None else [record["error"]]
-    if calls and not calls[-1]["ok"]:
-        errors.append(calls[-1]["error"])
+    errors = [part["error"] for part in (*record["tool_calls"][-1:], record) if part["error"] is not None]
     if errors:
         return None if all(error_class(error) in findings.TRANSIENT for error in errors) else False
     if record["chunk_len"] < findings.LOW_CHUNK_LEN:
@@ -140,19 +124,19 @@ def success(record: dict[str, Any]) -> bool | None:
     return True if record["chunk_len"] >= findings.MIN_CHUNK_LEN else None
 
 
-def labels(record: dict[str, Any]) -> frozenset[str]:
+def labels(record: dict[str, Any]) -> set[str]:
     """Return the failure labels of a record, and the classes of its errors."""
-    failed = [call["error"] for call in record["tool_calls"] if not call["ok"]]
+    calls = record["tool_calls"]
     given = {
         "chunk_len_low": record["chunk_len"] < findings.LOW_CHUNK_LEN,
         "violation": record["violation"] is not None,
         "error": record["error"] is not None,
         "override_failed": any(not override["succeeded"] for override in record["override_calls"]),
-        "extreme_flags": any(call["extreme_flags"] for call in record["tool_calls"]),
-        "tool_error": bool(failed),
+        "extreme_flags": any(call["extreme_flags"] for call in calls),
+        "tool_error": any(not call["ok"] for call in calls),
     }
-    errors = [*failed, record["error"]] if given["error"] else failed
-    return frozenset(name for name, is_given in given.items() if is_given).union(map(error_class, errors))
+    classes = {error_class(part["error"]) for part in (*calls, record) if part["error"] is not None}
+    return classes.union(name for name, is_given in given.items() if is_given)
 
 
 if __name__ == "__main__":
