@@ -8,7 +8,7 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from typing import Any, NamedTuple
@@ -23,8 +23,7 @@ MAX_EXAMPLES = 5
 MAX_QUESTIONS = 200
 SIGNS = frozenset({"error", "violation", "chunk_len_low", "extreme_flags", "override_failed"})
 CLASSES = {
-    "rate_limit": r"too many requests|quota exceeded|요청 한도|rate.?limit|\bstatus(?: code)?:? ?429\b|"
-    r"^429\b",
+    "rate_limit": r"too many requests|quota exceeded|요청 한도|rate.?limit|status(?: code)?:? ?429\b|^429\b",
     "transient_network": r"connection (?:reset|refused|aborted|closed|error)|connecterror|connectionerror|"
     r"econnreset|econnrefused|network is unreachable|name resolution|getaddrinfo|bad gateway|gateway time|"
     r"service unavailable|temporarily unavailable|remote end closed|broken pipe|overloaded|네트워크|"
@@ -74,13 +73,10 @@ class Pattern(NamedTuple):
 
 
 def from_groups(
-    patterns: Sequence[Pattern],
-    base_rates: Mapping[str, float],
-    failing: Iterable[Failing],
-    calls: Mapping[Shape, int],
+    patterns: list[Pattern], rates: Mapping[str, float], failing: list[Failing], calls: Mapping[Shape, int]
 ) -> dict[str, Any]:
     """Return the findings of a miner that counted groups."""
-    candidates = [_candidate(pattern, base_rates[pattern.category]) for pattern in patterns]
+    candidates = [_candidate(pattern, rates[pattern.category]) for pattern in patterns]
     sequences = [_sequence(pattern) for pattern in patterns]
     of_tools = Counter[str]()
     for shape, n_calls in calls.items():

@@ -15,12 +15,11 @@ from logs import write_logs
 
 MARK = b"\xef\xbb\xbf"
 ODD = (None, True, -1, 1.5, 1e308, 10**400, "", "12", "false", "\ud800", [], ["x", 1], {}, {"a": {"b": 1}})
-N_LOGS = 20
 N_STEPS = 10
 
 
 def main(data: Path, scratch: Path) -> None:
-    logs = {f"odd {seed}": mutated(seed, scratch / f"{seed}") for seed in range(N_LOGS)}
+    logs = {f"odd {seed}": mutated(seed, scratch / f"{seed}") for seed in range(20)}
     episodes = data / "tau_retail_gpt4o_gpt41.jsonl"
     if episodes.exists():
         lines = episodes.read_bytes().splitlines(keepends=True)

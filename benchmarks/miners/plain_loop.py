@@ -5,6 +5,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import groupby
@@ -64,10 +65,8 @@ def records(logs: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(logs.glob("*.jsonl")):
         with path.open("rb") as lines:
             for line in lines:
-                try:
+                with suppress(ValueError):
                     yield json.loads(line)
-                except ValueError:
-                    continue
 
 
 def shape_of(call: dict[str, Any]) -> findings.Shape:
