@@ -76,7 +76,7 @@ def compare(megabytes: int, days: int, goals: str, options: Any, scratch: Path) 
     miners["warm"] = partial(run_miner, "ours", logs, cache)
     if megabytes <= MAX_LOOP_MB:
         miners["the loop"] = partial(run_miner, "plain_loop", logs)
-    found = in_turns(f"{megabytes} MB in {days} files; goals: {goals}", options.rounds, miners)
+    found = in_turns(f"{megabytes} MB in {days} files; goals, cold and warm: {goals}", options.rounds, miners)
     print(*sorted(found), sep="\n")
     return len(found) == 1
 
@@ -96,7 +96,7 @@ def refine(options: Any, scratch: Path) -> bool:
         "8,000 error texts": partial(vary_error, count()),
     }
     runs = {name: partial(warm, written(scratch / name, 25, 3, change)) for name, change in changes.items()}
-    in_turns("`refine`, warm, 25 MB in 3 files; goals: 1.5 s, and 0.5", options.rounds, runs)
+    in_turns("`refine`, warm, 25 MB in 3 files; goals: 1.5 s, speed 0.5", options.rounds, runs)
     return True
 
 
