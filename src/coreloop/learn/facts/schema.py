@@ -131,7 +131,8 @@ class Part(msgspec.Struct, array_like=True):
         return {name: unpacked(code, column) for (name, code), column in columns}
 
 
-_decode_part: Final = msgspec.msgpack.Decoder(Part).decode
+def _decode_part(raw: bytes) -> Part:
+    return msgspec.msgpack.decode(raw, type=Part)
 
 
 def unpacked(code: str, column: bytes) -> "array[int]":
