@@ -15,7 +15,7 @@ from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.read_lines import NO_QUESTION
-from coreloop.learn.mine.folder import MiningOptions, open_mining
+from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from coreloop.learn.proposals.entry import ErrorRow, Statement
@@ -122,10 +122,10 @@ def _mine(
         raise UsageError(f"no request can be read; skipped: {reasons}")
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)
-    with open_mining(replace(workspace, settings=settings), MiningOptions(no_cache=True)) as mined:
-        window = merge(mined.files, EVERY_DAY)
-        found = find_statements(window, mined.workspace)
-        has_results = any(part.has_results for file in mined.files for part in file.parts)
+    mined = mine(replace(workspace, settings=settings), MiningOptions(no_cache=True))
+    window = merge(mined.files, EVERY_DAY)
+    found = find_statements(window, mined.workspace)
+    has_results = any(part.has_results for file in mined.files for part in file.parts)
     unseen, arguments = window.unseen(), argument_rows(found.log)
     tools, failed = Counter[str](), Counter[str]()
     for call, n in sorted(window.calls.items(), key=lambda item: item[0].tool):

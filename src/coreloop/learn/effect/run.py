@@ -20,7 +20,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.facts.read_lines import FileFacts
-from coreloop.learn.mine.folder import MiningOptions, open_mining
+from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.window import merge
 
 if TYPE_CHECKING:
@@ -120,11 +120,9 @@ def run_effect(
     kept, state = read_kept(workspace), _state_of(workspace, base, now)
     if kept.state == state:
         return kept
-    if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, repository, files or (), kept, now)
-    else:
-        with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, repository, mined.files, kept, now)
+    if files is None and workspace.records_dir.is_dir():
+        files = mine(workspace, MiningOptions()).files
+    found = _judge(workspace, repository, files or (), kept, now)
     found = replace(found, state=state, judged_on=now.date())
     if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))

@@ -88,11 +88,8 @@ class Window:
         """Records of each day in the window that has any, including neutral records."""
         return Counter({EPOCH_DAY + timedelta(days=day): n for day, n in self.n_by_day.items()})
 
-    def n_neutral(self) -> int:
-        """Requests in the window that count neither as success nor as failure, although both are known."""
-        return self._n_of(RequestOutcome.NEUTRAL)
-
-    def _n_of(self, outcome: RequestOutcome) -> int:
+    def n_of(self, outcome: RequestOutcome) -> int:
+        """Requests in the window with an outcome."""
         return sum(group.n_of(outcome) for group in self.requests)
 
     @cached_property
@@ -118,7 +115,7 @@ class Window:
         return Unseen.of(
             sum(group.n for group in self.requests),
             sum(group.n * group.alike.omitted for group in self.requests),
-            self._n_of(RequestOutcome.UNKNOWN),
+            self.n_of(RequestOutcome.UNKNOWN),
             whys,
             sum(group.n for group in self.requests if group.alike.is_undated),
         )
