@@ -383,7 +383,7 @@ def _records(window: Window, mined: Mined) -> dict[str, Any]:
         "n_neutral": window.n_of(RequestOutcome.NEUTRAL),
         "n_files": len(window.files),
         "newest": newest_day(mined.files),
-        "oddities": find_oddities((file.path, file.oddities) for file in mined.files),
+        "oddities": find_oddities((file.path, part.oddities) for file in mined.files for part in file.parts),
         "unseen": window.unseen(),
         "skipped_verdicts": mined.judgments.skipped,
     }

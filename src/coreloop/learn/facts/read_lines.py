@@ -25,7 +25,6 @@ from coreloop.base.records import (
     selector_value,
     step,
 )
-from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.schema import (
     COLUMNS,
     NO_LENGTH,
@@ -120,21 +119,6 @@ class FileFacts:
             for alike, n, _ in part.groups:
                 days[alike.day] += n - sum(map(own.__contains__, islice(ids, n)))
         return +days
-
-    @cached_property
-    def oddities(self) -> Oddities:
-        """Lines that are not mined, and fields that were read as absent."""
-        total = Oddities()
-        for part in self.parts:
-            total.add(part.oddities)
-        return total
-
-
-def facts_of_lines(lines: Iterable[Line], settings: MineSettings, *, path: Path) -> FileFacts:
-    """Read the lines of a file, each with its offset."""
-    reader = Reader(settings)
-    reader.read(lines)
-    return FileFacts(path, [reader.part()], settings)
 
 
 class Reader:

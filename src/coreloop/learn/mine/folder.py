@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from coreloop.base.project.workspace import Workspace
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
+_NEWER: Final = "schema version"
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory, and occupies all processors
 _KEPT_FROM: Final = 1 << 20
 """Bytes of a folder: less is read in the time that it takes to find what is kept."""
@@ -177,7 +178,7 @@ def remove_expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
         for file in files
         if _DAY_FILE.fullmatch(file.path.name)
         and _newest_day(file) < limit
-        and not any(reason.startswith("schema version") for reason in file.oddities.skipped)
+        and not any(reason.startswith(_NEWER) for part in file.parts for reason in part.oddities.skipped)
     ]
     for path in expired:
         with file_errors("cannot be removed ({strerror})", path):

@@ -81,12 +81,8 @@ class Window:
 
     def recorded(self) -> Days:
         """From the first to the last day in the window that has a record; without any, the window."""
-        days = self.records_by_day()
+        days = [EPOCH_DAY + timedelta(days=day) for day in self.n_by_day]
         return Days(min(days), max(days)) if days else self.days
-
-    def records_by_day(self) -> Counter[date]:
-        """Records of each day in the window that has any, including neutral records."""
-        return Counter({EPOCH_DAY + timedelta(days=day): n for day, n in self.n_by_day.items()})
 
     def n_of(self, outcome: RequestOutcome) -> int:
         """Requests in the window with an outcome."""

@@ -62,7 +62,7 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry(first: int, tmp_pa
         ("book", False, False, True),
         ("book", True, True, False),
     ]
-    assert found.n_records() == found.records_by_day()[date(2026, 4, 25)] == 3
+    assert (found.n_records(), found.recorded()) == (3, Days(date(2026, 4, 25), date(2026, 4, 25)))
     assert n_requests_of(found) == 1
 
 

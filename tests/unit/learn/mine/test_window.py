@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.sequences import count_patterns
 from coreloop.observe.reading.decode import raw_lines
 from logs import call, record, write_log
-from samples import rolled
+from samples import facts_of, rolled
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 
 
 def _file(path: Path, *records: dict[str, Any]) -> FileFacts:
-    return facts_of_lines(raw_lines(write_log(path, records)), MineSettings(min_chunk_len=400), path=path)
+    return facts_of(raw_lines(write_log(path, records)), MineSettings(min_chunk_len=400), path=path)
 
 
 def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> Window:
