@@ -4,7 +4,7 @@ polars takes a tenth of a second to import, so that only what aggregates imports
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -18,20 +18,10 @@ IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 _TYPES: Final = {"b": pl.Int8, "H": pl.UInt16, "i": pl.Int32, "I": pl.UInt32, "q": pl.Int64, "Q": pl.UInt64}
 _COLUMNS: Final = ("us", "at", "session", "question", "length", "spent", "outcome", "signals")
-_GROUPS: Final[dict[str, Any]] = {
-    "group": pl.UInt32,  # place among the window's
-    "pattern": pl.UInt32,  # number of its category and sequence
-    "shape": pl.String,  # of the steps; empty: calls were omitted
-}
-_PATTERNS: Final[dict[str, Any]] = {"pattern": pl.UInt32, "category": pl.String, "sequence": pl.String}
+_GROUPS: Final[dict[str, Any]] = dict.fromkeys(("category", "sequence", "shape"), pl.String)
 _FAILED: Final[dict[str, Any]] = {
-    "group": pl.UInt32,
-    "place": pl.UInt32,  # among the failed calls of a request
-    "tool": pl.String,
-    "shape": pl.String,
-    "template": pl.String,  # of the cause
-    "error_class": pl.String,
-    "first": pl.UInt32,  # where the durations of its file begin
+    **dict.fromkeys(("group", "first", "place"), pl.UInt32),
+    **dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String),
 }
 
 
@@ -57,24 +47,21 @@ class Frames:
         self._requests, self._steps, self._causes = requests, steps, causes
 
     @cached_property
-    def patterns(self) -> pl.DataFrame:
-        """A row per category and sequence: `_PATTERNS`."""
-        rows = [(number, *named) for named, number in self._numbers.items()]
-        return pl.DataFrame(rows, _PATTERNS, orient="row")
-
-    @cached_property
-    def _numbers(self) -> dict[tuple[str, str], int]:
-        named = {(group.alike.category, self._steps(group).sequence) for group in self._requests}
-        return {one: number for number, one in enumerate(sorted(named))}
-
-    @cached_property
     def groups(self) -> pl.DataFrame:
-        """A row per group: `_GROUPS`."""
+        """A row per group: its ``group``, `_GROUPS`, and ``pattern``, a number of its category and sequence.
+
+        ``shape`` is that of its steps; it is empty if calls were omitted.
+        """
         steps = list(map(self._steps, self._requests))
-        categories = (group.alike.category for group in self._requests)
-        patterns = [self._numbers[one, its.sequence] for one, its in zip(categories, steps, strict=True)]
-        columns = (range(len(steps)), patterns, [its.shape for its in steps])
-        return pl.DataFrame(dict(zip(_GROUPS, columns, strict=True)), _GROUPS)
+        categories = [group.alike.category for group in self._requests]
+        columns = (categories, [its.sequence for its in steps], [its.shape for its in steps])
+        groups = pl.DataFrame(columns, _GROUPS).with_row_index("group")
+        return groups.with_columns(pattern=pl.struct("category", "sequence").rank("dense"))
+
+    @property
+    def patterns(self) -> pl.DataFrame:
+        """A row per category and sequence."""
+        return self.groups.select("pattern", "category", "sequence").unique()
 
     @cached_property
     def requests(self) -> pl.DataFrame:
@@ -84,7 +71,11 @@ class Frames:
 
     @cached_property
     def failed_calls(self) -> pl.DataFrame:
-        """A row per failed call: that of its request, what `_FAILED` says, and ``duration_us``."""
+        """A row per failed call: that of its request, what `_FAILED` says, and ``duration_us``.
+
+        ``first`` is where the durations of its file begin, ``place`` its own among the failed calls of the
+        request, ``template`` that of the cause.
+        """
         durations, firsts, kinds = array("q"), dict[int, int](), list[tuple[Any, ...]]()
         for number, group in enumerate(self._requests):
             failed = group.failed
@@ -94,7 +85,7 @@ class Frames:
             for place, call in enumerate(failed):
                 cause = self._causes[call.tool, call.template]
                 first = firsts[id(group.durations)]
-                kinds.append((number, place, call.tool, call.shape, cause, call.error_class, first))
+                kinds.append((number, first, place, call.tool, call.shape, cause, call.error_class))
         rows = self.requests.join(pl.DataFrame(kinds, _FAILED, orient="row"), on="group")
         took = pl.Series(durations, dtype=pl.Int64).gather(rows["first"] + rows["spent"] + rows["place"])
         return rows.with_columns(duration_us=took)
@@ -107,7 +98,7 @@ def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
         {"group": range(len(groups)), "file": [one.file for one in groups], "n": [one.n for one in groups]},
         {"group": pl.UInt32, "file": pl.UInt32, "n": pl.UInt32},
     )
-    spans = list(_spans(groups))
+    spans = _spans(groups)
     rows = sizes.select(pl.col("group", "file").repeat_by("n").explode())
     return rows.with_columns(_column(spans, name) for name in names)
 
@@ -119,21 +110,19 @@ def _column(spans: Iterable[tuple[Table, Sequence[int]]], name: str) -> pl.Serie
     return pl.Series(name, numbers, dtype=_TYPES[numbers.typecode])
 
 
-def _spans(groups: Iterable[Requests]) -> Iterator[tuple[Table, Sequence[int]]]:
+def _spans(groups: Iterable[Requests]) -> list[tuple[Table, Sequence[int]]]:
     """The tables and the rows of groups; rows that follow each other are one range."""
-    table: Table | None = None
-    start = stop = 0
-    for group in groups:
-        rows = group.rows
-        if type(rows) is range and group.table is table and rows.start == stop:
-            stop = rows.stop
-            continue
-        if table is not None:
-            yield table, range(start, stop)
-        table = None
-        if type(rows) is range:
-            table, start, stop = group.table, rows.start, rows.stop
-        else:
-            yield group.table, rows
-    if table is not None:
-        yield table, range(start, stop)
+    spans: list[tuple[Table, Sequence[int]]] = []
+    for one in groups:
+        rows = one.rows
+        table, last = spans[-1] if spans else (None, ())
+        if (
+            table is one.table
+            and isinstance(rows, range)
+            and isinstance(last, range)
+            and last.stop == rows.start
+        ):
+            spans.pop()
+            rows = range(last.start, rows.stop)
+        spans.append((one.table, rows))
+    return spans
