@@ -105,9 +105,10 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
-    counted = frames.requests.filter(IS_COUNTED, ~is_left_out)
-    firsts = counted.group_by("group").agg(pl.col("us").min()).join(frames.groups, on="group")
-    known = firsts.filter(pl.col("shape") != "").sort("us").unique("pattern", keep="first")
+    counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
+    known = frames.groups.lazy().filter(pl.col("shape") != 0)
+    firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
+    earliest = firsts.sort("us").unique("pattern", keep="first").select("pattern", "shape")
     rows = (
         counted.group_by("pattern")
         .agg(
@@ -120,12 +121,13 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
             places=pl.struct(_PLACE).filter(IS_FAILURE).sort().head(MAX_EXAMPLES),
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(known.select("pattern", "shape"), on="pattern")
-        .join(frames.patterns.filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
+        .join(earliest, on="pattern")
+        .join(frames.patterns.lazy().filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
         .sort("first_us", "category", "sequence")
+        .collect()
     )
     for row in rows.iter_rows(named=True):
-        steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
+        steps = msgspec.json.decode(frames.shapes[row["shape"]], type=tuple[Step, ...])
         target = target_step(steps)
         classes = names_of(row["signals"], among=CLASSES)
         group = Counterexample(

@@ -21,18 +21,11 @@ _COLUMNS: Final = ("us", "at", "session", "question", "length", "spent", "outcom
 _GROUPS: Final[dict[str, Any]] = {
     "group": pl.UInt32,  # place among the window's
     "pattern": pl.UInt32,  # number of its category and sequence
-    "shape": pl.String,  # of the steps; empty: calls were omitted
+    "shape": pl.UInt32,  # place of its steps among the shapes; 0: calls were omitted
 }
 _PATTERNS: Final[dict[str, Any]] = {"pattern": pl.UInt32, "category": pl.String, "sequence": pl.String}
-_FAILED: Final[dict[str, Any]] = {
-    "group": pl.UInt32,
-    "place": pl.UInt32,  # among the failed calls of a request
-    "tool": pl.String,
-    "shape": pl.String,
-    "template": pl.String,  # of the cause
-    "error_class": pl.String,
-    "first": pl.UInt32,  # where the durations of its file begin
-}
+_KINDS: Final = dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String)
+"""Of failed calls; the template is that of the cause."""
 
 
 class Frames:
@@ -73,8 +66,14 @@ class Frames:
         steps = list(map(self._steps, self._requests))
         categories = (group.alike.category for group in self._requests)
         patterns = [self._numbers[one, its.sequence] for one, its in zip(categories, steps, strict=True)]
-        columns = (range(len(steps)), patterns, [its.shape for its in steps])
+        places = {shape: place for place, shape in enumerate(self.shapes)}
+        columns = (range(len(steps)), patterns, [places[its.shape] for its in steps])
         return pl.DataFrame(dict(zip(_GROUPS, columns, strict=True)), _GROUPS)
+
+    @cached_property
+    def shapes(self) -> list[str]:
+        """The steps with their arguments, as JSON; the first is empty."""
+        return sorted({"", *(self._steps(group).shape for group in self._requests)})
 
     @cached_property
     def requests(self) -> pl.DataFrame:
@@ -84,20 +83,25 @@ class Frames:
 
     @cached_property
     def failed_calls(self) -> pl.DataFrame:
-        """A row per failed call: that of its request, what `_FAILED` says, and ``duration_us``."""
-        durations, firsts, kinds = array("q"), dict[int, int](), list[tuple[Any, ...]]()
+        """A row per failed call: that of its request, `_KINDS`, and ``duration_us``."""
+        durations, firsts, kinds = array("q"), dict[int, int](), dict[tuple[str, ...], int]()
+        columns = {name: array("I") for name in ("group", "kind", "from")}
         for number, group in enumerate(self._requests):
             failed = group.failed
             if failed and id(group.durations) not in firsts:
                 firsts[id(group.durations)] = len(durations)
                 durations.frombytes(group.durations.tobytes())
             for place, call in enumerate(failed):
-                cause = self._causes[call.tool, call.template]
-                first = firsts[id(group.durations)]
-                kinds.append((number, place, call.tool, call.shape, cause, call.error_class, first))
-        rows = self.requests.join(pl.DataFrame(kinds, _FAILED, orient="row"), on="group")
-        took = pl.Series(durations, dtype=pl.Int64).gather(rows["first"] + rows["spent"] + rows["place"])
-        return rows.with_columns(duration_us=took)
+                kind = (call.tool, call.shape, self._causes[call.tool, call.template], call.error_class)
+                columns["group"].append(number)
+                columns["kind"].append(kinds.setdefault(kind, len(kinds)))
+                columns["from"].append(firsts[id(group.durations)] + place)
+        of_groups = pl.DataFrame({name: pl.Series(one, dtype=pl.UInt32) for name, one in columns.items()})
+        named = pl.DataFrame(list(kinds), _KINDS, orient="row").with_row_index("kind")
+        requests = self.requests.lazy().select("group", "file", "us", "at", "spent")
+        rows = requests.join(of_groups.lazy(), on="group").collect()
+        took = pl.Series(durations, dtype=pl.Int64).gather(rows["from"] + rows["spent"])
+        return rows.with_columns(duration_us=took).join(named, on="kind")
 
 
 def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
