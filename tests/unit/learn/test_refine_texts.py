@@ -210,10 +210,7 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
         if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
             _assert_a_plain_name_is_not_published(statement)
-    assert {statement.kind for statement in refined.document.counterexamples} == {
-        "call",
-        "sequence",
-    }
+    assert {statement.kind for statement in refined.document.counterexamples} == {"call", "sequence"}
     for counterexample in refined.document.counterexamples:
         assert counterexample.suggested_append is None
     published = _written(refined, sanitized=True)

@@ -66,9 +66,7 @@ def test_sequences(calls: list[Any], expected: str):
 
 def test_selectors_can_be_set_per_tool():
     settings = MineSettings(selectors={"scan": ("target",), "show": ()})
-    row = record(
-        tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})],
-    )
+    row = record(tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})])
     assert set(_window(row, settings=settings).texts.values()) == {"scan(target=배당)>show()"}
 
 
