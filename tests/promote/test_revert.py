@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from coreloop.admin.status.read_status import read_status
-from coreloop.base.git.promotions import promotions
+from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
 from coreloop.cli.main import main
 from coreloop.learn.effect.run import run_effect
@@ -74,7 +74,7 @@ def test_the_branch_removes_the_line_and_counts_as_a_revert(shop: Shop):
     git(shop, "push", "--quiet")
     with Repository(shop.project.root) as repository:
         by_id = {
-            found.candidate_id: found.reverted for found in promotions(repository, repository.log("main"))
+            found.candidate_id: found.reverted for found in read_history(repository, "main").promotions()
         }
     assert by_id == {proposal_id(11): True, proposal_id(12): False}
     effects = run_effect(shop.workspace, now=at(90) + timedelta(days=365)).effects

@@ -5,17 +5,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.store import RepairStore, open_repair_store
 from coreloop.answer.search.failover import choose_providers
 from coreloop.answer.search.index.run import require_index
-from coreloop.answer.search.page import PageReader
 from coreloop.answer.search.provider import Provider
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.jobs.queue import JobQueue, open_queue
 from coreloop.runs.stores.store import Store, open_store
+
+if TYPE_CHECKING:
+    from coreloop.answer.search.page import PageReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ class Deps:
     provider: Provider
     queue: JobQueue
     tables: RepairStore
-    pages: PageReader | None = None
+    pages: "PageReader | None" = None
 
     @property
     def searches_index(self) -> bool:
@@ -64,6 +67,11 @@ def open_deps(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
     has_only_index = set(workspace.settings.search.providers) <= {"index"}
     if has_only_index and workspace.index_file.exists():  # the first question makes one
         require_index(workspace.index_file)
+    pages = None
+    if not has_only_index:
+        from coreloop.answer.search.page import PageReader
+
+        pages = PageReader()
     ladder, provider = choose_model(workspace.settings, environ), choose_providers(workspace, environ)
     with (
         open_queue(workspace, environ=environ) as queue,
@@ -76,7 +84,7 @@ def open_deps(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
             provider=provider,
             queue=queue,
             tables=tables,
-            pages=None if has_only_index else PageReader(),
+            pages=pages,
         )
 
 

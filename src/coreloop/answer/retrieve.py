@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Final, Literal
 
 import msgspec
@@ -76,10 +75,12 @@ def find_sources(
     words : str
         What texts are searched for; "" for the query as it is.
     """
-    is_local = deps.searches_index and deps.workspace.index_file.exists()
+    index = deps.workspace.index_file
+    is_local = deps.searches_index and index.exists()
     with ThreadPoolExecutor(max_workers=1) as threads:
         text = threads.submit(deps.provider.search, words or query, limits)
-        called, fields = _declared(deps, query, limits) if is_local else ([], [])
+        called = find_declared(index, query, _SYMBOLS) if is_local else []
+        fields = find_declared(index, query, _FIELDS, is_schema=True) if is_local else []
         injected = deps.tables.evidence_for(question or query, deps.workspace.root)
         answer = text.result()
     passages = answer.sources if isinstance(answer, Found) else ()
@@ -111,13 +112,6 @@ def outcome_of(answer: SearchAnswer) -> Outcome:
     """Return how a search ended, as runs record it."""
     kinds: dict[type, Outcome] = {Found: "found", Empty: "empty", Blocked: "blocked"}
     return kinds.get(type(answer), "failed")
-
-
-def _declared(deps: Deps, query: str, limits: SearchLimits) -> tuple[list[Source], list[Source]]:
-    """Return the symbols and the fields of schemas that fit a query."""
-    index = deps.workspace.index_file
-    symbols = find_declared(index, query, replace(limits, max_results=_SYMBOLS))
-    return symbols, find_declared(index, query, replace(limits, max_results=_FIELDS), is_schema=True)
 
 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:

@@ -3,32 +3,26 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, read_notice
-from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.repair.store import Feedback
-from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
-from coreloop.answer.research.research_state import knowledge_of
-from coreloop.answer.research.run import answer
-from coreloop.answer.search.index.run import IndexReport, index_paths
-from coreloop.answer.search.index.search_index import cut_snippet, search_files, search_index
-from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.search.source import Source
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.excerpt import LINES, PassageView
-from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import FILE_OR_FOLDER, verbose_option
 from coreloop.cli.output import Command, Output, for_people, is_json
-from coreloop.runs.active_run import Run
-from coreloop.runs.jobs.work import work_on_jobs
-from coreloop.runs.load import load_run
+
+if TYPE_CHECKING:
+    from coreloop.answer.repair.feedback import Notice
+    from coreloop.answer.repair.store import Feedback
+    from coreloop.answer.research.answer import AgentResponse
+    from coreloop.answer.search.index.run import IndexReport
+    from coreloop.answer.search.source import Source
+    from coreloop.runs.active_run import Run
 
 
 @click.command(cls=Command)
@@ -46,6 +40,10 @@ def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Outpu
 
     Example: ask "What does list_orders return?"
     """
+    from coreloop.answer.research.answer import EXIT_CODES
+    from coreloop.answer.research.run import answer
+    from coreloop.cli.open_runs import project_deps
+
     with project_deps() as deps:
         given = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
         nearby = [] if is_json() else _find_nearby(deps.workspace, question, given)
@@ -65,8 +63,9 @@ def search(query: str, limit: int) -> Output:
 
     Example: search "refund window"
     """
-    limits = SearchLimits(max_results=limit)
-    sources, note = search_files(open_workspace(Path.cwd()), query, limits, now=datetime.now(UTC))
+    from coreloop.answer.search.index.search_index import search_files
+
+    sources, note = search_files(open_workspace(Path.cwd()), query, limit, now=datetime.now(UTC))
     facts = [_source_facts(source, query) for source in sources]
     notes = [note] if note else []
     nothing = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
@@ -84,6 +83,8 @@ def index(paths: tuple[Path, ...]) -> Output:
 
     Example: index docs src
     """
+    from coreloop.answer.search.index.run import index_paths
+
     workspace = open_workspace(Path.cwd())
     starts = [path.absolute() for path in paths] or workspace.search_paths
     report = index_paths(workspace, starts, now=datetime.now(UTC))
@@ -106,6 +107,12 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
 
     Example: feedback last down --reason "the file is out of date"
     """
+    from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, read_notice
+    from coreloop.answer.repair.jobs import all_handlers
+    from coreloop.cli.open_runs import project_deps
+    from coreloop.runs.jobs.work import work_on_jobs
+    from coreloop.runs.load import load_run
+
     with project_deps() as deps:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
         given = give_feedback(deps, answer_id, _value(value), reason=reason)
@@ -124,8 +131,10 @@ LINES_NEAR: Final = 8
 """Of the passages above them, so that both fit on a screen."""
 
 
-def show_attempt(run: Run) -> None:
+def show_attempt(run: "Run") -> None:
     """Print the newest attempt, its signal and what the repair did; nothing for an answer at once."""
+    from coreloop.answer.research.research_state import knowledge_of
+
     state = run.state
     if state.is_terminal or not state.iteration:
         return
@@ -138,19 +147,21 @@ def show_attempt(run: Run) -> None:
             click.echo(printable(f"  {line}"), err=True)
 
 
-def _find_nearby(workspace: Workspace, question: str, answer: AgentResponse) -> list[Source]:
+def _find_nearby(workspace: Workspace, question: str, answer: "AgentResponse") -> "list[Source]":
     """What `search` lists for the question in other files, unless sources say the answer."""
+    from coreloop.answer.search.index.search_index import search_index
+
     if answer.verdict == "says so" or not answer.passages:
         return []
     seen = {passage.location for passage in answer.passages}
-    found = search_index(
-        workspace.index_file, question, SearchLimits(max_results=_NEARBY + len(answer.passages))
-    )
+    found = search_index(workspace.index_file, question, _NEARBY + len(answer.passages))
     return [source for source in found if source.location not in seen][:_NEARBY]
 
 
-def _source_lines(sources: Sequence[Source], query: str) -> Iterator[str]:
+def _source_lines(sources: "Sequence[Source]", query: str) -> Iterator[str]:
     """Yield sources with their snippets, best first."""
+    from coreloop.answer.search.index.search_index import cut_snippet
+
     for source in sources:
         title = source.title if source.title != source.location else ""
         day = f"  ({source.published})" if source.published else ""
@@ -158,7 +169,7 @@ def _source_lines(sources: Sequence[Source], query: str) -> Iterator[str]:
         yield f"  {printable(' '.join(cut_snippet(source, query).split()))}"
 
 
-def place(source: Source) -> str:
+def place(source: "Source") -> str:
     """Return ``docs/index.md:12``, or ``report.pdf, page 3``."""
     location = printable(source.location)
     if source.line is None:
@@ -166,7 +177,8 @@ def place(source: Source) -> str:
     return f"{location}, page {source.line}" if source.type == "pdf" else f"{location}:{source.line}"
 
 
-def _source_facts(source: Source, query: str) -> dict[str, object]:
+def _source_facts(source: "Source", query: str) -> dict[str, object]:
+    from coreloop.answer.search.index.search_index import cut_snippet
 
     names = ("title", "location", "line", "type", "published", "start", "text", "hash")
     extra = {"indexed_at": source.retrieved_at, "snippet": cut_snippet(source, query)}
@@ -174,17 +186,17 @@ def _source_facts(source: Source, query: str) -> dict[str, object]:
     return with_untrusted(fields_of(source, *names) | extra, "title", "text", "snippet", max_chars=most)
 
 
-def _index_lines(report: IndexReport, counts: dict[str, int]) -> Iterator[str]:
+def _index_lines(report: "IndexReport", counts: dict[str, int]) -> Iterator[str]:
     yield ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
     for reason, places in _by_number(report):
         yield f"  {number_of(len(places), 'file')} skipped: {reason}, first {printable(places[0])}"
 
 
-def _by_number(report: IndexReport) -> list[tuple[str, list[str]]]:
+def _by_number(report: "IndexReport") -> list[tuple[str, list[str]]]:
     return sorted(report.skipped.items(), key=lambda one: -len(one[1]))
 
 
-def _feedback_lines(given: Feedback, notice: Notice | None, question: str) -> Iterator[str]:
+def _feedback_lines(given: "Feedback", notice: "Notice | None", question: str) -> Iterator[str]:
     yield f"{given.kind}: noted for {printable(given.message_id)}"
     if notice:
         yield in_language_of(question)(notice.text)

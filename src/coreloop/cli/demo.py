@@ -31,11 +31,7 @@ from coreloop.learn.propose import PatternResult, RefineResult
 @click.option(
     "--seed", default=7, show_default=True, help="The same seed gives the same questions and proposals."
 )
-@click.option(
-    "--out",
-    type=FOLDER,
-    help="A new or empty folder.  [default: a temporary folder]",
-)
+@click.option("--out", type=FOLDER, help="A new or empty folder.  [default: a temporary folder]")
 def demo(seed: int, out: Path | None) -> Output:
     """Run the whole loop on a scratch project, without an API key or a network.
 
@@ -65,16 +61,10 @@ def _show(stage: DemoStage, *, folder: Path) -> None:
 def _output(stage: PatternResult | RefineResult | Promoted | SimulatedEffect) -> Output:
 
     if isinstance(stage, PatternResult):
-        head, lines = (
-            "pattern  what successful requests have in common\n",
-            proposal_lines(stage),
-        )
+        head, lines = "pattern  what successful requests have in common\n", proposal_lines(stage)
         return Output(None, [head, *lines], written_notes(stage.paths))
     if isinstance(stage, RefineResult):
-        head, lines = (
-            "\nrefine   what failed calls have in common\n",
-            refined_lines(stage),
-        )
+        head, lines = "\nrefine   what failed calls have in common\n", refined_lines(stage)
         return Output(None, [head, *lines], written_notes(stage.paths))
     if isinstance(stage, SimulatedEffect):
         return Output(None, _effect_lines(stage))

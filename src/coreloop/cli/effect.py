@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,13 +17,13 @@ from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, wrap
-from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import Effects, run_effect
-from coreloop.learn.effect.verdict import Look
-from coreloop.promote.measure.measurement import Measurement, keep
-from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
-from coreloop.promote.measure.run import measure as ask
-from coreloop.promote.run import PromoteRequest, select_proposals
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.effect import Effect
+    from coreloop.learn.effect.run import Effects
+    from coreloop.learn.effect.verdict import Look
+    from coreloop.promote.measure.measurement import Measurement
+    from coreloop.promote.measure.run import Prepared
 
 
 @click.command(cls=Command)
@@ -52,6 +53,11 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
+    from coreloop.promote.measure.measurement import keep
+    from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
+    from coreloop.promote.measure.run import measure as ask
+    from coreloop.promote.run import PromoteRequest, select_proposals
+
     if (tool is None) is (wanted is None) or (wanted and candidate is None):
         raise UsageError("nothing to measure; give --tool NAME, or --candidate FILE with --id ID")
     workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
@@ -72,7 +78,7 @@ def measure(
 _STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
 
 
-def show_estimate(prepared: Prepared) -> None:
+def show_estimate(prepared: "Prepared") -> None:
     """Print how much is asked, on standard error, and whether it needs a confirmation."""
     estimate = prepared.estimate()
     left = estimate.n_questions - estimate.n_known
@@ -86,7 +92,7 @@ def show_estimate(prepared: Prepared) -> None:
         click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
-def _measured_lines(measured: Measurement) -> Iterator[str]:
+def _measured_lines(measured: "Measurement") -> Iterator[str]:
     yield from map(printable, measured.lines)
     verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
     yield f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}"
@@ -105,6 +111,8 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
 
     Example: effect --tool list_orders
     """
+    from coreloop.learn.effect.run import run_effect
+
     now = datetime.now(UTC)
     effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
     changes = [effect.facts for effect in effects.effects]
@@ -119,7 +127,7 @@ _MAX_SHOWN = 3
 _MAX_NAMED = 3
 
 
-def effects_lines(effects: Effects, *, is_verbose: bool = False) -> Iterator[str]:
+def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[str]:
     """Yield the changes with their verdicts, by default the newest, and all that hurt."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
     listed = [*(effect for effect in older if is_verbose or effect.verdict == "hurts"), *newest]
@@ -139,7 +147,7 @@ def effects_lines(effects: Effects, *, is_verbose: bool = False) -> Iterator[str
         yield f"-v shows {', '.join(left_out)}"
 
 
-def unknown_lines(effects: Effects, *, is_verbose: bool) -> Iterator[str]:
+def unknown_lines(effects: "Effects", *, is_verbose: bool) -> Iterator[str]:
     """Yield which tools are left out and why; by default a line for each reason."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in sorted(effects.unknown.items()):
@@ -150,7 +158,7 @@ def unknown_lines(effects: Effects, *, is_verbose: bool) -> Iterator[str]:
         yield wrap(f"left out: {', '.join(names[: len(names) - n_more])}{more}: {reason}")
 
 
-def effect_chart(look: Look, *, columns: int = 30) -> str:
+def effect_chart(look: "Look", *, columns: int = 30) -> str:
     """Draw a change on one line, from 0 % to the largest share.
 
     ``○`` is the share of failures expected without the change, ``●`` the share after it, in its interval.
@@ -170,7 +178,7 @@ def effect_chart(look: Look, *, columns: int = 30) -> str:
     return f"0 {''.join(row)} {most:.0%}"
 
 
-def _effect_lines(effect: Effect, *, with_notes: bool) -> Iterator[str]:
+def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
     change = effect.change
     verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
     since = f", since {effect.decided_on}" if effect.decided_on else ""
@@ -193,13 +201,13 @@ def _effect_lines(effect: Effect, *, with_notes: bool) -> Iterator[str]:
         yield f"    {printable(note)}"
 
 
-def effect_text(effect: Effect) -> str:
+def effect_text(effect: "Effect") -> str:
     """The verdict and the figures on which it rests, in one line."""
     figures = [_figures(effect, effect.look)] if effect.look is not None else []
     return "; ".join([effect.title, *figures])
 
 
-def _figures(effect: Effect, look: Look) -> str:
+def _figures(effect: "Effect", look: "Look") -> str:
     """Before and after with the interval of the difference, in words."""
     found = look.estimate
     what = "failed against the line" if effect.lines else "failed"

@@ -85,10 +85,7 @@ def _queue(workspace: Workspace) -> Output:
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    notes = [
-        *skipped_lines(judgments.skipped, "judgments"),
-        *map(printable, damaged_files(workspace)),
-    ]
+    notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, damaged_files(workspace))]
     answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
     notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)

@@ -1,6 +1,5 @@
 """What a command is and returns, the one printer, text for people or JSON, and the progress of long work."""
 
-import difflib
 import os
 import shutil
 import sys
@@ -148,6 +147,8 @@ class Group(click.Group):
         name, known = args[0], self.list_commands(ctx)
         if name in known or name.startswith("-"):
             return super().resolve_command(ctx, args)
+        import difflib
+
         close = difflib.get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"{ctx.command_path} --help lists them"
         raise click.UsageError(f"no command {name!r}; {hint}", ctx)

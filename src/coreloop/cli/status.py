@@ -159,12 +159,13 @@ def _promotions(status: "Status", promotions: "Promotions") -> str:
 
 
 def _effect_lines(status: "Status") -> Iterator[_Line]:
+    if not status.effects:
+        return
     from coreloop.learn.effect.verdict import EffectVerdict
 
     verdicts = Counter(effect.verdict for effect in status.effects)
-    if verdicts:
-        counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
-        yield _Line("effect", f"of {number_of(len(status.effects), 'change')}: {counts}")
+    counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
+    yield _Line("effect", f"of {number_of(len(status.effects), 'change')}: {counts}")
     measured = [effect for effect in reversed(status.effects) if effect.look is not None]
     for effect in measured[:_MAX_CHARTS]:
         yield _Line("", f"{effect.change.tool}: {effect.title}")

@@ -2,7 +2,6 @@
 
 import ast
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -117,7 +116,11 @@ def _parse(suffix: str, text: str) -> Any:
             return list(yaml.load_all(text, Loader=yaml.SafeLoader))
         except yaml.YAMLError as error:
             raise ValueError from error
-    return tomllib.loads(text) if suffix == ".toml" else json.loads(text)
+    if suffix == ".toml":
+        import tomllib
+
+        return tomllib.loads(text)
+    return json.loads(text)
 
 
 def _of_data(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

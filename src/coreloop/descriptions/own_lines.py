@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
-from coreloop.base.git.promotions import promotions
+from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
 from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.place import read_bullets
@@ -33,9 +33,7 @@ def promoted_lines(
         Whether a bullet is of a form that coreloop writes: a reviewer may have added others.
     """
     promoted = set[str]()
-    in_effect = [
-        promotion for promotion in promotions(repository, repository.log(revision)) if not promotion.reverted
-    ]
+    in_effect = [its for its in read_history(repository, revision).promotions() if not its.reverted]
     commits = [promotion.sha for promotion in in_effect if symbol_of(promotion.target) == symbol_of(target)]
     for sha in dict.fromkeys(commits):
         parent = repository.resolve(f"{sha}^")

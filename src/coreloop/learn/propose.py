@@ -16,7 +16,6 @@ from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
-from coreloop.learn.knowledge.audit_analysis import read_notes
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
     UNWATCHED,
@@ -417,6 +416,8 @@ def _with_questions(
 
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     """The result with the audit notes, shown after the candidates."""
+    from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
+
     notes, skipped = read_notes(folder)
     return replace(
         result,

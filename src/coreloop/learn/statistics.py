@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from math import exp, fsum, lgamma, sqrt
-from statistics import NormalDist
 from typing import Final
 
-_Z: Final = NormalDist().inv_cdf(0.975)
+_Z: Final = 1.959963984540054  # of a two-sided 95 % interval
 _TIE = 1e-7  # relative, as in R; the error of lgamma is 1e-9 at 100,000 requests
 
 

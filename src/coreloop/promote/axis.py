@@ -166,8 +166,8 @@ def make_case(
     engine, axis, settings = request.engine, _checked_axis(request), workspace.settings
     repository.require_history()
     base_sha = repository.base(settings.forge.base)
-    commits = {commit.sha: commit for commit in repository.log(base_sha)}
-    history = read_history(repository, commits.values())
+    history = read_history(repository, base_sha)
+    commits = {commit.sha: commit for commit in history.commits}
     promotions = [its for its in history.promotions() if _is_inside(its.target)]
     folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())
     of_engine = [

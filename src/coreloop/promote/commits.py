@@ -90,6 +90,7 @@ class WritableRepository(Repository):
             self._write(*checkout, f"--prefix={folder.resolve()}{os.sep}", env=index)
 
     def _write(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> str:
+        self._said.clear()
         try:
             status, stdout, stderr = git.cmd.Git(self.root).execute(
                 ["git", *words],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.base.errors import GitError, HumanDecidesError
-from coreloop.base.git.promotions import promotions
+from coreloop.base.git.promotions import read_history
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.commits import WritableRepository
@@ -238,7 +238,7 @@ def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> st
 def _refuse_known(promoting: Promoting, base_sha: str) -> None:
     repository = promoting.repository
     repository.require_history()
-    known = {its.key: its for its in promotions(repository, repository.log(base_sha))}
+    known = {its.key: its for its in read_history(repository, base_sha).promotions()}
     for proposal in promoting.proposals:
         promotion = known.get(proposal.key)
         if promotion is not None:

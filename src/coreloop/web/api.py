@@ -25,7 +25,6 @@ from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.tiers import NAMES
 from coreloop.answer.search.index.search_index import search_files
-from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import UsageError
 from coreloop.runs import events
 from coreloop.runs.jobs.queue import Job
@@ -225,8 +224,7 @@ def _run_id(call: HttpCall) -> str:
 @route("POST", "/search", example={"query": "river", "limit": 3})
 def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
-    limits = SearchLimits(max_results=body.limit)
-    found, note = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
+    found, note = search_files(call.service.deps.workspace, body.query, body.limit, now=datetime.now(UTC))
     return bodies.SearchReply(
         tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found),
         note,

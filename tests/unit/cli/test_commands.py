@@ -114,6 +114,22 @@ def test_every_command_has_an_example_in_the_docs(name: str):
         assert used <= known, example
 
 
+DEAR = {
+    "status": {"git", "httpx2", "coreloop.guard.proof", "coreloop.promote.run", "coreloop.runs.state"},
+    "search word": {"polars", "git", "httpx2", "msgspec", "coreloop.runs.state"},
+    "ask word": {"polars", "git", "httpx2", "coreloop.learn.mine.folder"},
+}
+"""By command, modules that take long to import, and that it does not need."""
+
+
+@pytest.mark.parametrize("words", DEAR)
+def test_a_short_command_imports_only_what_it_needs(words: str, log: Path, spawn: Run):
+    done = spawn(*words.split(), command=[sys.executable, "-X", "importtime", "-m", "coreloop"])
+    imported = set(re.findall(r"\| +(\S+)$", done.stderr, re.MULTILINE))
+    assert "coreloop.base.project.settings" in imported
+    assert imported & DEAR[words] == set()
+
+
 @pytest.mark.slow
 def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Run, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")

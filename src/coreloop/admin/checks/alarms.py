@@ -6,6 +6,8 @@ Its name is the kind of the alarm.
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from coreloop.admin.checks.diagnosis import Alarm
+from coreloop.admin.status.stability import QUIET_DAYS
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 
@@ -142,8 +144,6 @@ def reach(status: "Status") -> Raised:
 
 
 def stability(status: "Status") -> Raised:
-    from coreloop.admin.status.stability import QUIET_DAYS  # with GitPython, without which doctor works
-
     if status.promotions is None:
         return None
     gates, flaws = status.promotions.stability.gates, status.promotions.stability.flaws
@@ -154,3 +154,16 @@ def stability(status: "Status") -> Raised:
     lost = ", ".join(f"{name} {n:,}" for name, n in metrics.items() if n)
     todo = "go back a step until dartlab-coreloop status --stability passes; it lists the merges concerned"
     return (f"stability is lost: {lost}", todo) if lost else None
+
+
+_ALARMS: Final = (
+    *(no_record, future, outside_window, torn_lines, dropped, failing),
+    *(no_candidate, pending, unmerged, hurts, reach, stability),
+)
+"""In the order in which ``status`` prints them."""
+
+
+def find_alarms(status: "Status") -> tuple[Alarm, ...]:
+    """List the alarms that a status raises; ``status.alarms`` is ignored."""
+    found = ((find.__name__, find(status)) for find in _ALARMS)
+    return tuple(Alarm(kind, *raised) for kind, raised in found if raised is not None)

@@ -114,12 +114,7 @@ def _check_github(setup: Setup, repository: Repository) -> Iterator[Diagnosis]:
         yield _required(api, repository.root, setup.workspace.settings.forge.base)
         yield from check_owners_on_github(api, setup.workspace.settings.forge.base)
     except CoreloopError as error:
-        yield Diagnosis(
-            "required",
-            "warning",
-            f"not checked: {error}",
-            "run dartlab-coreloop guard protect",
-        )
+        yield Diagnosis("required", "warning", f"not checked: {error}", "run dartlab-coreloop guard protect")
 
 
 def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
@@ -158,12 +153,7 @@ def check_owners(root: Path) -> Diagnosis:
         return Diagnosis("owners", "warning", message, _INIT)
     path, text = found
     if has_placeholder(text):
-        return Diagnosis(
-            "owners",
-            "warning",
-            f"{path} names the placeholder {PLACEHOLDER}",
-            _INIT,
-        )
+        return Diagnosis("owners", "warning", f"{path} names the placeholder {PLACEHOLDER}", _INIT)
     if missing := unowned(path, text):
         lines = ", ".join(f"{pattern} @LOGIN" for pattern in dict.fromkeys(missing.values()))
         message = f"{path} has no owner for {listed(missing)}"

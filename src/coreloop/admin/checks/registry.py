@@ -1,13 +1,12 @@
-"""Every check of a project: of its set-up, which `doctor` runs, and of what it recorded, `status`."""
+"""Every check of a project's set-up, which `doctor` runs."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from coreloop.admin.checks import alarms
-from coreloop.admin.checks.diagnosis import Alarm, Diagnosis, Setup, SetupCheck
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup, SetupCheck
 from coreloop.admin.checks.guard import check_guard
 from coreloop.admin.checks.newest_record import check_log
 from coreloop.admin.checks.privacy import check_ignored, check_private
@@ -19,54 +18,18 @@ from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.workspace import Workspace, find_root
 from coreloop.base.text import printable
 
-if TYPE_CHECKING:
-    from coreloop.admin.status.status import Status
-
-
-@dataclass(frozen=True, slots=True)
-class SubjectChecks:
-    """What is checked of a subject.
-
-    Attributes
-    ----------
-    name : str
-        The subject.
-    of_setup : callable or None
-        Diagnoses the set-up, without reading all records.
-    of_status : tuple of callable
-        Each raises one alarm at most, from the state of the whole loop.
-    """
-
-    name: str
-    of_setup: SetupCheck | None = None
-    of_status: tuple[Callable[["Status"], alarms.Raised], ...] = ()
-
-
-CHECKS: Final = (
-    SubjectChecks("settings", check_settings),
-    SubjectChecks(
-        "records",
-        check_log,
-        (alarms.no_record, alarms.future, alarms.outside_window, alarms.torn_lines, alarms.dropped),
-    ),
-    SubjectChecks("private", check_private),
-    SubjectChecks("ignored", check_ignored),
-    SubjectChecks("tools", check_tools, (alarms.failing,)),
-    SubjectChecks("proposals", None, (alarms.no_candidate, alarms.pending)),
-    SubjectChecks("promotions", None, (alarms.unmerged, alarms.hurts)),
-    SubjectChecks("reach", check_reach, (alarms.reach,)),
-    SubjectChecks("replay", check_replay),
-    SubjectChecks("guard", check_guard),
-    SubjectChecks("extras", check_extras),
-    SubjectChecks("stability", None, (alarms.stability,)),
-)
-"""In the order in which both commands print them."""
-
-
-def find_alarms(status: "Status") -> tuple[Alarm, ...]:
-    """List the alarms that a status raises; ``status.alarms`` is ignored."""
-    found = ((find.__name__, find(status)) for check in CHECKS for find in check.of_status)
-    return tuple(Alarm(kind, *raised) for kind, raised in found if raised is not None)
+CHECKS: Final[Mapping[str, SetupCheck]] = {
+    "settings": check_settings,
+    "records": check_log,
+    "private": check_private,
+    "ignored": check_ignored,
+    "tools": check_tools,
+    "reach": check_reach,
+    "replay": check_replay,
+    "guard": check_guard,
+    "extras": check_extras,
+}
+"""By subject, in the order in which ``doctor`` prints them."""
 
 
 def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:
@@ -87,9 +50,8 @@ def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tu
     setup = _open(start, now, environ)
     return tuple(
         replace(diagnosis, message=printable(diagnosis.message), todo=printable(diagnosis.todo))
-        for check in CHECKS
-        if check.of_setup is not None
-        for diagnosis in _run(check.name, check.of_setup, setup)
+        for name, check in CHECKS.items()
+        for diagnosis in _run(name, check, setup)
     )
 
 

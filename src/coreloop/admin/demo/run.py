@@ -18,13 +18,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.mine.folder import MiningOptions
-from coreloop.learn.propose import (
-    NightRequest,
-    PatternResult,
-    RefineResult,
-    run_pattern,
-    run_refine,
-)
+from coreloop.learn.propose import NightRequest, PatternResult, RefineResult, run_pattern, run_refine
 from coreloop.observe import AuditCollector
 
 _N_DAYS: Final = 30
@@ -62,11 +56,7 @@ DemoStage = DemoCounts | PatternResult | RefineResult | Promoted | SimulatedEffe
 
 
 def run_demo(
-    folder: Path,
-    *,
-    seed: int,
-    now: datetime,
-    tell: Callable[[DemoStage], None] = lambda _: None,
+    folder: Path, *, seed: int, now: datetime, tell: Callable[[DemoStage], None] = lambda _: None
 ) -> DemoResult:
     """Run the whole loop in a new or empty folder.
 

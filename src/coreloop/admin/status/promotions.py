@@ -75,7 +75,7 @@ def read_promotions(
     GitError
         The branch does not exist.
     """
-    history = read_history(repository, repository.log(repository.base(base)))
+    history = read_history(repository, repository.base(base))
     promotions = history.promotions()
     in_effect = {promotion.sha: promotion for promotion in promotions if not promotion.reverted}
     places = [merge.place for merge in history.merges if merge.promotion.sha in in_effect]

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from coreloop.admin.checks.registry import find_alarms
+from coreloop.admin.checks.alarms import find_alarms
 from coreloop.admin.status.log_figures import Failing, Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
@@ -18,13 +18,11 @@ from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
-from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
 from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
-from coreloop.learn.verdicts.judge import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,
@@ -36,8 +34,9 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.journal import read_dropped
 from coreloop.observe.judgments import read_verdicts
-from coreloop.promote.measure.measurement import Measurement, newest_by_key
-from coreloop.promote.reach import read_reaches
+
+if TYPE_CHECKING:
+    from coreloop.promote.measure.measurement import Measurement
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""
@@ -74,7 +73,7 @@ def read_status(
         The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
         promotions and its notes say why.
     """
-    promotions, promoted, notes = _read_history(workspace, now, environ)
+    repository, promotions, promoted, notes = _read_history(workspace, now, environ)
     judgments = read_verdicts(workspace.judgments_dir)
     unread = (
         f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
@@ -82,7 +81,8 @@ def read_status(
     with _mined(workspace, mining, watch) as mined:
         effects = Effects()
         if promotions is not None and mining.is_of_agent:
-            effects = read_effects(workspace, now=now, files=mined.files if mined is not None else ())
+            files, keep = mined.files if mined is not None else (), not mining.no_cache
+            effects = read_effects(workspace, now=now, files=files, repository=repository, keep=keep)
         states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
         candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
         # a proposal without a text is no candidate that nothing came of
@@ -102,7 +102,7 @@ def read_status(
         promotions=promotions,
         promoted_keys=promoted.known,
         dropped=read_dropped(workspace.dropped_file, since=since),
-        reached=read_reaches(workspace.reach_file, since=since),
+        reached=_reached(workspace, since),
         states=states,
         effects=effects.effects,
         measured=_measured(workspace, states),
@@ -111,8 +111,21 @@ def read_status(
     return replace(status, alarms=find_alarms(status))
 
 
-def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> tuple[Measurement, ...]:
+def _reached(workspace: Workspace, since: datetime) -> dict[str, bool]:
+    """Whether lines reached the model when they were last checked."""
+    if not workspace.reach_file.exists():
+        return {}
+    from coreloop.promote.reach import read_reaches
+
+    return read_reaches(workspace.reach_file, since=since)
+
+
+def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> "tuple[Measurement, ...]":
     """What a model did with the lines that are still to be decided on."""
+    if not workspace.measured_file.exists():
+        return ()
+    from coreloop.promote.measure.measurement import newest_by_key
+
     shown = {one.key for one in states if one.state in {*UNDECIDED, ProposalState.OPEN}}
     newest = newest_by_key(workspace.measured_file)
     return tuple(measured for key, measured in newest.items() if key in shown)
@@ -156,9 +169,14 @@ def _read_log(
 
 def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing, ...]:
     """Tools by the name that the project defines; an alarm says no name that only a log has."""
+    if not failing:
+        return ()
+    from coreloop.base.project.tools import Tool, logged_names, resolve_tools
+
     called, configured = {tool.tool for tool in failing}, workspace.settings.tools
     names = logged_names(called, root=workspace.root, configured=configured)
-    defined = resolve_tools({*called, *names.values()}, root=workspace.root, configured=configured)
+    wanted = {*called, *names.values()}
+    defined = resolve_tools(wanted, root=workspace.root, configured=configured, only_places=True)
 
     def named(name: str) -> str:
         known = names.get(name, name)
@@ -170,27 +188,30 @@ def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing,
 
 def _read_history(
     workspace: Workspace, now: datetime, environ: Mapping[str, str]
-) -> tuple[Promotions | None, GitPromotions, tuple[str, ...]]:
+) -> tuple[Repository | None, Promotions | None, GitPromotions, tuple[str, ...]]:
     """Read the promotions, with the open ones of the forge, and notes on what is not known."""
     base = workspace.settings.forge.base
     try:
         repository = Repository(workspace.root)
     except NoRepositoryError as error:
-        return None, GitPromotions(), (printable(f"no history: {error}"),)
+        return None, None, GitPromotions(), (printable(f"no history: {error}"),)
     with repository:
-        promoted = read_promoted(workspace)
+        promoted = read_promoted(workspace, repository)
         try:
             repository.base(base)
         except GitError as error:
-            return None, promoted, (printable(f"no history: {error}"),)
+            return None, None, promoted, (printable(f"no history: {error}"),)
         pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
         asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
         settled = asked | {entry.key for entry in promoted.promotions}
-        judgments = read_verdicts(workspace.judgments_dir)
-        reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
+        if closed:
+            from coreloop.learn.verdicts.judge import reject_closed
+
+            judgments = read_verdicts(workspace.judgments_dir)
+            reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
         known, requested = promoted.known | asked, promoted.requested | asked
-        return promotions, replace(promoted, known=known, requested=requested), notes
+        return repository, promotions, replace(promoted, known=known, requested=requested), notes
 
 
 def _ask_forge(
@@ -204,6 +225,8 @@ def _ask_forge(
         with connect_forge(repository, settings, environ, tries=1) as forge:
             if forge is None:
                 return (), (), ()
+            from coreloop.learn.verdicts.judge import LOOK_BACK
+
             closed = forge.closed_pull_requests(since=now - LOOK_BACK)
             return forge.open_pull_requests(), closed, ()
     except ForgeError as error:

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.base.git.promotions import History, Merge
 from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.descriptions.lost_sections import Loss, lost_sections
-from coreloop.descriptions.source import UnprovenError
-from coreloop.guard.proof import changed_lines
-from coreloop.learn.proposals.allowed_lines import is_form
+
+if TYPE_CHECKING:
+    from coreloop.descriptions.lost_sections import Loss
 
 CLEAN_MERGES: Final = 30  # as the specification says
 QUIET_DAYS: Final = 90  # chosen: a quarter, in which each of the 30 merges has been in use
@@ -46,7 +45,7 @@ class Weighed:
 
     merge: Merge
     reason: str | None
-    losses: tuple[Loss, ...] = ()
+    losses: "tuple[Loss, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,10 @@ def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weig
     """
     if merge.promotion.reverted:
         return Weighed(merge, "it was reverted")
-    lost = tuple[Loss, ...]()
+    from coreloop.descriptions.lost_sections import lost_sections
+    from coreloop.descriptions.source import UnprovenError
+
+    lost: tuple[Loss, ...] = ()
     with suppress(UnprovenError):  # a file that Python cannot read has no sections to lose
         lost = lost_sections(target.before, target.after)
     other = None if is_only_change else "it changed more than the content of its target"
@@ -124,6 +126,10 @@ def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weig
 
 def _refuse_lines(file: Replaced, target: str) -> str | None:
     """Why a change is not of lines of coreloop's forms alone, as `promote` writes them; None if it is."""
+    from coreloop.descriptions.source import UnprovenError
+    from coreloop.guard.proof import changed_lines
+    from coreloop.learn.proposals.allowed_lines import is_form
+
     for section in SECTIONS.values():
         with suppress(UnprovenError):
             added, removed = changed_lines(file.before, file.after, target, sections=(section,))

@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 
 from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.status.log_figures import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
-from coreloop.learn.effect.effect import Effect
 from coreloop.learn.verdicts.proposal_state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending
-from coreloop.promote.measure.measurement import Measurement
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.effect import Effect
+    from coreloop.promote.measure.measurement import Measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +76,8 @@ class Status:
     dropped: Mapping[str, int] = field(default_factory=dict)
     reached: Mapping[str, bool] = field(default_factory=dict)
     states: tuple[Standpoint, ...] = ()
-    effects: tuple[Effect, ...] = ()
-    measured: tuple[Measurement, ...] = ()
+    effects: "tuple[Effect, ...]" = ()
+    measured: "tuple[Measurement, ...]" = ()
     notes: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 

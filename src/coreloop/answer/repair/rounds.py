@@ -24,7 +24,6 @@ from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.index.run import File, file_at, index_paths, read_coverage
 from coreloop.answer.search.index.search_index import find_declared
-from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.errors import WorkspaceError
@@ -154,7 +153,7 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     likely = likely_files(question, pending, root)
     symbols, fields = list(found.of("symbol")), list(found.of("schema"))
     for symbol in symbols:
-        fields += find_declared(index, symbol.text, SearchLimits(), is_schema=True)
+        fields += find_declared(index, symbol.text, is_schema=True)
     # imports of what the round before has injected are followed
     injected = [file_at(root / source.location, source.location) for source in found.of("injected")]
     files = [*dict.fromkeys([*likely, *injected])][:MAX_FILES]

@@ -6,13 +6,7 @@ from typing import Final
 
 from coreloop.answer.models.contracts import Material, NumberedSource
 from coreloop.answer.research.findings import Finding, citation_marks
-from coreloop.answer.research.research_state import (
-    AGAINST,
-    COMPACTED,
-    Knowledge,
-    ReadSource,
-    knowledge_of,
-)
+from coreloop.answer.research.research_state import AGAINST, COMPACTED, Knowledge, ReadSource, knowledge_of
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.state import State

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -27,7 +27,6 @@ from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.retrieve import SearchResult, find_sources, outcome_of
 from coreloop.answer.search.extract.document import Document, Section
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
-from coreloop.answer.search.page import PageReader
 from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import term_set
@@ -37,6 +36,9 @@ from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.state import State
+
+if TYPE_CHECKING:
+    from coreloop.answer.search.page import PageReader
 
 SEARCH: Final = "search"
 PAGE: Final = "page"  # names of the steps
@@ -82,7 +84,7 @@ def search_step(run: Run, name: str, key: str, search: Callable[[], SearchResult
 
 
 def read_pages(
-    run: Run, reader: PageReader, snippets: Sequence[tuple[Source, str]]
+    run: Run, reader: "PageReader", snippets: Sequence[tuple[Source, str]]
 ) -> list[tuple[Source, str]]:
     """Replace the snippets of search services by passages of their pages.
 
@@ -199,7 +201,7 @@ def _identity(source: Source) -> str:
     return source.location if is_page else f"{source.location}#{source.hash[:16]}"
 
 
-def _read_page(reader: PageReader, snippet: Source, query: str, limits: SearchLimits) -> SearchResult:
+def _read_page(reader: "PageReader", snippet: Source, query: str, limits: SearchLimits) -> SearchResult:
     answer = reader.read(snippet.location, limits)
     pages = answer.sources[:1] if isinstance(answer, Found) else ()
     return SearchResult(

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from coreloop.answer.search import services
 from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Blocked, Failed, Found, Now, Provider, SearchAnswer, SearchLimits
 from coreloop.base.errors import UsageError
@@ -185,6 +184,8 @@ def choose_providers(workspace: Workspace, environ: Mapping[str, str]) -> Failov
 def _provider(name: SearchProvider, workspace: Workspace, environ: Mapping[str, str]) -> Provider:
     if name == "index":
         return IndexProvider(workspace.index_file)
+    from coreloop.answer.search import services  # the HTTP library takes 60 ms
+
     if name == "arxiv":
         return services.ArxivProvider()
     if name == "tavily":

@@ -24,11 +24,11 @@ _NUMBER: Final = re.compile(r"(?<![A-Za-z\d])\d[\d,]*(?:\.\d+)?\s?(?:%|percent\b
 _NAME: Final = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"'“‘(])\b(?:[A-Z][\w&’'-]*|[a-z]+[A-Z]\w*)")
 _SUBJECT: Final = re.compile(r"(?<![가-힣])([가-힣]{2,12}?)(?:에서|[은는이가의을를])(?![가-힣])")
 _DENIAL: Final = re.compile(
-    r"""\bnot\b(?!\sonly) | \b(?:never|cannot|no\slonger|without|neither|nor|unable)\b | n['’]t\b
-      | \bno\s(?!\.?\s?\d)
+    r"""(?i: \bnot\b(?!\sonly) | \b(?:never|cannot|no\slonger|without|neither|nor|unable)\b | n['’]t\b
+      | \bno\s(?!\.?\s?\d) )
       | 지(?:는|도|를|가)?\s?(?:않|못|아니) | (?<![가-힣])(?:아니|아닌|안\s|못\s|없)
       | [가-힣]\s?못(?:하|했|한|할)""",
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 _TOO_FEW: Final = "the cited text has too few of the sentence's words together"
 _CITATION: Final = re.compile(r"\s?\[\d[\d,\s]*\]")

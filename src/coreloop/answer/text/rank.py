@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from coreloop.answer.models.contracts import NumberedSource
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import numbers
 from coreloop.answer.text.sentences import gives_orders, split
 from coreloop.answer.text.terms import is_korean, optional, terms, words_of
+
+if TYPE_CHECKING:
+    from coreloop.answer.models.contracts import NumberedSource
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
 Kind = Literal["default", "date", "number", "name"]
@@ -132,7 +134,7 @@ class _Read:
 
 def rank(
     question: str,
-    sources: Sequence[Source | NumberedSource],
+    sources: "Sequence[Source | NumberedSource]",
     *,
     counts: tuple[int, Mapping[str, int]] | None = None,
     may_mark: Callable[[int, str], bool] = lambda _number, _text: True,
@@ -190,7 +192,7 @@ def asks_yes_or_no(question: str) -> bool:
     return is_korean(text) and not _INTERROGATIVE.search(text) and _KOREAN_YES_NO.search(text) is not None
 
 
-def _prior(source: Source | NumberedSource) -> float:
+def _prior(source: "Source | NumberedSource") -> float:
     """What a passage counts by the kind of its file alone, 0-1."""
     return _PRIORS.get(source.type, 1.0) * (0.6 if _LOW.search(source.location) else 1.0)
 
@@ -257,7 +259,7 @@ def _bm25(asked: _Asked, read: Sequence[_Read], priors: Sequence[float]) -> list
 def _hit(
     asked: _Asked,
     number: int,
-    source: Source | NumberedSource,
+    source: "Source | NumberedSource",
     one: _Read,
     weight: float,
     may_mark: Callable[[int, str], bool],

@@ -7,9 +7,10 @@ from typing import Final
 
 import Stemmer
 
-_CJK: Final = "가-힣\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_RANGES: Final = (("가", "힣"), ("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"))
+_CJK: Final = "".join(map("-".join, _RANGES))
 _WORD: Final = re.compile(
-    rf"[{_CJK}]+|\d[\d,.]*(?:\d|(?<=\d))|[^\W_{_CJK}]+(?:[._'’-](?=[^\W_{_CJK}])[^\W_{_CJK}]+)*[+#]*|\w+"
+    rf"[{_CJK}]+|\d[\d,.]*(?:\d|(?<=\d))|[^\W_{_CJK}]+(?:[._'’-][^\W_{_CJK}]+)*[+#]*|\w+"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_.\-'’]+")
 _STOP: Final = frozenset(
@@ -75,7 +76,7 @@ def search_words(text: str) -> tuple[str, ...]:
 
 def is_cjk(word: str) -> bool:
     """Whether a word is of Hangul, Han or kana."""
-    return re.match(f"[{_CJK}]", word) is not None
+    return any(low <= word[:1] <= high for low, high in _RANGES)
 
 
 def is_korean(text: str) -> bool:

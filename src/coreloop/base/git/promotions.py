@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
 
-_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +69,24 @@ class History:
         In order; a promotion that was reverted and promoted again is listed twice.
     revert_places : tuple of int
         Indexes of the commits that reverted a promotion, also of promotions that were merged again.
-    line : tuple of Commit
-        The first parents, oldest first.
+    line, commits : tuple of Commit
+        The first parents, and all of them with their ancestors, oldest first.
+    keys : frozenset of str
+        Keys that any of them names.
     """
 
     merges: tuple[Merge, ...]
     revert_places: tuple[int, ...]
     line: tuple[Commit, ...]
+    commits: tuple[Commit, ...]
+    keys: frozenset[str]
 
     def promotions(self) -> list[Promotion]:
-        """One promotion per key, in the order of merges: the first, or the one in effect after its revert."""
+        """One promotion per key, in the order of merges: the first, or the one in effect after its revert.
+
+        Squash commits count like merges, since they keep the trailers. Of several commits with one key (a
+        merge commit may repeat the trailers) only the oldest is listed.
+        """
         by_key: dict[str, Promotion] = {}
         for promotion in (merge.promotion for merge in self.merges):
             earlier = by_key.get(promotion.key)
@@ -101,29 +110,18 @@ class History:
         return datetime.fromtimestamp(max(at for at in times_s if at <= now_s), UTC)
 
 
-def promotions(repository: Repository, commits: Iterable[Commit]) -> list[Promotion]:
-    """The promotions in a line of history.
+@lru_cache(maxsize=2)
+def read_history(repository: Repository, sha: str) -> History:
+    """Every merge and every revert of a promotion.
 
     Parameters
     ----------
     repository : Repository
         Has the texts of the commits that say that they revert or repeat a promotion.
-    commits : iterable of Commit
-        Newest first, as from `Repository.log`; squash commits count like merges, since they keep the
-        trailers.
-
-    Returns
-    -------
-    list of Promotion
-        In the order in which they came to the branch. Of several commits with one key (a merge commit may
-        repeat the trailers) only the oldest is listed.
+    sha : str
+        The newest commit.
     """
-    return read_history(repository, commits).promotions()
-
-
-def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
-    """Every merge and every revert of a promotion; the parameters are those of `promotions`."""
-    ordered = list(commits)[::-1]
+    ordered = list(repository.log(sha))[::-1]
     groups = {commit.sha: read_promoted(commit.message) for commit in ordered}
     promoted = {sha for sha, its in groups.items() if its}
     texts = _Texts(repository)
@@ -143,13 +141,15 @@ def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
             merge = Merge(promotion, landing.sha, "".join(landing.parents[:1]), places[commit.sha])
             merges.setdefault((promotion.key, merge.place), merge)  # a merge commit may repeat the trailers
     takes_back: dict[str, bool] = {}  # else it only brings back what another commit took
-    for sha, its in undone.items():
-        takes_back[sha] = not promoted.isdisjoint(its) or not all(takes_back[other] for other in its)
-    reverts = {places[sha] for sha in undone if takes_back[sha]}
+    for taker, its in undone.items():
+        takes_back[taker] = not promoted.isdisjoint(its) or not all(takes_back[other] for other in its)
+    reverts = {places[taker] for taker in undone if takes_back[taker]}
     return History(
         merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
         revert_places=tuple(sorted(reverts)),
         line=tuple(line),
+        commits=tuple(ordered),
+        keys=frozenset(trailers["Candidate-Key"] for its in groups.values() for trailers in its),
     )
 
 
@@ -164,9 +164,9 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
         Name of the base branch; its remote-tracking branches of every remote count, too.
     """
     names = [base, *(f"{remote}/{base}" for remote in repository.remotes())]
-    bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
-    merged = {key for sha in bases for commit in repository.log(sha) for key in promoted_keys(commit.message)}
-    return frozenset(merged.union(branch.key for branch in open_branches(repository)))
+    bases = {sha for name in names if (sha := repository.resolve(name)) is not None}
+    merged = (read_history(repository, sha).keys for sha in bases)
+    return frozenset(branch.key for branch in open_branches(repository)).union(*merged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ def _undone(ordered: list[Commit], promoted: set[str], texts: _Texts) -> dict[st
     parents = {commit.sha: commit.parents for commit in ordered}
     undone: dict[str, set[str]] = {}
     for commit in ordered:
-        named = tuple(_REVERTS.findall(commit.message))
+        named = tuple(REVERTS.findall(commit.message))
         shas = [sha for sha in parents if sha.startswith(named)] if named else []
         touched = {its for sha in shas for its in (sha, *_brought(sha, parents))}
         touched &= promoted | undone.keys()

@@ -15,6 +15,7 @@ from coreloop.base.errors import GitError, NoRepositoryError
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _RAW: Final = ("-r", "-z", "--raw", "--no-abbrev")
+_FIRST_PARENT: Final = ("--first-parent", "-m", "--no-show-signature", "--format=%H")
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
 ENVIRONMENT: Final = {
@@ -69,7 +70,7 @@ class Replaced:
 
 
 class Repository:
-    """The git repository that a folder belongs to.
+    """The git repository that a folder belongs to; what git said once of branches and commits is kept.
 
     Parameters
     ----------
@@ -86,6 +87,7 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.root = _root(folder)
+        self._said: dict[tuple[str, ...], str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -179,17 +181,15 @@ class Repository:
         """What the commits of the line of first parents changed in some files, newest first."""
         if not paths:
             return []
-        words = ("log", *_RAW, "--first-parent", "-m", "--no-show-signature", "--no-renames", "--format=%H")
+        words = ("log", *_RAW, *_FIRST_PARENT, "--no-renames")
         places = [f":(top,literal){path}" for path in paths]
         return list(_changes(self._git(*words, "--end-of-options", revision, "--", *places)))
 
     def renamed(self, sha: str, path: str) -> FileChange | None:
         """A file that a commit renamed to a path, under the name that it had; None if it did not."""
-        parent = self.resolve(f"{sha}^1")
-        if parent is None:
-            return None
-        text = self._git("diff-tree", *_RAW, "-M", "--diff-filter=R", parent, sha)
-        renames = (replace(it, sha=sha, path=it.former) for it in _changes(text) if it.path == path)
+        words = ("show", *_RAW, *_FIRST_PARENT, "-M", "--diff-filter=R")
+        changes = _changes(self._git(*words, "--end-of-options", sha))
+        renames = (replace(it, path=it.former) for it in changes if it.path == path)
         return next(renames, None)
 
     def blob(self, sha: str) -> bytes:
@@ -251,8 +251,7 @@ class Repository:
         """Commits at the heads of this clone's branches with a prefix, also remote-tracking branches."""
         patterns = [f"refs/heads/{prefix}", *([f"refs/remotes/{remote}/{prefix}"] if remote else [])]
         fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents)%00"
-        text = self._output("for-each-ref", f"--format={fields}", *patterns).decode("utf-8", "replace")
-        parts = text.split("\0")
+        parts = self._git("for-each-ref", f"--format={fields}", *patterns).split("\0")
         rows = zip(parts[::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
         return {
             prefix + name.strip().partition(prefix)[2]: Commit(sha, int(committed), message)
@@ -267,7 +266,9 @@ class Repository:
         return (head[0], head[2]) if head[0] in _REGULAR else None
 
     def _git(self, *words: str, ok: Collection[int] = (0,)) -> str:
-        return self._output(*words, ok=ok).decode("utf-8", "replace").strip("\n")
+        if words not in self._said:
+            self._said[words] = self._output(*words, ok=ok).decode("utf-8", "replace").strip("\n")
+        return self._said[words]
 
     def _output(self, *words: str, ok: Collection[int] = (0,)) -> bytes:
         done = _run(self.root, *words)

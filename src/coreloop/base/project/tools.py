@@ -86,7 +86,7 @@ def is_tool_name(name: str) -> bool:
 
 
 def resolve_tools(
-    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings]
+    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings], only_places: bool = False
 ) -> dict[str, Tool | Unresolved]:
     """Find the definitions of tools without importing anything.
 
@@ -98,6 +98,8 @@ def resolve_tools(
         The project's folder. Hidden folders, environments, build output and tests are not searched.
     configured : mapping of tool name to ToolSettings
         A ``target`` is used as given; a tool without a target is searched by name.
+    only_places : bool
+        Whether to leave out the values that a tool's file, and what it imports, compare with.
 
     Returns
     -------
@@ -107,7 +109,7 @@ def resolve_tools(
     names = sorted(set(names))
     targets = {name: configured[name].target for name in names if name in configured}
     searched = [name for name in names if not targets.get(name) and is_tool_name(name)]
-    source = _Source(root)
+    source = _Source(root, only_places)
     matches = _search(searched, source) if searched else {}
     resolved: dict[str, Tool | Unresolved] = {}
     for name in names:
@@ -140,7 +142,7 @@ def logged_names(
     bare = {name: bare_name(name) for name in names - configured.keys() if bare_name(name) not in {"", name}}
     if not bare:
         return {}
-    tools = resolve_tools({*bare, *bare.values()}, root=root, configured=configured)
+    tools = resolve_tools({*bare, *bare.values()}, root=root, configured=configured, only_places=True)
     servers = Counter(bare.values())
     return {
         name: tool
@@ -152,15 +154,16 @@ def logged_names(
 class _Source:
     """The project's files, each read once."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, only_places: bool) -> None:
         self.root = root
+        self.only_places = only_places
         self.tree = cache(parse_python)
         self.used = cache(self._used)
 
     def _used(self, path: Path) -> ast.AST | None:
         """A file with what it uses of others, see `with_imported`."""
         tree = self.tree(path)
-        return None if tree is None else with_imported(tree, path, self.root, self.tree)
+        return None if tree is None or self.only_places else with_imported(tree, path, self.root, self.tree)
 
 
 def _from_target(name: str, target: str, source: _Source) -> Tool | Unresolved:

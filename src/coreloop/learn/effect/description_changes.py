@@ -11,20 +11,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from coreloop.base.git.promotions import History, read_history
+from coreloop.base.git.promotions import REVERTS, History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
-from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
-from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
-from coreloop.descriptions.source import UnprovenError, definitions, docstring_node, is_shadowed, read_source
-from coreloop.learn.effect.tool_days import ToolLog
 from coreloop.learn.facts.read_lines import EPOCH_DAY
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.tool_days import ToolLog
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
-_REVERTS: Final = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +108,9 @@ def read_ledger(
     folder : PurePosixPath
         The project's folder below the repository's root.
     """
-    commits = list(repository.log(base))
-    history = read_history(repository, commits)
+    from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
+
+    history = read_history(repository, base)
     places = {commit.sha: place for place, commit in enumerate(history.line)}
     by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for tool, target in _with_promoted(targets, history).items():
@@ -140,7 +138,7 @@ def read_ledger(
                 former = file.path.removeprefix(f"{folder}/".removeprefix("./"))
                 changes.append(_with_message(change, former, history))
     ordered = sorted(changes, key=lambda change: (change.place, change.tool))
-    return Ledger(tuple(ordered), _places(commits, places))
+    return Ledger(tuple(ordered), _places(history.commits, places))
 
 
 def _file_changes(
@@ -157,6 +155,8 @@ def _file_changes(
 
 def _with_message(change: Change, file: str, history: History) -> Change:
     """The change with what its commit says; ``file`` is the name that its file had then."""
+    from coreloop.descriptions.own_lines import symbol_of
+
     message, symbols = history.line[change.place].message, {symbol_of(change.target)}
     symbols.add((file, symbol_of(change.target)[1]))
     merged = [
@@ -171,12 +171,14 @@ def _with_message(change: Change, file: str, history: History) -> Change:
         ids=tuple(promotion.candidate_id for promotion in merged),
         keys=tuple(promotion.key for promotion in merged),
         pull_request=int(number[1] or number[2]) if number is not None else None,
-        is_revert=change.place in history.revert_places or (not merged and bool(_REVERTS.search(message))),
+        is_revert=change.place in history.revert_places or (not merged and bool(REVERTS.search(message))),
         reverted=bool(merged) and all(promotion.reverted for promotion in merged),
     )
 
 
 def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, str]:
+    from coreloop.descriptions.own_lines import symbol_of
+
     known = {symbol_of(target) for target in targets.values()}
     promoted = {
         symbol_of(merge.promotion.target): merge.promotion.target
@@ -191,11 +193,13 @@ def find_documented(
     repository: Repository, base: str, tools: Collection[str], *, folder: PurePosixPath
 ) -> dict[str, str]:
     """Where tools are defined outside Python, if in one place only, as ``path::name`` below ``folder``."""
+    from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
+    from coreloop.descriptions.other_places import DOCUMENTS, described_tools
+
     servers = Counter(map(bare_name, tools))
     bare = {bare_name(tool): tool for tool in tools if servers[bare_name(tool)] == 1}
-    names = {
-        name: tool for name, tool in (bare | {tool: tool for tool in tools}).items() if is_tool_name(name)
-    }
+    called = bare | {tool: tool for tool in tools}
+    names = {name: tool for name, tool in called.items() if is_tool_name(name)}
     if not names:
         return {}
     below = [(folder / f"*{suffix}").as_posix() for suffix in DOCUMENTS]
@@ -213,23 +217,26 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
 
     The docstring, or an empty text, and the descriptions that are arguments.
     """
+    from coreloop.descriptions import source as python
+    from coreloop.descriptions.other_places import Arguments, described_tools
+
     if not path.endswith(".py"):
         return described_tools(path, source)
     try:
-        tree = read_source(source).tree
-    except UnprovenError:
+        tree = python.read_source(source).tree
+    except python.UnprovenError:
         return {}
     texts: dict[str, str] = {}
     arguments = Arguments(tree)
     twice = set[str]()
-    for definition in definitions(tree):
-        if is_shadowed(definition):
+    for definition in python.definitions(tree):
+        if python.is_shadowed(definition):
             continue
         if definition.qualname in texts:
             twice.add(definition.qualname)
         node = None
-        with suppress(UnprovenError):  # an f-string, which no model reads
-            node = docstring_node(definition)
+        with suppress(python.UnprovenError):  # an f-string, which no model reads
+            node = python.docstring_node(definition)
         docstring = str(node.value) if node is not None else ""
         texts[definition.qualname] = "\n".join((docstring, *arguments.of(definition.node)))
     return {name: text for name, text in texts.items() if name not in twice}
@@ -238,11 +245,10 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
 def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:
     """For every commit, the place of the newest commit of the line that is it or its ancestor."""
     places = dict(line)
-    for commit in reversed(commits):  # parents before children
+    for commit in commits:  # parents before children
         if commit.sha not in places:
-            places[commit.sha] = max(
-                (places[parent] for parent in commit.parents if parent in places), default=-1
-            )
+            known = (places[parent] for parent in commit.parents if parent in places)
+            places[commit.sha] = max(known, default=-1)
     return places
 
 
@@ -282,7 +288,7 @@ class Windows:
 def find_windows(
     changes: Sequence[Change],
     at: int,
-    tool: ToolLog,
+    tool: "ToolLog",
     ledger: Ledger,
     *,
     deploy_lag: timedelta,
@@ -323,7 +329,9 @@ def find_windows(
     )
 
 
-def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> int | None:
+def _state(
+    day: int, tool: "ToolLog", changes: Sequence[Change], ledger: Ledger, lag: timedelta
+) -> int | None:
     """How many of the changes a day has; None if it has several descriptions."""
     found: set[int | None] = set()
     for version in tool.versions[day]:

@@ -247,8 +247,7 @@ class _Finder:
             notes.append(f"compared with {compared}")
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
-        effect = _with_decision(effect, windows, decision)
-        effect = _unless_contradicted(effect)
+        effect = _unless_contradicted(_with_decision(effect, windows, decision))
         return replace(effect, is_stale=_is_stale(effect, tool, windows, commit))
 
     def _controls(self, change: Change, windows: Windows, near: Collection[str]) -> list[str]:
@@ -277,8 +276,7 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
         return replace(effect, verdict=EffectVerdict.TOO_EARLY)
     effect = replace(effect, look=look)
     if decision.day is not None:
-        decided_on = _date(windows.first + decision.day - 1)
-        return replace(effect, verdict=decision.verdict, decided_on=decided_on)
+        return replace(effect, verdict=decision.verdict, decided_on=_date(windows.first + decision.day - 1))
     if windows.is_ended:
         days = number_of(look.day, "day")
         return replace(effect, reason=f"another change came after {days}, before a verdict")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -17,15 +17,15 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.description_changes import Change, Ledger, find_documented, read_ledger
-from coreloop.learn.effect.effect import RECENT_DAYS, Effect, find_effects, what_is_counted
-from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import merge
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.description_changes import Change, Ledger
+    from coreloop.learn.effect.effect import Effect
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
@@ -45,7 +45,7 @@ class Effects:
         The `_state_of` the project, and the day of the run.
     """
 
-    effects: tuple[Effect, ...] = ()
+    effects: "tuple[Effect, ...]" = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
     version: int = _VERSION
@@ -53,7 +53,7 @@ class Effects:
     judged_on: date = date.min
 
     @property
-    def settled(self) -> dict[str, Effect]:
+    def settled(self) -> "dict[str, Effect]":
         """The effects that could not change any more when they were judged, by `_id_of` their change."""
         return {_id_of(one.change): one for one in self.effects if _is_settled(one, self.judged_on)}
 
@@ -72,15 +72,22 @@ class Effects:
         return Effects(effects, self.unknown)
 
 
-def read_effects(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
+def read_effects(workspace: Workspace, **options: Any) -> Effects:
     """As `run_effect`, but without a history to read there are none."""
     try:
-        return run_effect(workspace, now=now, files=files)
+        return run_effect(workspace, **options)
     except GitError as error:
         return Effects(problem=f"effects are unknown: {error}")
 
 
-def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
+def run_effect(
+    workspace: Workspace,
+    *,
+    now: datetime,
+    files: Sequence[FileFacts] | None = None,
+    repository: Repository | None = None,
+    keep: bool = True,
+) -> Effects:
     """Read the ledger and the records, and judge every change.
 
     Only whole days count, so records of the current UTC day change nothing until it is over. What cannot
@@ -95,6 +102,10 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
         Aware.
     files : sequence of FileFacts, optional
         The facts of its records, where the caller has opened them.
+    repository : Repository, optional
+        The project's, where the caller has opened it.
+    keep : bool
+        Whether to write the file.
 
     Raises
     ------
@@ -103,77 +114,81 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     WorkspaceError
         Records or verdicts cannot be read.
     """
-    with Repository(workspace.root) as repository:
-        repository.require_history()
-        base = repository.base(workspace.settings.forge.base)
+    repository = repository or Repository(workspace.root)
+    repository.require_history()
+    base = repository.base(workspace.settings.forge.base)
     kept, state = read_kept(workspace), _state_of(workspace, base, now)
     if kept.state == state:
         return kept
     if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, base, files or (), kept.settled, now)
+        found = _judge(workspace, repository, files or (), kept, now)
     else:
         with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, base, mined.files, kept.settled, now)
+            found = _judge(workspace, repository, mined.files, kept, now)
     found = replace(found, state=state, judged_on=now.date())
-    if found.effects:
+    if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))
     return found
 
 
 def _judge(
-    workspace: Workspace, base: str, files: Sequence[FileFacts], settled: Mapping[str, Effect], now: datetime
+    workspace: Workspace, repository: Repository, files: Sequence[FileFacts], kept: Effects, now: datetime
 ) -> Effects:
+    from coreloop.base.project.tools import logged_names
+
+    settled = kept.settled
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
     window = merge(files, Days(since, now.date() - timedelta(days=1)))
     called = window.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
-    ledger, unknown = _read_ledger(workspace, base, {names.get(name, name) for name in called}, now)
-    new = [change for change in ledger.changes if _id_of(change) not in settled]
+    ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
+    changes = {_id_of(change): change for change in ledger.changes}
+    new = [change for id, change in changes.items() if id not in settled]
     # a revert that came after its effect was settled shows in the ledger only
-    effects = {
-        _id_of(change): replace(settled[_id_of(change)], change=change)
-        for change in ledger.changes
-        if _id_of(change) in settled
-    }
+    effects = {id: replace(settled[id], change=changes[id]) for id in changes.keys() & settled.keys()}
     if new:
         from coreloop.learn.effect.count_calls import read_log  # imports polars
+        from coreloop.learn.effect.effect import find_effects, what_is_counted
 
         failures = what_is_counted(new)
         log = read_log(window, failures, names=names, audit_dir=workspace.audit_dir)
         found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
         effects |= {_id_of(effect.change): effect for effect in found}
-    return Effects(tuple(effects[_id_of(change)] for change in ledger.changes), unknown)
+    return Effects(tuple(effects[id] for id in changes), unknown)
 
 
 def _read_ledger(
-    workspace: Workspace, base: str, tools: set[str], now: datetime
-) -> tuple[Ledger, dict[str, str]]:
+    workspace: Workspace, repository: Repository, tools: set[str], now: datetime
+) -> "tuple[Ledger, dict[str, str]]":
     """The ledger, and why it is not known where a tool is defined."""
-    resolved = resolve_tools(tools, root=workspace.root, configured=workspace.settings.tools)
-    targets = {
-        name: f"{tool.file}::{tool.qualname}" for name, tool in resolved.items() if isinstance(tool, Tool)
-    }
-    unknown = {name: tool.reason for name, tool in resolved.items() if not isinstance(tool, Tool)}
-    with Repository(workspace.root) as repository:
-        below = workspace.root.resolve().relative_to(repository.root.resolve())
-        folder = PurePosixPath(below.as_posix())
-        documented = find_documented(repository, base, unknown, folder=folder)
-        ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
+    from coreloop.base.project.tools import Tool, resolve_tools
+    from coreloop.learn.effect.description_changes import find_documented, read_ledger
+
+    found = resolve_tools(tools, root=workspace.root, configured=workspace.settings.tools, only_places=True)
+    targets = {name: f"{its.file}::{its.qualname}" for name, its in found.items() if isinstance(its, Tool)}
+    unknown = {name: its.reason for name, its in found.items() if not isinstance(its, Tool)}
+    folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())
+    base = repository.base(workspace.settings.forge.base)
+    documented = find_documented(repository, base, unknown, folder=folder)
+    ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
     return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
 
 
-def _fits(change: Change, tool: str | None, id: str | None) -> bool:
+def _fits(change: "Change", tool: str | None, id: str | None) -> bool:
     is_named = id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
     return is_named and tool in {None, change.tool}
 
 
-def _id_of(change: Change) -> str:
+def _id_of(change: "Change") -> str:
     """What identifies a change in a ledger."""
     return f"{change.sha} {change.tool}"
 
 
-def _is_settled(effect: Effect, judged_on: date) -> bool:
+def _is_settled(effect: "Effect", judged_on: date) -> bool:
     """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
+    from coreloop.learn.effect.effect import RECENT_DAYS
+    from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
+
     if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
         return False
     days = HORIZON_DAYS + (RECENT_DAYS if effect.change.is_ours and not effect.change.reverted else 0)
@@ -196,13 +211,26 @@ def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
     return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
 
 
+class _Kept(msgspec.Struct, tag_field="version", tag=_VERSION):
+    """The file of effects, which are decoded only where there are any."""
+
+    state: str
+    judged_on: date
+    unknown: dict[str, str]
+    effects: msgspec.Raw
+
+
 def read_kept(workspace: Workspace) -> Effects:
     """Read what is kept; nothing if the file is absent, damaged or of another version."""
-    path = workspace.effects_file
-    if not path.exists():
+    if not workspace.effects_file.exists():
         return Effects()
     try:
-        kept = msgspec.json.decode(read_file(path), type=Effects)
+        kept = msgspec.json.decode(read_file(workspace.effects_file), type=_Kept)
+        effects: Any = ()
+        if bytes(kept.effects) != b"[]":
+            from coreloop.learn.effect.effect import Effect
+
+            effects = msgspec.json.decode(kept.effects, type=tuple[Effect, ...])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Effects()
-    return kept if kept.version == _VERSION else Effects()
+    return Effects(effects, kept.unknown, state=kept.state, judged_on=kept.judged_on)

@@ -1,17 +1,15 @@
 """Lines -> facts. A year has millions of lines, so the loop over them is kept short."""
 
-import gc
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import msgspec
@@ -19,7 +17,6 @@ import orjson
 
 from coreloop.base.categories import Categories
 from coreloop.base.error_classes import MAX_ERROR_CHARS, bits_of, error_class
-from coreloop.base.project.settings import Settings
 from coreloop.base.records import (
     DEFAULT_SELECTORS,
     UNSPECIFIED,
@@ -47,6 +44,9 @@ from coreloop.observe.reading.fields import CallFields, CountedFields, PlainReco
 from coreloop.observe.reading.outcome import decide, is_judged, signals, why_unknown, worked
 from coreloop.observe.reading.own_values import without_own_values
 from coreloop.observe.reading.parts import join_parts, part_of
+
+if TYPE_CHECKING:
+    from coreloop.base.project.settings import Settings
 
 EPOCH_DAY: Final = date(1970, 1, 1)
 DAY_US: Final = 86_400_000_000
@@ -96,7 +96,7 @@ class MineSettings:
     case_key: bytes = b""
 
     @classmethod
-    def of(cls, settings: Settings, **changes: Any) -> "MineSettings":
+    def of(cls, settings: "Settings", **changes: Any) -> "MineSettings":
         """The settings of coreloop.yaml that change how a request counts."""
         rules = Categories((rule.label, rule.any) for rule in settings.categories)
         changes = {"min_chunk_len": settings.gates.min_chunk_len, **changes}
@@ -166,18 +166,17 @@ class Reader:
         """Add lines."""
         add, decode_plain, microseconds = self._add, decode.decode_plain, decode.microseconds
         raw = b"\n"
-        with _no_garbage_collection():
-            for at, raw in lines:
-                try:
-                    plain = decode_plain(raw)
-                    us = microseconds(plain.ts)
-                except decode.NOT_PLAIN:
-                    us = None
-                if us is None:
-                    self._read_odd(at, raw)
-                else:
-                    add(plain, plain.tool_calls or (), us, at)
-            self._flush()
+        for at, raw in lines:
+            try:
+                plain = decode_plain(raw)
+                us = microseconds(plain.ts)
+            except decode.NOT_PLAIN:
+                us = None
+            if us is None:
+                self._read_odd(at, raw)
+            else:
+                add(plain, plain.tool_calls or (), us, at)
+        self._flush()
         self.is_whole = self.is_whole and raw.endswith(b"\n")
 
     def _read_odd(self, at: int, raw: bytes) -> None:
@@ -372,15 +371,3 @@ def _unusual(usual: Call, call: CallFields, args: Mapping[str, msgspec.Raw]) -> 
 
 def _clipped(length: float) -> int:
     return int(max(-NO_LENGTH, min(length, NO_LENGTH - 1)))
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection: millions of small objects without cycles would cost a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -6,8 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from markdown_it import MarkdownIt
-
 from coreloop.base.files import file_errors, open_regular
 from coreloop.learn.knowledge.store import is_stock_code
 
@@ -37,6 +35,8 @@ def improvement_bullets(markdown: str) -> list[str]:
         One line each, in document order. Nested bullets are separate items; code blocks and quotes are
         ignored.
     """
+    from markdown_it import MarkdownIt  # 15 ms
+
     bullets: list[str] = []
     section = ""
     parser = MarkdownIt("commonmark").disable(["blockquote"])

@@ -160,12 +160,7 @@ def is_stock_code(text: str) -> bool:
 
 
 def save_live(
-    connection: sqlite3.Connection,
-    insight: Insight,
-    *,
-    answer_chars: int,
-    grade: str | None,
-    now: datetime,
+    connection: sqlite3.Connection, insight: Insight, *, answer_chars: int, grade: str | None, now: datetime
 ) -> str | None:
     """Store the insight of an answer, replacing the previous live insight about the company.
 

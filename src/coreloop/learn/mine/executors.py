@@ -8,16 +8,17 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import needs_extra
 from coreloop.base.tempfiles import end_with_parent
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _MUCH: Final = 64 << 20  # bytes; a second of one processor
 _ANSWER_S: Final = 10  # chosen: the address of no scheduler is reported soon
@@ -49,7 +50,7 @@ def named_folder(name: str) -> Path:
 
 
 @contextmanager
-def open_executor(name: str | None, n_bytes: int) -> Iterator[Executor | None]:
+def open_executor(name: str | None, n_bytes: int) -> "Iterator[Executor | None]":
     """Open the executor that the setting ``executor`` names.
 
     Parameters
@@ -69,15 +70,21 @@ def open_executor(name: str | None, n_bytes: int) -> Iterator[Executor | None]:
     may_fork = _may_fork()
     if not n_bytes or (name is None and not (n_bytes > _MUCH and may_fork)):
         yield None
-    elif name in {None, "processes"}:
-        context = get_context("fork" if may_fork else "spawn")
-        with ProcessPoolExecutor(mp_context=context, initializer=_start_worker) as pool:
-            try:
-                yield pool
-            except BrokenExecutor as error:
-                raise UsageError("a process that read records was killed; free some memory") from error
+    elif name is None or name == "processes":
+        yield from _processes("fork" if may_fork else "spawn")
     else:
         yield from _on_cluster(name)
+
+
+def _processes(start: str) -> "Iterator[Executor]":
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(mp_context=get_context(start), initializer=_start_worker) as pool:
+        try:
+            yield pool
+        except BrokenExecutor as error:
+            raise UsageError("a process that read records was killed; free some memory") from error
 
 
 def _may_fork() -> bool:
@@ -85,7 +92,7 @@ def _may_fork() -> bool:
     return hasattr(os, "fork") and "polars" not in sys.modules and threading.active_count() == 1
 
 
-def _on_cluster(address: str) -> Iterator[Executor]:
+def _on_cluster(address: str) -> "Iterator[Executor]":
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:

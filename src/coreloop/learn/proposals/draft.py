@@ -27,14 +27,7 @@ from coreloop.learn.line import (
     statement_key,
 )
 from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
-from coreloop.learn.proposals.entry import (
-    CAVEATS,
-    GUIDE,
-    MAX_Q,
-    Candidate,
-    Statement,
-    SuggestedAppend,
-)
+from coreloop.learn.proposals.entry import CAVEATS, GUIDE, MAX_Q, Candidate, Statement, SuggestedAppend
 
 _WEAK: Final = "weak: "
 

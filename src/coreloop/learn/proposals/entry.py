@@ -8,17 +8,19 @@ be `shared` if coreloop.yaml or the source declares all its names; else these ar
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 import msgspec
 
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
-from coreloop.base.project.tools import Tool
 from coreloop.base.records import is_category
 from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.line import Step
-from coreloop.learn.proposals.allowed_lines import Vocabulary
+
+if TYPE_CHECKING:
+    from coreloop.base.project.tools import Tool
+    from coreloop.learn.proposals.allowed_lines import Vocabulary
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -42,7 +44,7 @@ class SuggestedAppend:
     body: str
 
     @classmethod
-    def of(cls, words: Vocabulary, tool: str, section: str, lines: Iterable[str]) -> "SuggestedAppend":
+    def of(cls, words: "Vocabulary", tool: str, section: str, lines: Iterable[str]) -> "SuggestedAppend":
         """The text for a tool's docstring."""
         target = words.tool(tool)
         file, symbol = (target.file, target.qualname) if target is not None else (None, None)
@@ -104,7 +106,7 @@ class _Found:
         """What only the records say, besides questions."""
         return ()
 
-    def is_declared(self, words: Vocabulary) -> bool:
+    def is_declared(self, words: "Vocabulary") -> bool:
         """Whether coreloop.yaml or the source declares all its names."""
         raise NotImplementedError
 
@@ -112,7 +114,7 @@ class _Found:
         """Without text of users or models."""
         return replace(self, **self.LOCAL)
 
-    def labelled(self, words: Vocabulary) -> dict[str, object]:
+    def labelled(self, words: "Vocabulary") -> dict[str, object]:
         """The fields as JSON has them: text of others, and undeclared names, in fields ``untrusted_…``."""
         names = () if self.is_declared(words) else (*self.NAMES, "suggested_append")
         texts = (name for name in self.LOCAL if name != "key")
@@ -205,7 +207,7 @@ class Statement(_Found):
         """Example questions."""
         return self.example_questions
 
-    def is_declared(self, words: Vocabulary) -> bool:
+    def is_declared(self, words: "Vocabulary") -> bool:
         """Whether the line has one of our forms and declared names."""
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
         return is_ours and words.knows_line(self.tool, self.line)
@@ -284,7 +286,7 @@ class Candidate(_Found):
         """Example questions."""
         return self.example_questions
 
-    def is_declared(self, words: Vocabulary) -> bool:
+    def is_declared(self, words: "Vocabulary") -> bool:
         """Whether its steps are declared, and its category is a label."""
         return is_category(self.cat_hash) and all(map(words.knows_step, self.tool_pattern))
 
@@ -389,7 +391,7 @@ class Counterexample(_Found):
         """Example questions."""
         return tuple(example.question for example in self.examples)
 
-    def is_declared(self, words: Vocabulary) -> bool:
+    def is_declared(self, words: "Vocabulary") -> bool:
         """Whether its calls are declared."""
         return all(map(words.knows_step, (self.call, *self.steps)))
 
@@ -478,13 +480,13 @@ class ErrorRow:
     merged: tuple[str, ...] = ()
     task: str = ""
 
-    def labelled(self, words: Vocabulary) -> dict[str, object]:
+    def labelled(self, words: "Vocabulary") -> dict[str, object]:
         """The fields as JSON has them; the error, and an undeclared tool, in fields ``untrusted_…``."""
         names = () if words.is_known(self.tool) else ("tool",)
         return dict.fromkeys(names) | with_untrusted(self, "error", *names)
 
 
-def task_of(tool: Tool | None, failure: ErrorRow) -> str:
+def task_of(tool: "Tool | None", failure: ErrorRow) -> str:
     """A text to hand to a coding agent; nothing that a user or a model wrote is in it.
 
     Empty if the project does not define the tool, if a text mends the cause, or if it failed once.

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
 
 import msgspec
 
@@ -16,8 +16,10 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
+
+if TYPE_CHECKING:
+    from coreloop.learn.proposals.allowed_lines import Vocabulary
 
 MIN_PUBLISHED: Final = 5
 """Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
@@ -74,7 +76,7 @@ class DayFile:
         entries = (replace(entry, id=ids[entry.key]) for entry in self.entries)
         return replace(self.with_entries(entries), ids=ids)
 
-    def shared(self, words: Vocabulary) -> Self:
+    def shared(self, words: "Vocabulary") -> Self:
         """The same file for others: only entries of declared names and of enough requests."""
         listed = [
             entry.shared()
@@ -231,7 +233,7 @@ _SHOWN: Final = 10
 _UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source declares"
 
 
-def markdown(document: ProposalsFile, words: Vocabulary) -> str:
+def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
     """The draft: of candidates, with audit notes below, or of counterexamples, with errors above."""
     above = below = ""
     nothing, noun = "Nothing passed the gates.", "requests"
@@ -257,7 +259,7 @@ def markdown(document: ProposalsFile, words: Vocabulary) -> str:
     return "".join(parts)
 
 
-def section(entry: Entry, words: Vocabulary) -> str:
+def section(entry: Entry, words: "Vocabulary") -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     is_declared = entry.is_declared(words)
     figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
@@ -289,7 +291,7 @@ def _target(entry: Entry) -> str:
     return "not known; name the tool under tools: in coreloop.yaml"
 
 
-def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:
+def _error_rows(errors: Sequence[ErrorRow], words: "Vocabulary") -> Iterator[str]:
     """The table of errors; below it what merged lines explain, and what a coding agent could be asked for."""
     if not errors:
         return

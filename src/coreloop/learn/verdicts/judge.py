@@ -25,13 +25,7 @@ from coreloop.descriptions.source import UnprovenError
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
-from coreloop.learn.verdicts.proposal_state import (
-    UNDECIDED,
-    ProposalState,
-    Standpoint,
-    kept_states,
-    pending,
-)
+from coreloop.learn.verdicts.proposal_state import UNDECIDED, ProposalState, Standpoint, kept_states, pending
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,

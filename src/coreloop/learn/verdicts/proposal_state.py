@@ -5,16 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.proposals.proposal_files import Proposed, read_proposed
 from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.effect import Effect
 
 
 class ProposalState(StrEnum):
@@ -63,7 +65,7 @@ class Standpoint:
     judgment: HumanVerdict | None = None
     is_judged: bool = False
     promotion: Promotion | None = None
-    effect: Effect | None = None
+    effect: "Effect | None" = None
 
     @property
     def id(self) -> str:
@@ -118,8 +120,13 @@ class GitPromotions:
         return self.known - {promotion.key for promotion in self.promotions}
 
 
-def read_promoted(workspace: Workspace) -> GitPromotions:
+def read_promoted(workspace: Workspace, repository: Repository | None = None) -> GitPromotions:
     """Read the promotions of a project; none outside a repository or without the base branch.
+
+    Parameters
+    ----------
+    repository : Repository, optional
+        The project's, where the caller has opened it.
 
     Raises
     ------
@@ -128,17 +135,16 @@ def read_promoted(workspace: Workspace) -> GitPromotions:
     """
     base = workspace.settings.forge.base
     try:
-        repository = Repository(workspace.root)
+        repository = repository or Repository(workspace.root)
     except NoRepositoryError:
         return GitPromotions()
-    with repository:
-        repository.require_history()
-        known = known_keys(repository, base=base)
-        try:
-            history = read_history(repository, repository.log(repository.base(base)))
-        except GitError:
-            return GitPromotions(known=known)
-        return GitPromotions(tuple(history.promotions()), known)
+    repository.require_history()
+    known = known_keys(repository, base=base)
+    try:
+        history = read_history(repository, repository.base(base))
+    except GitError:
+        return GitPromotions(known=known)
+    return GitPromotions(tuple(history.promotions()), known)
 
 
 def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpoint, ...]:
@@ -158,7 +164,7 @@ def read_states(
     proposed: Sequence[Proposed],
     judgments: HumanVerdicts,
     promoted: GitPromotions = GitPromotions(),
-    effects: Sequence[Effect] = (),
+    effects: "Sequence[Effect]" = (),
 ) -> tuple[Standpoint, ...]:
     """Decide the state of every proposal and promotion.
 
@@ -245,7 +251,7 @@ def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
 
 
-def _of_promotion(promotion: Promotion, effect: Effect | None, *, is_retired: bool) -> ProposalState:
+def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: bool) -> ProposalState:
     if promotion.reverted:
         return ProposalState.REVERTED
     if is_retired:
@@ -258,7 +264,7 @@ def _of_promotion(promotion: Promotion, effect: Effect | None, *, is_retired: bo
     return ProposalState(verdict) if verdict in _MEASURED else ProposalState.MERGED
 
 
-def _retired(effects: Sequence[Effect]) -> frozenset[str]:
+def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
     """Keys of promotions all of whose lines later changes removed."""
     gone = set[str]()
     in_force: dict[tuple[str, str], tuple[str, ...]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.checks.registry import find_alarms
+from coreloop.admin.checks.alarms import find_alarms
 from coreloop.admin.status.log_figures import Failing, Log, Sieved
 from coreloop.admin.status.promotions import OpenPromotion, Promotions
 from coreloop.admin.status.stability import Flaw, Stability, StabilityGate

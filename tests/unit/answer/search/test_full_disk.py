@@ -14,10 +14,9 @@ import resource, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.answer.search.index.search_index import search_index
-from coreloop.answer.search.provider import SearchLimits
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as a full disk, for this process
 for _ in range(2):  # the first leaves empty files behind
-    found = search_index(Path(sys.argv[1]), "Han river", SearchLimits())
+    found = search_index(Path(sys.argv[1]), "Han river")
     print(found[0].location)
 """
 

@@ -5,12 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.git.promotions import (
-    Promotion,
-    known_keys,
-    promotions,
-    read_history,
-)
+from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
@@ -34,7 +29,7 @@ def promoted(project: Project, *, text: str | None = None, content: bytes = EDIT
 
 def promotions_on(project: Project, revision: str = "main") -> list[Promotion]:
     with Repository(project.root) as repository:
-        return promotions(repository, repository.log(revision))
+        return read_history(repository, revision).promotions()
 
 
 def states(project: Project, revision: str = "main") -> dict[str, bool]:
@@ -80,10 +75,7 @@ def test_time_is_that_of_the_merge(project: Project) -> None:
     project.commit({"more.txt": "x"}, "later", GIT_COMMITTER_DATE="2026-04-25T00:00:00Z")
     assert [
         (promotion.key, f"{promotion.merged_at:%m-%d}") for promotion in promotions_on(project, "later")
-    ] == [
-        (FF, "04-01"),
-        (KEY, "04-20"),
-    ]
+    ] == [(FF, "04-01"), (KEY, "04-20")]
     assert promotions_on(project)[1].sha == sha
 
 
@@ -118,7 +110,7 @@ def test_promoted_again_after_a_revert_is_in_effect(project: Project) -> None:
 
 def reverts(project: Project) -> int:
     with Repository(project.root) as repository:
-        return len(read_history(repository, repository.log("main")).revert_places)
+        return len(read_history(repository, "main").revert_places)
 
 
 def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailers(project: Project) -> None:
@@ -185,7 +177,7 @@ def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:
     run_git(tmp_path, "clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone))
     with Repository(clone) as repository, Repository(project.root) as complete:
         assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
-        assert promotions(repository, repository.log("main")) == []
+        assert read_history(repository, "main").promotions() == []
 
 
 LINE = "- company: from show().code"
@@ -248,7 +240,7 @@ def test_the_trailers_of_a_merged_promotion_do_not_date_another_change(
         project.commit({FILE: before}, "docs: other words", GIT_COMMITTER_DATE="2026-04-02T00:00:00Z")
     project.commit({FILE: after}, message(), GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
     with Repository(project.root) as repository:
-        merged_at = read_history(repository, repository.log("main")).merged_at()
+        merged_at = read_history(repository, "main").merged_at()
     assert merged_at[KEY].day == (20 if is_again else 1)
 
 
@@ -261,5 +253,5 @@ def test_a_backport_that_comes_back_does_not_date_its_line_again(project: Projec
     when = "2026-04-20T00:00:00Z"
     project.git("merge", "--quiet", "--no-ff", "-m", "Merge release", "release", GIT_COMMITTER_DATE=when)
     with Repository(project.root) as repository:
-        merged_at = read_history(repository, repository.log("main")).merged_at()
+        merged_at = read_history(repository, "main").merged_at()
     assert merged_at[KEY].day == 1

@@ -111,15 +111,7 @@ def test_an_absent_target_is_unresolved(project, target, reason):
     assert reason in tool.reason
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [
-        ".venv",
-        "venv",
-        "tests",
-        "node_modules",
-    ],
-)
+@pytest.mark.parametrize("folder", [".venv", "venv", "tests", "node_modules"])
 def test_environments_build_output_and_tests_are_not_searched(project, folder):
     root = project(src__mod="def tool(): ...\n")
     for inner in (root / folder, root / "src" / folder):

@@ -154,11 +154,12 @@ if sys.argv[3] == "a thread":
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 if sys.argv[3] == "polars":
     import polars
-class Pool(executors.ProcessPoolExecutor):
+class Pool(concurrent.futures.ProcessPoolExecutor):
     def __init__(self, **options):
         print(options["mp_context"].get_start_method())
         super().__init__(**options)
-executors.ProcessPoolExecutor, executors._MUCH, folder._CHUNK_BYTES, folder._KEPT_FROM = Pool, 0, 700, 0
+concurrent.futures.ProcessPoolExecutor = Pool
+executors._MUCH, folder._CHUNK_BYTES, folder._KEPT_FROM = 0, 700, 0
 folder.read_folder(Path(sys.argv[1]), folder.MineSettings(), cache=Path(sys.argv[2]))
 """
 

@@ -41,7 +41,7 @@ SNIPPET_CHARS: Final = 160
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 
 
-def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
+def search_index(path: Path, query: str, most: int = 10) -> list[Source]:
     """Return the passages that fit a query best; an empty list if none has any of its words.
 
     Parameters
@@ -55,14 +55,14 @@ def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
         There is no index, or it cannot be read.
     """
     with reading(path) as connection:
-        found = _best(connection, _TEXTS, query, max(_POOL, limits.max_results))
+        found = _best(connection, _TEXTS, query, max(_POOL, most))
         counts = _counts(connection, query) if found else None
     hits = rank(query[:MAX_QUERY_CHARS], found, counts=counts)
-    return [found[hit.number - 1] for hit in hits[: limits.max_results]]
+    return [found[hit.number - 1] for hit in hits[:most]]
 
 
 def search_files(
-    workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime
+    workspace: Workspace, query: str, most: int = 10, *, now: datetime
 ) -> tuple[list[Source], str]:
     """Return the passages that fit a query best, and how many changed files were not read, else "".
 
@@ -72,10 +72,10 @@ def search_files(
         The index cannot be read or written.
     """
     note = refresh_index(workspace, now=now)
-    return search_index(workspace.index_file, query, limits), note
+    return search_index(workspace.index_file, query, most), note
 
 
-def find_declared(path: Path, query: str, limits: SearchLimits, *, is_schema: bool = False) -> list[Source]:
+def find_declared(path: Path, query: str, most: int = 10, *, is_schema: bool = False) -> list[Source]:
     """Return the symbols, or the parts of declared schemas, that fit a question best, those it names first.
 
     The type of a symbol is ``symbol``, its title the qualified name; the text has a paragraph for each thing
@@ -83,7 +83,7 @@ def find_declared(path: Path, query: str, limits: SearchLimits, *, is_schema: bo
     """
     with reading(path) as connection:
         found = _best(connection, _DECLARED, query, _LOOKED_AT, is_schema=is_schema)
-    return sorted(found, key=lambda source: not is_named(source, query))[: limits.max_results]
+    return sorted(found, key=lambda source: not is_named(source, query))[:most]
 
 
 def entry_named(path: Path, reference: str) -> Source | None:
@@ -173,7 +173,7 @@ class IndexProvider:
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once; without an index the answer is `Failed` and says how to make one."""
         try:
-            sources = search_index(self.path, query, limits)
+            sources = search_index(self.path, query, limits.max_results)
         except WorkspaceError as error:
             return Failed(str(error), is_retryable=False)
         return Found(tuple(sources)) if sources else Empty()
@@ -183,4 +183,5 @@ def cut_snippet(source: Source, query: str) -> str:
     """Return the part of a source's text, from a sentence on, with the most words of a query."""
     parts = [source.text[first : first + SNIPPET_CHARS] for first, _ in split(source.text)]
     whole = source.text[:SNIPPET_CHARS]  # of a heading alone
-    return max(parts, key=lambda part: len(term_set(query) & term_set(part)), default=whole)
+    wanted = term_set(query)
+    return max(parts, key=lambda part: len(wanted & term_set(part)), default=whole)

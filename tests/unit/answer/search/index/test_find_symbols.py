@@ -12,7 +12,6 @@ from coreloop.answer.search.index.search_index import (
     is_named,
     public_functions,
 )
-from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import Workspace, open_workspace
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -43,7 +42,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def symbols(workspace: Workspace, query: str) -> list[str]:
-    return [one.title for one in find_declared(workspace.index_file, query, SearchLimits(max_results=3))]
+    return [one.title for one in find_declared(workspace.index_file, query, 3)]
 
 
 def test_a_symbol_is_found_by_its_name_and_its_words(workspace: Workspace):
@@ -56,7 +55,7 @@ def test_a_symbol_is_found_by_its_name_and_its_words(workspace: Workspace):
 
 def test_a_symbol_that_is_named_comes_first(workspace: Workspace):
     assert symbols(workspace, "order order order add_tax")[0] == "add_tax"
-    (source, *_) = find_declared(workspace.index_file, "add_tax", SearchLimits())
+    (source, *_) = find_declared(workspace.index_file, "add_tax")
     assert is_named(source, "what is Add_Tax?")
     assert not is_named(source, "what is add?")
     assert (source.type, source.location, source.line) == ("symbol", "src/shop/tax.py", 1)

@@ -6,7 +6,6 @@ import pytest
 
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.index.search_index import search_files
-from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed
 
@@ -16,7 +15,7 @@ def refreshed(project: Indexed) -> str:
 
 
 def found(project: Indexed, query: str) -> list[str]:
-    sources = search_files(project.workspace, query, SearchLimits(), now=datetime.now(UTC))[0]
+    sources = search_files(project.workspace, query, now=datetime.now(UTC))[0]
     return [source.location for source in sources]
 
 
