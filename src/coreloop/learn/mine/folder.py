@@ -16,8 +16,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
-
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.learn.facts.cache import FactsCache, FileState, KeptFacts, checksum
@@ -36,9 +34,6 @@ _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory, and occupies all processors
 _KEPT_FROM: Final = 1 << 20
 """Bytes of a folder: less is read in the time that it takes to find what is kept."""
-
-
-_decode_part: Final = msgspec.msgpack.Decoder(Part).decode
 
 
 class _Chunk(NamedTuple):
@@ -115,13 +110,9 @@ def _read(
             chunks += _chunks(path, 0, states[path].size)
     is_whole = dict.fromkeys(missing, True)
     with open_executor(executor, sum(chunk.end - chunk.start for chunk in chunks)) as pool:
-        read: Iterator[tuple[Part | bytes, bool]] = (
-            map(partial(_read_chunk, settings), chunks)
-            if pool is None
-            else pool.map(partial(_read_encoded, settings), chunks)
-        )
+        read = (map if pool is None else pool.map)(partial(_read_chunk, settings), chunks)
         for chunk, (part, is_whole[chunk.path]) in zip(chunks, read, strict=True):
-            parts[chunk.path].append(part if isinstance(part, Part) else _decode_part(part))
+            parts[chunk.path].append(part)
             progress(done := done + chunk.end - chunk.start, total)
     for path in missing:
         end = states[path].size if is_whole[path] else 0
@@ -139,12 +130,6 @@ def _read_chunk(settings: MineSettings, chunk: _Chunk) -> tuple[Part, bool]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _read_encoded(settings: MineSettings, chunk: _Chunk) -> tuple[bytes, bool]:
-    """The same, as bytes, which another process passes on in a fifth of the time."""
-    part, is_whole = _read_chunk(settings, chunk)
-    return msgspec.msgpack.encode(part), is_whole
 
 
 def _chunks(path: Path, start: int, size: int, known: Part | None = None) -> Iterator[_Chunk]:
