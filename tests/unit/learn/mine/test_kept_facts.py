@@ -96,13 +96,11 @@ def test_a_file_in_chunks_is_what_it_is_at_once(size: int, log: Path, monkeypatc
     assert read(log) == expected
 
 
+CATEGORIES = Categories([("FIN-x", ["질문"])])
+
+
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"selectors": {"buy": ("id",)}},
-        {"case_key": b"k"},
-        {"categories": Categories([("FIN-x", ["질문"])])},
-    ],
+    "changes", [{"selectors": {"buy": ("id",)}}, {"case_key": b"k"}, {"categories": CATEGORIES}]
 )
 def test_facts_of_other_settings_are_not_used(changes: dict[str, Any], log: Path, tmp_path: Path):
     log.write_bytes(THREE)
