@@ -152,9 +152,9 @@ def as_int(recorded: str) -> int:
 
 
 def id_of(request_id: str) -> int:
-    """A request's id as 64 bits: its last hex digits, if it has as many."""
+    """A request's id as 64 bits, never 0: its last hex digits, if it has as many."""
     try:
-        return int(request_id[-16:], 16) & _64_BITS
+        return int(request_id[-16:], 16) & _64_BITS or digest64(request_id)
     except ValueError:
         return digest64(request_id)
 

@@ -89,8 +89,8 @@ def test_categories(label: str | None, question: str | None, expected: str):
 
 
 def test_a_verdict_changes_what_its_request_counts_as():
-    records = [record(), record(request_id="req-2"), record(request_id=None)]
-    window = _window(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"}))
+    records = [record(request_id="0"), record(request_id="req-2"), record(request_id=None)]
+    window = _window(*records, settings=MineSettings(verdicts={"0": "V", "": "V"}))
     assert _column(window, "outcome") == [0, 1, 1]
 
 
