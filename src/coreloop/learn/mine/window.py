@@ -219,7 +219,7 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
         if first <= group.alike.day <= last:
             one = _without(replayed, group)
             n_by_day[group.alike.day] += one.n
-            requests.append(one)
+            requests += [one] * (one.n > 0)
     judged = {id_of(request): mark for request, mark in settings.verdicts.items() if mark in BY_VERDICT}
     joined = join_sessions(requests, judged.keys())
     decide = _Decision(settings, judged)

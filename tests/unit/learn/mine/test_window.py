@@ -43,8 +43,9 @@ def test_a_window_is_whole_utc_days(ts: str, inside: bool):
 
 def test_a_request_of_one_file_says_nothing_about_that_at_the_same_place_of_another():
     asked = [("r0", "transfer"), ("r1", "find"), ("r2", "find")]
-    files = [[record(request_id=id, tool_calls=[call(tool)]), record()] for id, tool in asked]
+    files = [[record(request_id=id, tool_calls=[call(tool)]), record(tool_calls=[])] for id, tool in asked]
     window = _window(*files, replayed=frozenset({"r2"}), handoff=frozenset({"transfer"}))
+    assert len(window.drawn(window.requests, 3)) == 3
     found = [(group.file, one.outcome) for group in window.requests for one in group.each()]
     assert sorted(found) == [(0, -1), (0, 1), (1, 1), (1, 1), (2, 1)]
 
