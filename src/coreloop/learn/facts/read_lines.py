@@ -35,7 +35,6 @@ from coreloop.learn.facts.schema import (
     as_int,
     decoded,
     id_of,
-    unpacked,
 )
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
@@ -156,7 +155,7 @@ class Reader:
         self._kinds: dict[tuple[str, ...], _Kind] = {}
         self._labels: dict[str, str] = {}
         self._waiting: list[Line] = []
-        self._durations = unpacked("q", known.durations)
+        self._durations = array("q", known.durations)
         rows = zip(*known.table().values(), strict=True)
         self._rows: dict[tuple[Any, ...], list[_Row]] = {
             msgspec.structs.astuple(alike): list(islice(rows, n)) for alike, n, _ in known.groups

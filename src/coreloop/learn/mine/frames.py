@@ -90,7 +90,7 @@ class Frames:
             failed = group.failed
             if failed and id(group.durations) not in firsts:
                 firsts[id(group.durations)] = len(durations)
-                durations += group.durations
+                durations.frombytes(group.durations.tobytes())
             for place, call in enumerate(failed):
                 cause = self._causes[call.tool, call.template]
                 first = firsts[id(group.durations)]
@@ -115,7 +115,7 @@ def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
 def _column(spans: Iterable[tuple[Table, Sequence[int]]], name: str) -> pl.Series:
     numbers = array(CODES[name])
     for table, rows in spans:
-        numbers += picked(table[name], rows)
+        numbers.frombytes(picked(table[name], rows).tobytes())
     return pl.Series(name, numbers, dtype=_TYPES[numbers.typecode])
 
 
