@@ -13,7 +13,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
+from coreloop.learn.facts.oddities import find_oddities
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings, Reader
 from coreloop.learn.mine.folder import Mined, read_folder
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -41,7 +42,14 @@ def rolled(
     for one in records:
         lines.append((offset, line(one)))
         offset += len(lines[-1][1])
-    return facts_of_lines(lines, settings or mine_settings(), path=Path(f"{name}.jsonl"))
+    return facts_of(lines, settings or mine_settings(), path=Path(f"{name}.jsonl"))
+
+
+def facts_of(lines: Iterable[tuple[int, bytes]], settings: MineSettings, *, path: Path) -> FileFacts:
+    """The facts of lines, each with its offset."""
+    reader = Reader(settings)
+    reader.read(lines)
+    return FileFacts(path, [reader.part()], settings)
 
 
 def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> MineSettings:
@@ -64,8 +72,9 @@ def contents(files: Sequence[FileFacts]) -> tuple[list[bytes], list[object]]:
         alike = replace(group.alike, calls=()), group.calls
         rows = zip(group.each(), *columns, strict=True)
         requests += [encode((*alike, one.places, *numbers)) for one, *numbers in rows]
-    odd = [(file.path.name, file.oddities, any(part.has_results for part in file.parts)) for file in files]
-    return sorted(requests), [window.n_by_day, *odd]
+    odd = [find_oddities((file.path, part.oddities) for part in file.parts) for file in files]
+    has_results = [(file.path.name, any(part.has_results for part in file.parts)) for file in files]
+    return sorted(requests), [window.n_by_day, odd, *has_results]
 
 
 def mined(folder: Path, records: Iterable[dict[str, Any]], settings: Settings | None = None) -> Mined:

@@ -63,11 +63,11 @@ def find_counterexamples(
 def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     if "tool_error" in excluded:
         return
-    totals, of_tools = Counter[tuple[str, str]](), defaultdict[str, Counter[bool]](Counter)
+    of_tools, of_shapes = (defaultdict[tuple[str, ...], Counter[bool]](Counter) for _ in range(2))
     for call, n in window.calls.items():
         if call.is_known:
-            totals[call.tool, call.shape] += n
-            of_tools[call.tool][bool(call.error_class)] += n
+            of_tools[call.tool,][bool(call.error_class)] += n
+            of_shapes[call.tool, call.shape][bool(call.error_class)] += n
     keys = ("tool", "shape", "template")
     rows = (
         window.frames.failed_calls.group_by(keys)
@@ -84,8 +84,8 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     )
     for row in rows.iter_rows(named=True):
         tool, text, template = row["tool"], row["shape"], row["template"]
-        shape, of_tool = msgspec.json.decode(text), of_tools[tool]
-        n_calls = totals[tool, text]
+        shape, of_tool, of_shape = msgspec.json.decode(text), of_tools[tool,], of_shapes[tool, text]
+        n_calls = of_shape.total()
         group = Counterexample(
             key=statement_key("call", tool, text, row["error_class"], template, CAVEATS),
             kind="call",
@@ -95,9 +95,9 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             labels=("tool_error",),
             error_class=row["error_class"],
             error_template=template,
-            n_without=Without(of_tool[True] - row["n_failures"], of_tool.total() - n_calls),
+            n_without=Without(of_tool[True] - of_shape[True], of_tool.total() - n_calls),
             wasted_ms=row["wasted_us"] / 1000,
-            **_counts(row, n_calls),
+            **_counts(row, of_shape.total()),
         )
         yield group, _places(row)
 

@@ -15,7 +15,7 @@ from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.read_lines import NO_QUESTION
-from coreloop.learn.mine.folder import MiningOptions, open_mining
+from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from coreloop.learn.proposals.entry import ErrorRow, Statement
@@ -122,10 +122,10 @@ def _mine(
         raise UsageError(f"no request can be read; skipped: {reasons}")
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)
-    with open_mining(replace(workspace, settings=settings), MiningOptions(no_cache=True)) as mined:
-        window = merge(mined.files, EVERY_DAY)
-        found = find_statements(window, mined.workspace)
-        has_results = any(part.has_results for file in mined.files for part in file.parts)
+    mined = mine(replace(workspace, settings=settings), MiningOptions(no_cache=True))
+    window = merge(mined.files, EVERY_DAY)
+    found = find_statements(window, mined.workspace)
+    has_results = any(part.has_results for file in mined.files for part in file.parts)
     unseen, arguments = window.unseen(), argument_rows(found.log)
     tools, failed = Counter[str](), Counter[str]()
     for call, n in sorted(window.calls.items(), key=lambda item: item[0].tool):
@@ -160,10 +160,16 @@ def argument_rows(log: CaseLog) -> tuple[ArgumentOrigin, ...]:
                 place = next(iter(value.sources), NOWHERE)
                 places.setdefault((call.tool, name), Counter())[place] += 1
     return tuple(
-        ArgumentOrigin(tool, name, tuple((place, n / count.total()) for place, n in count.most_common(3)))
+        ArgumentOrigin(tool, name, _most(count))
         for (tool, name), count in sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
         if count.total() >= MIN_COMPARED
     )
+
+
+def _most(places: Counter[str]) -> tuple[tuple[str, float], ...]:
+    """The three most frequent places with their shares."""
+    ordered = sorted(places.items(), key=lambda item: (-item[1], item[0]))
+    return tuple((place, n / places.total()) for place, n in ordered[:3])
 
 
 def _missing_of_calls(window: Window, *, has_origins: bool) -> Iterator[str]:

@@ -22,17 +22,13 @@ from coreloop.learn.mine.folder import (
     Mined,
     MiningOptions,
     Watch,
+    mine,
     newest_day,
-    open_mining,
     remove_expired,
 )
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import (
-    Unproposed,
-    draft_candidate,
-    draft_statements,
-)
+from coreloop.learn.proposals.draft import Unproposed, draft_candidate, draft_statements
 from coreloop.learn.proposals.entry import Candidate, ErrorRow, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
@@ -46,7 +42,7 @@ from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import kept_states, merge_times, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days
-from coreloop.observe.reading.outcome import Unseen
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 _MAX_EXAMPLES: Final = 5
 
@@ -191,16 +187,14 @@ def run_pattern(
         min_unique_questions=request.min_unique_questions,
         min_success_rate=request.min_success_rate,
     )
-    chunk_len = request.min_chunk_len
-    with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
-        known = settled_keys(kept_states(workspace, mined.judgments))
-        playbook = good_bullets(workspace.knowledge_file)
-        result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
-        if request.with_notes:
-            result = _with_notes(result, workspace.audit_notes_dir)
-        result = write_night(result, workspace, request)
-        removed = () if request.with_notes else _remove_expired(mined, request, now)
-    return replace(result, removed=removed)
+    mined = mine(workspace, request.mining, min_chunk_len=request.min_chunk_len, watch=watch)
+    known = settled_keys(kept_states(workspace, mined.judgments))
+    playbook = good_bullets(workspace.knowledge_file)
+    result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
+    if request.with_notes:
+        return write_night(_with_notes(result, workspace.audit_notes_dir), workspace, request)
+    result = write_night(result, workspace, request)
+    return replace(result, removed=_remove_expired(mined, request, now))
 
 
 def run_refine(
@@ -217,23 +211,21 @@ def run_refine(
     """
     excluded = known_types(request.excluded)
     gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
-    chunk_len = request.min_chunk_len
-    with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
-        states = kept_states(workspace, mined.judgments)
-        result = refine(
-            mined,
-            request.days,
-            now=now,
-            min_failures=gates.min_failures,
-            excluded=excluded,
-            known=settled_keys(states),
-            rejected=rejected_keys(states),
-            merges=merge_times(states),
-        )
-        if request.sanitized:  # near misses may hold users' values
-            unproposed = Unproposed(n_settled=result.unproposed.n_settled)
-            result = replace(result, unproposed=unproposed)
-        return write_night(result, workspace, request)
+    mined = mine(workspace, request.mining, min_chunk_len=request.min_chunk_len, watch=watch)
+    states = kept_states(workspace, mined.judgments)
+    result = refine(
+        mined,
+        request.days,
+        now=now,
+        min_failures=gates.min_failures,
+        excluded=excluded,
+        known=settled_keys(states),
+        rejected=rejected_keys(states),
+        merges=merge_times(states),
+    )
+    if request.sanitized:  # near misses may hold users' values
+        result = replace(result, unproposed=Unproposed(n_settled=result.unproposed.n_settled))
+    return write_night(result, workspace, request)
 
 
 def propose(
@@ -388,10 +380,10 @@ def _records(window: Window, mined: Mined) -> dict[str, Any]:
     return {
         "recorded": window.recorded(),
         "n_records": window.n_records(),
-        "n_neutral": window.n_neutral(),
+        "n_neutral": window.n_of(RequestOutcome.NEUTRAL),
         "n_files": len(window.files),
         "newest": newest_day(mined.files),
-        "oddities": find_oddities((file.path, file.oddities) for file in mined.files),
+        "oddities": find_oddities((file.path, part.oddities) for file in mined.files for part in file.parts),
         "unseen": window.unseen(),
         "skipped_verdicts": mined.judgments.skipped,
     }

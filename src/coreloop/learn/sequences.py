@@ -257,7 +257,10 @@ def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, boo
     """Category, sequence, case, and whether it succeeded, of each request that is compared."""
     groups = (group for group in window.requests if group.alike.category in categories)
     counted = window.drawn(groups, _MAX_REQUESTS, least=RequestOutcome.FAILURE)
-    keys = [keys for _, keys in read_requests(window, counted)]
+    keys = [
+        replace(keys, calls=window.steps(one.group).sequence)
+        for one, (_, keys) in zip(counted, read_requests(window, counted), strict=True)
+    ]
     return [
         (
             one.group.alike.category,

@@ -23,7 +23,7 @@ from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_review
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.mine.folder import Mined, MiningOptions, day_files, newest_day, open_mining
+from coreloop.learn.mine.folder import Mined, MiningOptions, day_files, mine, newest_day
 from coreloop.learn.propose import RefineResult, refine
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 
@@ -196,13 +196,13 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
     if not workspace.records_dir.is_dir():
         return None
     n_files = len(day_files(workspace.records_dir))
-    with open_mining(workspace, MiningOptions(no_cache=True, max_bytes=max_bytes)) as mined:
-        newest, n_unread = newest_day(mined.files), n_files - len(mined.files)
-        if newest is None:
-            return DraftPreview(n_records=0, n_unread=n_unread) if n_unread else None
-        until = min(newest, now.date())
-        refined = _find(mined, Days(until - _WINDOW, until), now)
-        drafts = [one for one in refined.document.statements if one.refused is None]
+    mined = mine(workspace, MiningOptions(no_cache=True, max_bytes=max_bytes))
+    newest, n_unread = newest_day(mined.files), n_files - len(mined.files)
+    if newest is None:
+        return DraftPreview(n_records=0, n_unread=n_unread) if n_unread else None
+    until = min(newest, now.date())
+    refined = _find(mined, Days(until - _WINDOW, until), now)
+    drafts = [one for one in refined.document.statements if one.refused is None]
     return DraftPreview(
         n_records=refined.n_records,
         drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),

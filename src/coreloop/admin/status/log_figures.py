@@ -152,7 +152,7 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
     recent = [file for file in files if _may_be_in(file, days)]
     merged = merge(recent, days)
-    oddities = find_oddities((file.path, file.oddities) for file in recent)
+    oddities = find_oddities((file.path, part.oddities) for file in recent for part in file.parts)
     return Log(
         n_records=sum(counts.values()),
         n_days=len(counts),

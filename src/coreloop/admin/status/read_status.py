@@ -1,7 +1,6 @@
 """Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Final
@@ -21,7 +20,7 @@ from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
-from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, mine
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
@@ -78,20 +77,20 @@ def read_status(
     unread = (
         f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
-    with _mined(workspace, mining, watch) as mined:
-        effects = Effects()
-        if promotions is not None and mining.is_of_agent:
-            files, keep = mined.files if mined is not None else (), not mining.no_cache
-            effects = read_effects(workspace, now=now, files=files, repository=repository, keep=keep)
-        states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
-        candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
-        # a proposal without a text is no candidate that nothing came of
-        has_candidates = any(
-            one.state is not ProposalState.FOUND or one.id.startswith("cand-") for one in states
-        )
-        log, sieved = None, None
-        if mined is not None:
-            log, sieved = _read_log(mined, settled_keys(states), now, has_candidates=has_candidates)
+    mined = None
+    if not mining.is_of_agent or workspace.records_dir.is_dir():
+        mined = mine(workspace, mining, watch=watch)
+    effects = Effects()
+    if promotions is not None and mining.is_of_agent:
+        files, keep = mined.files if mined is not None else (), not mining.no_cache
+        effects = read_effects(workspace, now=now, files=files, repository=repository, keep=keep)
+    states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
+    candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
+    # a proposal without a text is no candidate that nothing came of
+    has_candidates = any(one.state is not ProposalState.FOUND or one.id.startswith("cand-") for one in states)
+    log, sieved = None, None
+    if mined is not None:
+        log, sieved = _read_log(mined, settled_keys(states), now, has_candidates=has_candidates)
     since = datetime.combine(window(now.date()).since, time(), UTC)
     status = Status(
         generated_at=now,
@@ -129,16 +128,6 @@ def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> "tuple[Meas
     shown = {one.key for one in states if one.state in {*UNDECIDED, ProposalState.OPEN}}
     newest = newest_by_key(workspace.measured_file)
     return tuple(measured for key, measured in newest.items() if key in shown)
-
-
-@contextmanager
-def _mined(workspace: Workspace, mining: MiningOptions, watch: Watch) -> Iterator[Mined | None]:
-    """The project's records, or None without a folder."""
-    if mining.is_of_agent and not workspace.records_dir.is_dir():
-        yield None
-        return
-    with open_mining(workspace, mining, watch=watch) as mined:
-        yield mined
 
 
 def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:

@@ -20,7 +20,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.facts.read_lines import FileFacts
-from coreloop.learn.mine.folder import MiningOptions, open_mining
+from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.window import merge
 
 if TYPE_CHECKING:
@@ -120,11 +120,9 @@ def run_effect(
     kept, state = read_kept(workspace), _state_of(workspace, base, now)
     if kept.state == state:
         return kept
-    if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, repository, files or (), kept, now)
-    else:
-        with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, repository, mined.files, kept, now)
+    if files is None and workspace.records_dir.is_dir():
+        files = mine(workspace, MiningOptions()).files
+    found = _judge(workspace, repository, files or (), kept, now)
     found = replace(found, state=state, judged_on=now.date())
     if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))
@@ -139,7 +137,9 @@ def _judge(
     settled = kept.settled
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
     window = merge(files, Days(since, now.date() - timedelta(days=1)))
-    called = window.tools | {effect.change.tool for effect in settled.values()}
+    dated = (group.calls for group in window.requests if not group.alike.is_undated)
+    called = {call.tool for calls in dated for call in calls if call.is_known}
+    called |= {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
     changes = {_id_of(change): change for change in ledger.changes}

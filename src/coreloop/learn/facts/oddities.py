@@ -1,6 +1,6 @@
 """Oddities of records: lines that were skipped, fields that were read as absent, and the first place of each.
 
-`Oddities` of a file have byte offsets; `LogOddities` of a log have places that a person can look up.
+`Oddities` of a part of a file have offsets; `LogOddities` of a log have places that a person can look up.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ _Place = TypeVar("_Place")
 
 
 class Oddities(msgspec.Struct):
-    """Oddities of a file: skipped lines by reason, and records by the field that was read as absent.
+    """Of a part of a file: skipped lines by reason, and records by the field that was read as absent.
 
     Of each, how many there are, and the byte offset of the first.
     """
@@ -32,12 +32,6 @@ class Oddities(msgspec.Struct):
         """Count a record for each of its fields with an unusable value."""
         for name in names:
             _count(self.absent, name, 1, offset)
-
-    def add(self, other: "Oddities") -> None:
-        """Add the oddities of the next part of the same file."""
-        for total, counts in ((self.skipped, other.skipped), (self.absent, other.absent)):
-            for kind, count in counts.items():
-                _count(total, kind, *count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +61,11 @@ class LogOddities:
     read_as_absent: Mapping[str, Absent] = field(default_factory=dict)
 
 
-def find_oddities(files: Iterable[tuple[Path, Oddities]]) -> LogOddities:
-    """Combine the oddities of files; the first file with an oddity gives its first place."""
+def find_oddities(parts: Iterable[tuple[Path, Oddities]]) -> LogOddities:
+    """Combine the oddities of parts of files, in order; the first with an oddity gives its first place."""
     skipped: dict[str, tuple[int, tuple[Path, int]]] = {}
     absent: dict[str, tuple[int, tuple[Path, int]]] = {}
-    for path, oddities in files:
+    for path, oddities in parts:
         for total, counts in ((skipped, oddities.skipped), (absent, oddities.absent)):
             for kind, (n, offset) in counts.items():
                 _count(total, kind, n, (path, offset))

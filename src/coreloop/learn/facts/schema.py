@@ -149,14 +149,6 @@ def as_int(recorded: str) -> int:
         return digest64(recorded)
 
 
-def id_of(request_id: str) -> int:
-    """A request's id as 64 bits: its last hex digits, if it has as many."""
-    try:
-        return int(request_id[-16:], 16) & _64_BITS
-    except ValueError:
-        return digest64(request_id)
-
-
 def decoded(raw: bytes | msgspec.Raw, kind: Any) -> Any:
     """A value of a type, or None for any other JSON."""
     try:

@@ -8,11 +8,12 @@ import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from coreloop.base.project.workspace import Workspace
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
+_NEWER: Final = "schema version"
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory, and occupies all processors
 _KEPT_FROM: Final = 1 << 20
 """Bytes of a folder: less is read in the time that it takes to find what is kept."""
@@ -56,7 +58,7 @@ def read_folder(
     cache: Path | None = None,
     executor: str | None = None,
     progress: Callable[[int, int], object] = _ignore,
-    max_bytes: int | None = None,
+    max_bytes: float = inf,
     not_kept: Callable[[str], object] = _ignore,
 ) -> list[FileFacts]:
     """Read the facts of every ``*.jsonl`` of a folder, in the order of the names.
@@ -69,8 +71,8 @@ def read_folder(
         See `open_executor`.
     progress : callable, optional
         Called with the bytes read so far and the bytes to read.
-    max_bytes : int, optional
-        Read only the newest files that have no more bytes together.
+    max_bytes : float
+        Read only the newest files, by name, that have no more bytes together.
     not_kept : callable, optional
         Called with the reason if the facts cannot be kept.
     """
@@ -78,7 +80,8 @@ def read_folder(
         states = {path: FileState.of(path) for path in day_files(folder)}
         is_small = sum(state.size for state in states.values()) < _KEPT_FROM
         kept = FactsCache(cache, folder, {} if is_small else states, settings) if cache else None
-        newest = _newest(states, max_bytes)
+        totals = accumulate(state.size for state in reversed(states.values()))
+        newest = dict(islice(states.items(), sum(total > max_bytes for total in totals), None))
         facts = _read(newest, kept.known if kept else {}, settings, executor, progress)
     try:
         if kept is not None:
@@ -161,16 +164,6 @@ def day_files(folder: Path) -> list[Path]:
     return paths
 
 
-def _newest(states: Mapping[Path, FileState], max_bytes: int | None) -> Mapping[Path, FileState]:
-    """The newest files, by name, that have no more bytes together."""
-    if max_bytes is None:
-        return states
-    newest_first = list(states)[::-1]
-    totals = accumulate(states[path].size for path in newest_first)
-    fitting = {path for path, total in zip(newest_first, totals, strict=True) if total <= max_bytes}
-    return {path: state for path, state in states.items() if path in fitting}
-
-
 def newest_day(files: Iterable[FileFacts]) -> date | None:
     """UTC day of the newest record, or None without records."""
     newest = max((day for file in files for day in file.days), default=None)
@@ -185,7 +178,7 @@ def remove_expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
         for file in files
         if _DAY_FILE.fullmatch(file.path.name)
         and _newest_day(file) < limit
-        and not any(reason.startswith("schema version") for reason in file.oddities.skipped)
+        and not any(reason.startswith(_NEWER) for part in file.parts for reason in part.oddities.skipped)
     ]
     for path in expired:
         with file_errors("cannot be removed ({strerror})", path):
@@ -212,25 +205,19 @@ class MiningOptions:
         What coreloop itself was asked, instead of the agent's records.
     no_cache : bool
         Read everything again and keep no facts.
-    max_bytes : int, optional
+    max_bytes : float
         Mine only the newest files, by name, that have no more bytes together.
     """
 
     in_dir: Path | None = None
     own: bool = False
     no_cache: bool = False
-    max_bytes: int | None = None
+    max_bytes: float = inf
 
     @property
     def is_of_agent(self) -> bool:
         """Whether the records are those of the project's agent."""
         return self.in_dir is None and not self.own
-
-    def folder(self, workspace: "Workspace") -> Path:
-        """The folder of the records."""
-        if self.own:
-            return workspace.own_records_dir
-        return self.in_dir or workspace.records_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +227,7 @@ class Mined:
     Attributes
     ----------
     files : sequence of FileFacts
-        In the order of the file names; usable until the session is closed.
+        In the order of the file names.
     judgments : Judgments
         All verdicts of the project.
     not_cached : str
@@ -262,7 +249,7 @@ class Watch:
     progress : callable
         Called with the bytes counted so far and the bytes to count.
     opened : callable
-        Called with the session when all records are counted.
+        Called with the facts when all records are counted.
     """
 
     progress: Callable[[int, int], None] = _ignore
@@ -272,15 +259,14 @@ class Watch:
 UNWATCHED: Final = Watch()
 
 
-@contextmanager
-def open_mining(
+def mine(
     workspace: "Workspace",
     options: MiningOptions,
     *,
     min_chunk_len: int | None = None,
     watch: Watch = UNWATCHED,
-) -> Iterator[Mined]:
-    """Read the facts of a project's records; they last as long as the session.
+) -> Mined:
+    """Read the facts of a project's records.
 
     Parameters
     ----------
@@ -296,7 +282,7 @@ def open_mining(
     WorkspaceError
         The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
-    folder = options.folder(workspace)
+    folder = workspace.own_records_dir if options.own else options.in_dir or workspace.records_dir
     judgments = read_verdicts(workspace.judgments_dir)
     day_files(folder)  # raise errors before any folder is created
     settings = MineSettings.of(
@@ -318,4 +304,4 @@ def open_mining(
     )
     mined = Mined(workspace, files, judgments, "".join(problems))
     watch.opened(mined)
-    yield mined
+    return mined

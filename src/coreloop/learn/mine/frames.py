@@ -84,13 +84,16 @@ class Frames:
     @cached_property
     def failed_calls(self) -> pl.DataFrame:
         """A row per failed call: that of its request, `_KINDS`, and ``duration_us``."""
-        durations, firsts, kinds = array("q"), dict[int, int](), dict[tuple[str, ...], int]()
+        durations, delays = array("q"), array("q")
+        firsts, kinds = dict[int, int](), dict[tuple[str, ...], int]()
         columns = {name: array("I") for name in ("group", "kind", "from")}
         for number, group in enumerate(self._requests):
             failed = group.failed
             if failed and id(group.durations) not in firsts:
                 firsts[id(group.durations)] = len(durations)
                 durations.frombytes(group.durations.tobytes())
+                of_calls = group.delays
+                delays.frombytes(bytes(group.durations.nbytes) if of_calls is None else of_calls.tobytes())
             for place, call in enumerate(failed):
                 kind = (call.tool, call.shape, self._causes[call.tool, call.template], call.error_class)
                 columns["group"].append(number)
@@ -100,8 +103,10 @@ class Frames:
         named = pl.DataFrame(list(kinds), _KINDS, orient="row").with_row_index("kind")
         requests = self.requests.lazy().select("group", "file", "us", "at", "spent")
         rows = requests.join(of_groups.lazy(), on="group").collect()
-        took = pl.Series(durations, dtype=pl.Int64).gather(rows["from"] + rows["spent"])
-        return rows.with_columns(duration_us=took).join(named, on="kind")
+        schema = {"duration_us": pl.Int64, "delay": pl.Int64}
+        took = pl.DataFrame({"duration_us": durations, "delay": delays}, schema)
+        rows = rows.hstack(took[rows["from"] + rows["spent"]])
+        return rows.with_columns(pl.col("us") + pl.col("delay")).join(named, on="kind")
 
 
 def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:

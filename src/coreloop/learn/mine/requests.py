@@ -70,6 +70,8 @@ class Requests(msgspec.Struct, frozen=True, gc=False):
     members : tuple of array
         Of calls that were recorded one by one: the files and the offsets of their records, as many a row of
         the table as there are calls.
+    delays : array or None
+        Of their failed calls, as ``durations``: microseconds since the first call of the request.
     """
 
     file: int
@@ -80,6 +82,7 @@ class Requests(msgspec.Struct, frozen=True, gc=False):
     rows: Sequence[int]
     shortest: int = 0
     members: tuple[Numbers, Numbers] | None = None
+    delays: "memoryview[int] | None" = None
 
     @property
     def n(self) -> int:
@@ -259,7 +262,16 @@ def _joined(groups: Sequence[Requests], runs: Iterable[Sequence[_Lone]]) -> Iter
             name: packed(code, [tables[run[0].place][name][run[0].row] for run in of_runs])
             for name, code in COLUMNS.items()
         }
+        delays = [one.us - run[0].us for run in of_runs for one in run if took_us[one.place]]
         table["spent"] = packed("I", accumulate(map(len, spent[:-1]), initial=0))
-        durations = packed("q", chain.from_iterable(spent))
-        rows = range(len(of_runs))
-        yield Requests(file, common, calls, with_outcomes(table), durations, rows, NO_LENGTH, of_members)
+        yield Requests(
+            file,
+            common,
+            calls,
+            with_outcomes(table),
+            packed("q", chain.from_iterable(spent)),
+            range(len(of_runs)),
+            NO_LENGTH,
+            of_members,
+            packed("q", delays),
+        )

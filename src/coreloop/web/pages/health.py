@@ -17,7 +17,7 @@ from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.effect.sent_descriptions import last_sent
-from coreloop.learn.mine.folder import Mined, MiningOptions, newest_day, open_mining
+from coreloop.learn.mine.folder import Mined, MiningOptions, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow
@@ -118,22 +118,22 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
     WorkspaceError
         Records or verdicts are unreadable.
     """
-    with open_mining(workspace, MiningOptions()) as mined:
-        until = min(newest_day(mined.files) or now.date(), now.date())
-        days = Days(until - timedelta(days=WINDOW_DAYS), until)
-        window = merge(mined.files, days)
-        failed = window.frames.failed_calls
-        return Activity(
-            days=days,
-            n_records=window.records_by_day().total(),
-            n_neutral=window.n_neutral(),
-            unseen=window.unseen(),
-            categories=_categories(window),
-            failures=_failures(failed),
-            tools=_tools(window, failed),
-            sieved=_sieved(mined, until),
-            sent=dict(last_sent(workspace.audit_dir, _newest_sent(window))),
-        )
+    mined = mine(workspace, MiningOptions())
+    until = min(newest_day(mined.files) or now.date(), now.date())
+    days = Days(until - timedelta(days=WINDOW_DAYS), until)
+    window = merge(mined.files, days)
+    failed = window.frames.failed_calls
+    return Activity(
+        days=days,
+        n_records=window.n_records(),
+        n_neutral=window.n_of(RequestOutcome.NEUTRAL),
+        unseen=window.unseen(),
+        categories=_categories(window),
+        failures=_failures(failed),
+        tools=_tools(window, failed),
+        sieved=_sieved(mined, until),
+        sent=dict(last_sent(workspace.audit_dir, _newest_sent(window))),
+    )
 
 
 def _categories(window: Window) -> list[Interval]:

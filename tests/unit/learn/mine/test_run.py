@@ -11,7 +11,7 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import MiningOptions, Watch, open_mining
+from coreloop.learn.mine.folder import MiningOptions, Watch, mine
 from coreloop.learn.mine.window import merge
 from coreloop.learn.propose import NightRequest, run_pattern, run_refine
 from coreloop.learn.verdicts.judge import judge
@@ -78,6 +78,6 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
 
 def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(project: Workspace):
     project.facts_dir.write_text("a file where the folder should be")
-    with open_mining(project, OPTIONS) as mined:
-        assert "facts" in mined.not_cached
-        assert merge(mined.files, DAYS).n_records() == 9
+    mined = mine(project, OPTIONS)
+    assert "facts" in mined.not_cached
+    assert merge(mined.files, DAYS).n_records() == 9

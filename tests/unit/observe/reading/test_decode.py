@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines
+from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
     RecordLine,
@@ -20,6 +20,7 @@ from coreloop.observe.reading.decode import (
 from coreloop.observe.reading.fields import CallFields, CountedFields, RecordFields
 from logs import call, line, override, record
 from rows import each_row
+from samples import facts_of
 
 
 def _without(*keys: str) -> bytes:
@@ -196,10 +197,10 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
     if isinstance(read, Skipped):
         assert read.reason == "replay"
         return
-    oddities = facts_of_lines([(0, raw)], MineSettings(), path=Path("a.jsonl")).oddities
+    (part,) = facts_of([(0, raw)], MineSettings(), path=Path("a.jsonl")).parts
     of_facts = {"args_from", "case", "saw"}  # only facts read these
-    assert set(oddities.absent) - of_facts == set(read.absent) - of_facts
-    assert oddities.skipped == {}
+    assert set(part.oddities.absent) - of_facts == set(read.absent) - of_facts
+    assert part.oddities.skipped == {}
 
 
 @given(raw=st.binary(max_size=200))
