@@ -19,6 +19,7 @@ from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import MiningOptions, open_mining
 
@@ -134,7 +135,6 @@ def _judge(
     workspace: Workspace, repository: Repository, files: Sequence[FileFacts], kept: Effects, now: datetime
 ) -> Effects:
     from coreloop.base.project.tools import logged_names
-    from coreloop.learn.effect.tool_days import read_log, read_recorded
 
     settled = kept.settled
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
