@@ -1,41 +1,24 @@
-"""Generate realistic audit logs of any size: Korean questions, failures, torn lines; reproducible by seed.
+"""Generate realistic audit logs of any size: Korean questions, failures, torn lines; reproducible by seed."""
 
-uv run python benchmarks/logs.py FOLDER --days 30 --megabytes 1000
-"""
-
-import argparse
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Any, NamedTuple
 
 import orjson
 
 from coreloop.base.records import hash_question, hash_sequence, join_steps, step
 
 _AXES = (
-    "수익성",
-    "성장성",
-    "안정성",
-    "현금흐름",
-    "배당",
-    "가치평가",
-    "지배구조",
-    "효율성",
-    "비용구조",
-    "자본배분",
+    *("수익성", "성장성", "안정성", "현금흐름", "배당"),
+    *("가치평가", "지배구조", "효율성", "비용구조", "자본배분"),
 )
 _TOPICS = {"수익성": "profitability", "배당": "dividend", "현금흐름": "cashflow", "안정성": "stability"}
 _ASKS = (
-    "분석해줘",
-    "어때?",
-    "최근 3년 추세 알려줘",
-    "동종업계와 비교해줘",
-    "왜 나빠졌어?",
-    "전망은?",
-    "리스크 요약",
+    *("분석해줘", "어때?", "최근 3년 추세 알려줘", "동종업계와 비교해줘"),
+    *("왜 나빠졌어?", "전망은?", "리스크 요약"),
 )
 _SYLLABLES = "가나다라마바사아자차카타파하한미래산신대동서남북성진현우정보금강전기화학건설제약바이오"
 _ERRORS = (
@@ -47,10 +30,11 @@ _ERRORS = (
 )
 _PROVIDERS = ("openai", "anthropic", "google", "openai", "openai")
 TORN_EVERY = 10_000
+LAST = date(2026, 4, 25)
+Change = Callable[[dict[str, Any], int], object]
 
 
-@dataclass(frozen=True)
-class _Workflow:
+class _Workflow(NamedTuple):
     """A recurring sequence of tools with their selectors, and its failure rate."""
 
     category: str
@@ -74,43 +58,43 @@ def _workflows(random: Random, count: int) -> list[_Workflow]:
 
 
 def write_logs(
-    folder: Path, *, days: int, bytes_a_day: int, seed: int = 7, last: date = date(2026, 4, 25)
+    folder: Path, *, days: int, bytes_a_day: int, seed: int = 7, change: Change = lambda record, number: None
 ) -> None:
-    """Write ``days`` files of about ``bytes_a_day`` each, the last of the day ``last``."""
+    """Write ``days`` files of about ``bytes_a_day`` each; ``change`` is given each record and its number."""
     folder.mkdir(parents=True, exist_ok=True)
     random = Random(seed)
     workflows = _workflows(random, 400)
     companies = ["".join(random.choices(_SYLLABLES, k=random.randint(2, 4))) for _ in range(2500)]
     for back in range(days - 1, -1, -1):
-        day = last - timedelta(days=back)
+        day = LAST - timedelta(days=back)
         with (folder / f"{day}.jsonl").open("wb") as file:
-            file.writelines(_day(random, day, bytes_a_day, workflows, companies))
+            file.writelines(_day(random, day, bytes_a_day, workflows, companies, change))
 
 
 def _day(
-    random: Random, day: date, size: int, workflows: list[_Workflow], companies: list[str]
+    random: Random, day: date, size: int, workflows: list[_Workflow], companies: list[str], change: Change
 ) -> Iterator[bytes]:
-    written, number = 0, 0
+    written, number, session = 0, 0, 0
+    begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
     weights = [1 / (rank + 5) for rank in range(len(workflows))]
-    session = 0
     picked: list[_Workflow] = []
     while written < size:
         picked = picked or random.choices(workflows, weights, k=4096)
         number += 1
         session += random.random() < 0.4
-        moment = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(
-            microseconds=written * 86_000_000_000 // size
-        )
-        line = _line(random, picked.pop(), moment, f"{day}-{number}", f"{day}-{session}", companies)
+        moment = begin + timedelta(microseconds=written * 86_000_000_000 // size)
+        record = _record(random, picked.pop(), moment, f"{day}-{number}", f"{day}-{session}", companies)
+        change(record, number)
+        line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
         if number % TORN_EVERY == 0:
             line = line[: len(line) // 2] + b"\n"
         written += len(line)
         yield line
 
 
-def _line(
+def _record(
     random: Random, workflow: _Workflow, moment: datetime, number: str, session: str, companies: list[str]
-) -> bytes:
+) -> dict[str, Any]:
     company, code = random.choice(companies), f"{random.randint(1, 999_999):06d}"
     axis = next(value for name, value in workflow.tools if name == "analysis" and value)
     question = f"{company} {axis} {random.choice(_ASKS)}"
@@ -125,16 +109,14 @@ def _line(
             args["axis"] = value
         if name == "compare":
             args["peers"] = random.sample(companies, 3)
-        error = (
-            random.choice(_ERRORS).format(word=company, code=code, n=random.randint(1, 600))
-            if broken
-            else None
-        )
+        error = None
+        if broken:
+            error = random.choice(_ERRORS).format(word=company, code=code, n=random.randint(1, 600))
         calls.append(_call(random, name, args, error))
         if broken and not failing:
             calls.append(_call(random, name, args, None))
     steps = [step(call["name"], call["args"]) for call in calls if call["ok"]]
-    record = {
+    return {
         "schema_version": 2,
         "ts": moment.isoformat(timespec="microseconds"),
         "request_id": f"req-{sha256(number.encode()).hexdigest()[:16]}",
@@ -156,7 +138,6 @@ def _line(
         "judgment": {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None},
         "session_hash": f"session:{sha256(session.encode()).hexdigest()[:16]}",
     }
-    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _call(random: Random, name: str, args: dict[str, object], error: str | None) -> dict[str, object]:
@@ -171,18 +152,3 @@ def _call(random: Random, name: str, args: dict[str, object], error: str | None)
         "overrides_used": None,
         "extreme_flags": [],
     }
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--days", type=int, default=30)
-    parser.add_argument("--megabytes", type=int, default=1000, help="of all days together")
-    parser.add_argument("--seed", type=int, default=7)
-    options = parser.parse_args()
-    write_logs(
-        options.folder,
-        days=options.days,
-        bytes_a_day=options.megabytes * 1_000_000 // options.days,
-        seed=options.seed,
-    )

@@ -5,6 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from msgspec.json import encode
+from msgspec.structs import replace
+
 from coreloop.base.categories import Categories
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
@@ -49,6 +52,20 @@ def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> Mine
 def window_of(records: Iterable[dict[str, Any]], **changes: Any) -> Window:
     """A window of one file."""
     return merge([rolled(records, settings=mine_settings(**changes))], ALWAYS)
+
+
+def contents(files: Sequence[FileFacts]) -> tuple[list[bytes], list[object]]:
+    """All that files say, however they were read: each request of their window, and what is odd in each."""
+    window = merge(files, ALWAYS)
+    requests = []
+    for group in window.requests:
+        columns = [group.column(name) for name in sorted(group.table) if name != "spent"]
+        columns += [group.spent(place) for place in range(len(group.failed))]
+        alike = replace(group.alike, calls=()), group.calls
+        rows = zip(group.each(), *columns, strict=True)
+        requests += [encode((*alike, one.places, *numbers)) for one, *numbers in rows]
+    odd = [(file.path.name, file.oddities, any(part.has_results for part in file.parts)) for file in files]
+    return sorted(requests), [window.n_by_day, *odd]
 
 
 def mined(folder: Path, records: Iterable[dict[str, Any]], settings: Settings | None = None) -> Mined:

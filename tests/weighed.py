@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines
-from coreloop.learn.mine.window import count_requests
+from coreloop.learn.mine.window import EVERY_DAY, merge
 from coreloop.observe.reading.outcome import RequestOutcome
 
 
@@ -13,5 +13,6 @@ def weighed(
     """The outcome and the signals of the record in a line."""
     settings = MineSettings(min_chunk_len=min_chunk_len, verdicts=verdicts or {})
     file = facts_of_lines([(0, raw)], settings, path=Path("a.jsonl"))
-    ((outcome, signals),) = count_requests(file.facts, settings).select("outcome", "signals").collect().rows()
+    (group,) = merge([file], EVERY_DAY).requests
+    (outcome,), (signals,) = group.column("outcome"), group.column("signals")
     return RequestOutcome(outcome), signals

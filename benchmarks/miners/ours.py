@@ -1,36 +1,64 @@
-"""coreloop's miner with two processes: everything that `pattern` and `refine` find.
-
-A second folder is used as the cache.
-"""
+"""coreloop's miner: everything that `pattern` and `refine` find. The second folder is the cache."""
 
 import json
-import resource
 import sys
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
+
+from miners.findings import MIN_CHUNK_LEN, MIN_FAILURES, digests
+
+from coreloop.base.date_range import Days
+from coreloop.base.project.settings import Gates
+from coreloop.learn.facts.read_lines import MineSettings
+from coreloop.learn.failures import find_counterexamples
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.window import merge
+from coreloop.learn.sequences import find_candidates
 
 
-def main(logs: Path, cache: Path) -> None:
-    # Imported like in the commands: the worker processes import this file too and need none of these.
-    from findings import GATE, MIN_FAILURES, from_coreloop
+def mine(logs: Path, cache: Path) -> dict[str, Any]:
+    files = read_folder(logs, MineSettings(min_chunk_len=MIN_CHUNK_LEN), cache=cache)
+    window = merge(files, Days(date(1, 1, 1), date(9999, 12, 31)))
+    candidates = [_candidate(entry) for entry in find_candidates(window, Gates()).entries]
+    found = find_counterexamples(window, min_failures=MIN_FAILURES).entries
+    sequences = [_sequence(entry) for entry in found if entry.steps]
+    calls = [_call(entry) for entry in found if not entry.steps]
+    return {"records": window.n_records(), **digests(candidates, sequences, calls)}
 
-    from coreloop.base.date_range import Days
-    from coreloop.learn.facts.read_lines import MineSettings
-    from coreloop.learn.failures import find_counterexamples
-    from coreloop.learn.mine.folder import read_folder
-    from coreloop.learn.mine.window import merge
-    from coreloop.learn.sequences import find_candidates
 
-    files = read_folder(logs, MineSettings(min_chunk_len=400), cache=cache, executor="processes")
-    window = merge(files, Days(date(1970, 1, 1), date(2100, 1, 1)))
-    candidates = find_candidates(window, GATE).entries
-    counterexamples = find_counterexamples(window, min_failures=MIN_FAILURES).entries
-    counts = {"records": window.n_records(), **from_coreloop(candidates, counterexamples)}
-    children_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    print(json.dumps({**counts, "children_mb": children_mb}))
+def _candidate(entry: Any) -> list[Any]:
+    return [
+        *(entry.cat_hash, entry.seq_hash, [_shape(step, step.name) for step in entry.tool_pattern]),
+        *(entry.n_observed, entry.n_unique_questions, entry.n_sessions),
+        *(round(entry.success_rate, 9), round(entry.base_rate, 9), round(entry.avg_chunk_len, 6)),
+        *(_us(entry.first_seen), _us(entry.last_seen), entry.example_questions),
+    ]
+
+
+def _sequence(entry: Any) -> list[Any]:
+    return [
+        *(_shape(entry, entry.tool), [_shape(step, step.name) for step in entry.steps], entry.cat_hash),
+        *(sorted(entry.labels), entry.error_class, entry.n_failures, entry.n_calls),
+        *(_us(entry.first_seen), _us(entry.last_seen), [example.question for example in entry.examples]),
+    ]
+
+
+def _call(entry: Any) -> list[Any]:
+    return [
+        *(_shape(entry, entry.tool), entry.error_class, entry.error_template, entry.n_failures),
+        *(entry.n_calls, entry.n_without.n_calls, round(100 * entry.wasted_ms)),
+        *(_us(entry.first_seen), _us(entry.last_seen), entry.examples[0].question),
+    ]
+
+
+def _shape(entry: Any, tool: str) -> list[Any]:
+    return [tool, list(entry.selectors.items()), entry.arg_keys]
+
+
+def _us(moment: datetime) -> int:
+    return round(moment.timestamp() * 1_000_000)
 
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as scratch:
-        main(*map(Path, [*sys.argv[1:], scratch][:2]))
+    print(json.dumps(mine(Path(sys.argv[1]), Path(sys.argv[2]))))

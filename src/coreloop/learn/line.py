@@ -234,6 +234,7 @@ def _slot(name: str, language: Language) -> str:
     return f"{item}(?:(?:{_between(name, language)}){item})*" if name in _SEPARATORS else item
 
 
+@cache
 def _between(name: str, language: Language) -> str:
     # each separator once: a pattern that can match in two ways takes exponential time to fail
     return "|".join(map(re.escape, dict.fromkeys(_SEPARATORS[name][language])))

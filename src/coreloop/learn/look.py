@@ -1,6 +1,5 @@
 """What traces that exist already say: imported into a folder that is removed again, and mined."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -9,28 +8,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-import polars as pl
-
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import LONE
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.learn.facts.schema import KEY, NO_QUESTION
+from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.folder import MiningOptions, open_mining
-from coreloop.learn.mine.window import (
-    EVERY_DAY,
-    IS_COUNTED,
-    IS_FAILED,
-    IS_FAILURE,
-    Window,
-    count_sources,
-    merge,
-)
+from coreloop.learn.mine.requests import Requests
+from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from coreloop.learn.proposals.entry import ErrorRow, Statement
-from coreloop.learn.propose import refine
-from coreloop.learn.statements.logged_calls import MAX_REQUESTS
+from coreloop.learn.propose import find_statements
+from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
@@ -41,8 +31,6 @@ MIN_COMPARED: Final = 3
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _MAX_NAMED: Final = 3
-_IS_UNKNOWN: Final = pl.col("outcome") == int(RequestOutcome.UNKNOWN)
-_IS_LONE: Final = (pl.col("question") == NO_QUESTION) & (pl.col("session") == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,42 +123,42 @@ def _mine(
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)
     with open_mining(replace(workspace, settings=settings), MiningOptions(no_cache=True)) as mined:
-        found = refine(mined, EVERY_DAY, now=now, min_failures=settings.gates.min_failures).document
         window = merge(mined.files, EVERY_DAY)
-        requests = window.all_requests().collect()
-        calls = window.all_calls().select(*KEY, "tool", "error_class", "result_bytes").collect()
-        arguments, unseen, unknown = argument_rows(window), window.unseen(), window.unknown_calls
-    tools = Counter(calls["tool"].sort())
-    for tool, _, n in unknown.iter_rows():
-        tools[tool] += n
+        found = find_statements(window, mined.workspace)
+        has_results = any(part.has_results for file in mined.files for part in file.parts)
+    unseen, arguments = window.unseen(), argument_rows(found.log)
+    tools, failed = Counter[str](), Counter[str]()
+    for call, n in sorted(window.calls.items(), key=lambda item: item[0].tool):
+        tools[call.tool] += n
+        failed[call.tool] += n * (call.error_class != "")
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
         formats=formats,
         report=replace(report, tools=tools),
-        n_requests=len(requests),
-        n_failed=requests.filter(IS_FAILURE).height,
-        n_failed_calls=calls.filter(IS_FAILED).height,
+        n_requests=sum(group.n for group in window.requests),
+        n_failed=sum(group.n_of(RequestOutcome.FAILURE) for group in window.requests),
+        n_failed_calls=failed.total(),
         unseen=unseen,
         errors=tuple(replace(row, task="") for row in found.errors),  # no code is at hand
         statements=found.statements,
         arguments=arguments,
         missing=(
-            *_missing_of_calls(calls, unseen, arguments),
-            *_missing_of_requests(requests, is_one_day=report.first_day == report.last_day),
-            *_missing_of_tools(calls),
+            *_missing_of_calls(window, has_origins=bool(arguments or has_results)),
+            *_missing_of_requests(window.requests, is_one_day=report.first_day == report.last_day),
+            *_missing_of_tools(window.requests),
         ),
         next=f"in the agent's project, `dartlab-coreloop init`, then {then}",
     )
 
 
-def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
+def argument_rows(log: CaseLog) -> tuple[ArgumentOrigin, ...]:
     """Where the arguments of all tools came from, the most used first."""
-    rows = count_sources(window)
-    texts = window.texts_of("sources", rows["sources"])
     places: dict[tuple[str, str], Counter[str]] = {}
-    for tool, name, sources, n in rows.iter_rows():
-        listed = json.loads(texts.get(sources, "[]"))
-        places.setdefault((tool, name), Counter())[str(listed[0]) if listed else NOWHERE] += n
+    for call in (call for request in log.requests for call in request.calls):
+        for name, value in call.values.items():
+            if value.sources is not None and value.kind != "empty":
+                place = next(iter(value.sources), NOWHERE)
+                places.setdefault((call.tool, name), Counter())[place] += 1
     return tuple(
         ArgumentOrigin(tool, name, tuple((place, n / count.total()) for place, n in count.most_common(3)))
         for (tool, name), count in sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
@@ -178,38 +166,48 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
     )
 
 
-def _missing_of_calls(
-    calls: pl.DataFrame, unseen: Unseen, arguments: Sequence[ArgumentOrigin]
-) -> Iterator[str]:
-    if calls.is_empty() and not unseen.calls:
+def _missing_of_calls(window: Window, *, has_origins: bool) -> Iterator[str]:
+    n = sum(n for call, n in window.calls.items() if call.is_known)
+    if not n and not window.unseen().calls:
         yield "calls of tools: these traces have none"
-    elif not (arguments or calls["result_bytes"].count()):
+    elif not has_origins:
         yield "results of tools: without them it is not known where arguments come from"
-    if not calls.is_empty() and calls.filter(IS_FAILED).is_empty():
-        yield f"failed calls: none of {len(calls):,}; a failure is flagged by the trace, or its text says so"
+    if n and not any(call.error_class for call in window.calls):
+        yield f"failed calls: none of {n:,}; a failure is flagged by the trace, or its text says so"
 
 
-def _missing_of_requests(requests: pl.DataFrame, *, is_one_day: bool) -> Iterator[str]:
-    if len(requests) > MAX_REQUESTS:
-        yield f"requests: errors and lines are of {MAX_REQUESTS:,}, drawn evenly"
-    if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
+def _missing_of_requests(groups: Sequence[Requests], *, is_one_day: bool) -> Iterator[str]:
+    n = sum(group.n for group in groups)
+    sessions = {session for group in groups for session in group.column("session")}
+    if n > MAX_REQUESTS:
+        yield f"requests: errors, lines and arguments are of {MAX_REQUESTS:,}, drawn evenly"
+    outcomes = {outcome for group in groups for outcome in group.column("outcome")}
+    if RequestOutcome.FAILURE not in outcomes and RequestOutcome.SUCCESS in outcomes:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
-    if is_one_day and not requests["undated"].any():
+    if is_one_day and not any(group.alike.is_undated for group in groups):
         yield "a second day: with one, nobody knows whether a cause lasts"
-    if requests.filter(_IS_LONE, ~_IS_UNKNOWN).height * 2 > len(requests):
+    if sum(map(_n_lone, groups)) * 2 > n:
         yield f"sessions: {LONE}"
-    elif requests["session"][0] and requests["session"].n_unique() == 1:
+    elif len(sessions) == 1 and sessions != {0}:
         yield "more sessions: what calls of one show counts as one case, unless their questions differ"
-    elif not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
+    elif sessions == {0} and not any(any(group.column("client")) for group in groups):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
-    if requests["model"].n_unique() == 1 and not requests["model"][0]:
+    if {group.alike.model for group in groups} == {""}:
         yield "names of models: a change of model looks like a change of the tools"
 
 
-def _missing_of_tools(calls: pl.DataFrame) -> Iterator[str]:
-    failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
-    requests = failing.group_by("tool").agg(n=pl.struct(KEY).n_unique())
-    if few := sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]):
+def _n_lone(group: Requests) -> int:
+    """How many have neither a question nor a session."""
+    rows = zip(*map(group.column, ("question", "session", "outcome")), strict=True)
+    return sum(row[:2] == (NO_QUESTION, 0) and row[2] != RequestOutcome.UNKNOWN for row in rows)
+
+
+def _missing_of_tools(groups: Sequence[Requests]) -> Iterator[str]:
+    failing = Counter[str]()
+    for group in groups:
+        for tool in {call.tool for call in group.failed if call.error_class not in TRANSIENT}:
+            failing[tool] += group.n
+    if few := sorted(tool for tool, n in failing.items() if n < _MIN_CASES):
         named = ", ".join(few[:_MAX_NAMED])
         more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
         needed = f"{_MIN_CASES} failing requests and as many others"

@@ -16,8 +16,6 @@ from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
-from coreloop.learn.failures import find_counterexamples
-from coreloop.learn.knowledge.audit_analysis import read_notes
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
     UNWATCHED,
@@ -35,7 +33,7 @@ from coreloop.learn.proposals.draft import (
     draft_candidate,
     draft_statements,
 )
-from coreloop.learn.proposals.entry import Candidate, Statement
+from coreloop.learn.proposals.entry import Candidate, ErrorRow, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -43,9 +41,8 @@ from coreloop.learn.proposals.proposal_files import (
     markdown,
     read_night,
 )
-from coreloop.learn.sequences import find_candidates, with_q_values
 from coreloop.learn.statements.findings import Places, error_table, to_statements
-from coreloop.learn.statements.logged_calls import called_tools, read_log
+from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import kept_states, merge_times, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days
@@ -252,6 +249,8 @@ def propose(
 
     ``known`` and ``playbook`` are as in `find_candidates`.
     """
+    from coreloop.learn.sequences import find_candidates, with_q_values  # imports polars
+
     window = merge(mined.files, days)
     search = find_candidates(window, gate, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
@@ -285,33 +284,69 @@ def refine(
 
     ``merges`` and ``rejected`` are as in `coreloop.learn.statements.search.search_tools`.
     """
-    window, workspace = merge(mined.files, days), mined.workspace
-    language = workspace.settings.language
+    from coreloop.learn.failures import find_counterexamples  # imports polars
+
+    window = merge(mined.files, days)
     search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
-    logged = logged_names(called_tools(window), root=workspace.root, configured=workspace.settings.tools)
-    log = read_log(window, logged)
     steps = {step.name for example in search.entries for step in (example.call, *example.steps)}
-    words = _vocabulary(workspace, steps | log.tools)
-    tools = search_tools(log, words, merges, rejected)
-    located = to_statements(tools, log, language=language)
-    statements, unproposed = draft_statements(
-        (statement for statement, _ in located), words, settled=known, merges=merges
-    )
+    found = find_statements(window, mined.workspace, steps, known=known, rejected=rejected, merges=merges)
     return RefineResult(
         document=CounterexamplesFile(
             generated_at=now,
             window=days,
-            statements=_with_questions(statements, located, window),
+            statements=found.statements,
             counterexamples=search.entries,
-            errors=error_table(log, tools, words=words),
+            errors=found.errors,
         ),
-        words=words,
-        n_days=len(log.days),
-        n_tests=sum(len(tool.tested) for tool in tools),
-        unproposed=unproposed,
+        words=found.words,
+        n_days=found.n_days,
+        n_tests=found.n_tests,
+        unproposed=found.unproposed,
         n_groups=search.n_groups,
         dropped=search.dropped,
         **_records(window, mined),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStatements:
+    """The lines that requests give reason for, and the table of errors; as of `RefineResult`."""
+
+    log: CaseLog
+    statements: tuple[Statement, ...]
+    errors: tuple[ErrorRow, ...]
+    unproposed: Unproposed
+    words: Vocabulary
+    n_days: int
+    n_tests: int
+
+
+def find_statements(
+    window: Window,
+    workspace: Workspace,
+    named: Collection[str] = (),
+    *,
+    known: frozenset[str] = frozenset(),
+    rejected: frozenset[str] = frozenset(),
+    merges: Mapping[str, datetime] = MappingProxyType({}),
+) -> FoundStatements:
+    """Find the lines of a window except ``known`` keys; ``named`` are further tools to know the words of."""
+    settings = workspace.settings
+    log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
+    words = _vocabulary(workspace, {*named, *log.tools})
+    tools = search_tools(log, words, merges, rejected)
+    located = to_statements(tools, log, language=settings.language)
+    statements, unproposed = draft_statements(
+        (statement for statement, _ in located), words, settled=known, merges=merges
+    )
+    return FoundStatements(
+        log,
+        _with_questions(statements, located, window),
+        error_table(log, tools, words=words),
+        unproposed,
+        words,
+        len(log.days),
+        sum(len(tool.tested) for tool in tools),
     )
 
 
@@ -381,6 +416,8 @@ def _with_questions(
 
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     """The result with the audit notes, shown after the candidates."""
+    from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
+
     notes, skipped = read_notes(folder)
     return replace(
         result,

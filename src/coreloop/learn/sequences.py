@@ -12,21 +12,24 @@ import polars as pl
 
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
-from coreloop.learn.facts.schema import NO_SEQUENCE
+from coreloop.learn.facts.schema import NO_LENGTH
 from coreloop.learn.line import Step, statement_key, target_step
-from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
-from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, moment
+from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
+from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
-from coreloop.learn.statements.cases import RequestKeys, case_numbers, rank_test
+from coreloop.learn.statements.cases import case_numbers, rank_test
+from coreloop.learn.statements.logged_calls import read_requests
+from coreloop.learn.statistics import benjamini_hochberg, success_bound
+from coreloop.observe.reading.outcome import RequestOutcome
 
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
 """Requests and questions that the gate needs if the playbook has a good bullet."""
 MAX_QUESTIONS: Final = 200
 """Questions of a pattern that are read and compared, earliest first: enough for any gate."""
-_MAX_CHARS: Final = 1 << 31
 _MAX_REQUESTS: Final = 10_000
 """Of the candidates' categories; of more, a fixed draw is compared."""
+_SUCCESS: Final = RequestOutcome.SUCCESS
 _MIN_CASES: Final = 2  # the least that the playbook's relaxed gate lets through
 
 
@@ -102,25 +105,33 @@ def count_patterns(window: Window) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per category and sequence with at least one counted record: pattern, category, sequence, shape
-        (the most frequent; null if all records have omitted calls), n_observed (successes and failures),
-        n_success, success_rate, n_sessions, n_peers and n_peers_success (all counted records of the category,
-        those without a sequence included), base_rate (their rate), avg_chunk_len (characters; 0.0 if
-        unknown), first_us, last_us (microseconds since 1970).
+        A row per category and sequence with at least one counted record: pattern (a number), category,
+        sequence, shape (the most frequent; null if all records have omitted calls), n_observed (successes and
+        failures), n_success, success_rate, n_sessions, n_peers and n_peers_success (all counted records of
+        the category, those without a sequence included), base_rate (their rate), avg_chunk_len (characters;
+        0.0 if unknown), first_us, last_us (microseconds since 1970).
     """
-    groups = window.all_requests().filter(IS_COUNTED).group_by("pattern", "category", "sequence")
+    frames = window.frames
+    counted = frames.requests.filter(IS_COUNTED)
+    length, session = pl.col("length"), pl.col("session")
+    patterns = counted.group_by("pattern").agg(
+        n_observed=pl.len(),
+        n_success=IS_SUCCESS.sum(),
+        n_sessions=session.filter(session != 0).n_unique(),
+        avg_chunk_len=length.filter(length != NO_LENGTH).mean().fill_null(0.0),
+        first_us=pl.col("us").min(),
+        last_us=pl.col("us").max(),
+    )
+    shapes = counted.group_by("group").len().join(frames.groups.filter(pl.col("shape") != ""), on="group")
+    frequent = (
+        shapes.group_by("pattern", "shape")
+        .agg(pl.col("len").sum())
+        .sort("len", "shape", descending=[True, False])
+        .unique("pattern", keep="first")
+    )
     return (
-        groups.agg(
-            shape=pl.col("shape").filter(pl.col("shape") != 0).mode().min(),
-            n_observed=pl.len(),
-            n_success=IS_SUCCESS.sum(),
-            n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
-            avg_chunk_len=pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).cast(pl.Int64).mean(),
-            first_us=pl.col("ts_us").min(),
-            last_us=pl.col("ts_us").max(),
-        )
+        patterns.join(frames.patterns, on="pattern")
         .with_columns(
-            pl.col("avg_chunk_len").fill_null(0.0),
             n_peers=pl.col("n_observed").sum().over("category"),
             n_peers_success=pl.col("n_success").sum().over("category"),
         )
@@ -129,24 +140,23 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .collect()
+        .join(frequent.select("pattern", "shape"), on="pattern", how="left")
     )
 
 
 def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterator[Candidate]:
     """The patterns with their texts and steps."""
-    texts = window.texts_of("shape", (row["shape"] for row in patterns))
-    sequences = window.texts_of("sequence", (row["sequence"] for row in patterns))
     distinct = _distinct(window, [row["pattern"] for row in patterns])
     for row in patterns:
-        steps = msgspec.json.decode(texts[row["shape"]], type=tuple[Step, ...])
-        target, questions = target_step(steps), distinct[row["pattern"]]
+        questions = distinct[row["pattern"]]
+        steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
+        target = target_step(steps)
         yield Candidate(
-            key=statement_key(row["category"], sequences[row["sequence"]], GUIDE),
+            key=statement_key(row["category"], window.texts[row["sequence"]], GUIDE),
             engine=target.name,
             axis=next(iter(target.selectors.values()), None),
             cat_hash=row["category"],
-            seq_hash=f"seq:{row['sequence']:016x}",
+            seq_hash=row["sequence"],
             tool_pattern=steps,
             n_observed=row["n_observed"],
             n_unique_questions=len(questions),
@@ -166,17 +176,13 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
 def _distinct(window: Window, patterns: Sequence[int]) -> dict[int, list[str]]:
     """The different questions by pattern, of the `MAX_QUESTIONS` earliest; empty where its line is gone."""
     asked = (
-        window.all_requests()
-        .filter(IS_COUNTED, pl.col("pattern").is_in(patterns))
-        .sort("ts_us", "file", "offset")
+        window.frames.requests.filter(IS_COUNTED, pl.col("pattern").is_in(patterns))
+        .sort("us", "file", "at")
         .unique(("pattern", "question"), keep="first", maintain_order=True)
         .group_by("pattern")
-        .agg(pl.struct("file", "offset").head(MAX_QUESTIONS))
-        .collect()
+        .agg(pl.col("file", "at").head(MAX_QUESTIONS))
     )
-    places = {
-        pattern: [tuple(place.values()) for place in of_pattern] for pattern, of_pattern in asked.rows()
-    }
+    places = {pattern: list(zip(files, at, strict=True)) for pattern, files, at in asked.iter_rows()}
     texts = window.question_texts(place for of_pattern in places.values() for place in of_pattern)
     distinct: dict[int, list[str]] = {}
     for pattern, of_pattern in places.items():
@@ -250,16 +256,15 @@ def _rates_without(own: _Tally, group: _Tally) -> list[float]:
 
 def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, bool]]:
     """Category, sequence, case, and whether it succeeded, of each request that is compared."""
-    of_categories = pl.col("category").is_in(sorted(categories))
-    columns = ("category", "sequence", "session", "case", "template")
-    counted = window.all_requests().filter(IS_COUNTED, of_categories)
-    drawn = counted.select(*columns, ok=IS_SUCCESS, number=draw_number())
-    rows = drawn.bottom_k(_MAX_REQUESTS, by="number").drop("number").collect().rows()
-    keys = [
-        RequestKeys(session, tuple(case or ()), template, sequence)
-        for _, sequence, session, case, template, _ in rows
-    ]
+    groups = (group for group in window.requests if group.alike.category in categories)
+    counted = window.drawn(groups, _MAX_REQUESTS, least=RequestOutcome.FAILURE)
+    keys = [keys for _, keys in read_requests(window, counted)]
     return [
-        (row[0], f"seq:{row[1]:016x}", case, row[-1])
-        for row, case in zip(rows, case_numbers(keys)[0], strict=True)
+        (
+            one.group.alike.category,
+            window.steps(one.group).sequence,
+            case,
+            one.outcome == RequestOutcome.SUCCESS,
+        )
+        for one, case in zip(counted, case_numbers(keys)[0], strict=True)
     ]

@@ -1,19 +1,21 @@
 """Finds the sources of call arguments: fields of earlier results, and the user's questions.
 
-Memory holds only hashes of results, but the full text of questions, because a value is a part of a text.
-Only paths leave this module: ``get_user_details.orders[]``. No code of a result is run: only plain dicts,
-lists, tuples, strings and numbers are inspected.
+The results of a request are read when it ends: then it is known which few values they are searched for. The
+memory of a session, whose later requests are not known, holds hashes of all values, but the full text of
+questions, because a value is a part of a text. Only paths leave this module: ``get_user_details.orders[]``.
+No code of a result is run: only plain dicts, lists, tuples, strings and numbers are inspected.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
-from coreloop.observe.case_keys import composed, identifying_texts, texts_in
+from coreloop.observe.case_keys import composed, is_identifier
 from coreloop.observe.failure_texts import parsed_json
-from coreloop.observe.shown_states import CONTAINERS, Compared, ShownObjects, State, saw
+from coreloop.observe.shown_states import CONTAINERS, MAX_FIELDS, Compared, ShownObjects, saw
 
 if TYPE_CHECKING:
     from coreloop.observe.record_parts import RecordedCall
@@ -54,16 +56,13 @@ class Lookup(NamedTuple):
         As in the record; None if no argument was compared.
     echoes : set of int
         Hashes of the arguments' values, which are not remembered when the call's own result repeats them.
-    identifiers : list of int, or None
+    identifiers : set of int, or None
         Hashes of the identifiers among them; None if no tool's source is known.
-    saw : dict
-        As in the record; empty if no argument names an object that was shown.
     """
 
     args_from: dict[str, list[str]] | None
     echoes: set[int]
-    identifiers: list[int] | None
-    saw: dict[str, dict[str, State]]
+    identifiers: set[int] | None
 
 
 class Sources:
@@ -75,6 +74,8 @@ class Sources:
     ----------
     now_s : float
         Seconds of any clock; see `use`.
+    searched : collection, optional
+        The values of all arguments that will be looked up, see `values_in`: others are not remembered.
 
     Attributes
     ----------
@@ -82,10 +83,12 @@ class Sources:
         Whether any result was remembered; without results nothing is looked up.
     """
 
-    def __init__(self, now_s: float = 0.0) -> None:
+    def __init__(self, now_s: float = 0.0, searched: Collection[str | float] | None = None) -> None:
         self._used_s = now_s
+        self._searched = searched
         self._places: dict[int, tuple[str, ...]] = {}
         self._texts: list[str] = []
+        self._unread: list[tuple[str, Any, Lookup]] = []
         self._shown = ShownObjects()
         self.has_results = False
         self._is_complete = True
@@ -104,33 +107,29 @@ class Sources:
             del texts[: len(texts) - _MAX_TEXTS + 1]
             texts.append(question)
 
-    def look_up(
-        self, args: dict[str, Any], compared: Compared | None = None, *, names_objects: bool = True
-    ) -> Lookup:
+    def look_up(self, texts_by_name: Mapping[str, list[str]], *, names_objects: bool = True) -> Lookup:
         """Find where the values of a call's arguments occurred before.
 
         Parameters
         ----------
-        args : dict
-            Plain JSON values by name.
-        compared : Compared, optional
-            What the tool's source compares with; without it, no states are looked up.
+        texts_by_name : mapping of str to list of str
+            The `texts_in` each argument.
         names_objects : bool
             Whether the objects that the call's result shows are to be remembered.
         """
+        while self._unread:  # the last result of a request never is
+            self._read(*self._unread.pop(0))
         echoes: set[int] = set()
         paths_by_name: dict[str, list[str]] = {}
-        for name, value in args.items():
-            texts = list(islice(texts_in(value), MAX_ARGUMENT_LEAVES + 1))
-            echoes.update(map(hash, texts))
+        for name, texts in texts_by_name.items():
+            echoes.update(map(hash, texts[: MAX_ARGUMENT_LEAVES + 1]))
             distinctive = [text for text in texts if is_compared(text)]
             if distinctive and len(texts) <= MAX_ARGUMENT_LEAVES:
                 paths_by_name[name[:MAX_PATH_CHARS]] = self._shared_paths(distinctive)
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
-        states = saw(args, self._shown, compared) if compared else {}
-        identifiers = [*dict.fromkeys(map(hash, identifying_texts(args)))] if names_objects else None
-        return Lookup(paths_by_name or None, echoes, identifiers, states)
+        identifiers = filter(is_identifier, chain.from_iterable(texts_by_name.values()))
+        return Lookup(paths_by_name or None, echoes, {*map(hash, identifiers)} if names_objects else None)
 
     def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None] | None) -> Lookup:
         """Add the sources of its arguments to a call.
@@ -143,13 +142,13 @@ class Sources:
         compared : callable or None
             Returns what a tool's source compares with, if any source is known.
         """
-        call, is_known = recorded.call, compared is not None
-        of_tool = compared(call["name"]) if compared is not None and self.has_results else None
-        lookup = self.look_up(recorded.args, of_tool, names_objects=is_known)
+        call = recorded.call
+        lookup = self.look_up(recorded.texts, names_objects=compared is not None)
         if lookup.args_from is not None:
             call["args_from"] = lookup.args_from
-        if lookup.saw:
-            call["saw"] = lookup.saw
+        of_tool = compared(call["name"]) if compared is not None and self.has_results else None
+        if of_tool is not None and (states := saw(recorded.args, self._shown, of_tool)):
+            call["saw"] = states
         return lookup
 
     def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool | None) -> None:
@@ -172,9 +171,16 @@ class Sources:
             self._is_complete = False
             return
         self.has_results = True
+        unread = tool, result, lookup or Lookup(None, set(), None)
+        if self._searched is None:
+            self._read(*unread)
+        else:
+            self._unread.append(unread)
+
+    def _read(self, tool: str, result: object, lookup: Lookup) -> None:
         if len(self._places) + len(self._shown) > SESSION_LEAVES - MAX_VALUES:
             self._forget()
-        self._walk(tool, _unwrapped(result), lookup or Lookup(None, set(), None, {}))
+        self._walk(tool, _unwrapped(result), lookup)
 
     def mark_incomplete(self) -> None:
         """Record no empty sources from now on, because earlier results are unknown."""
@@ -202,42 +208,55 @@ class Sources:
 
     def _walk(self, tool: str, roots: list[Any], lookup: Lookup) -> None:
         """Remember the leaves of some values, and the objects among them, breadth first."""
-        asked_for, echoes, places = lookup.identifiers, lookup.echoes, self._places
-        waiting: list[tuple[str, Any, Any]] = [(self._bounded(tool), root, None) for root in roots]
-        chars_left = MAX_CHARS
-        for n_walked, (path, value, key) in enumerate(waiting):  # grows
-            text, kind = "", type(value)
-            if kind is str:
-                chars_left -= len(value)
-                text = value.strip()
-                text = text if text.isascii() else composed(text)
-            elif kind is int or kind is float:
-                if _SMALL <= abs(value) < _LARGE:
-                    text = str(value if kind is int or value % 1 else int(value))
-            elif kind is not bool and value is not None:
-                if kind not in CONTAINERS or chars_left < 0 or not path:
-                    self._is_complete = False
+        asked_for, root, chars_left, n_left = lookup.identifiers, roots[0], MAX_CHARS, MAX_VALUES
+        paths: dict[tuple[str, Any], str] = {("", None): self._bounded(tool)}
+        waiting: list[tuple[str, Any, Any]] = [("", None, roots)]
+        for path, name, node in waiting:  # grows
+            is_object = type(node) is dict
+            wanted = self._searched if len(path) < MAX_PATH_CHARS - _NAME_CHARS else None
+            is_cut = len(node) > n_left
+            is_shown = wanted is None or is_cut or node is root or (type(name) is str and name in wanted)
+            items = node.items() if is_object else zip(repeat(None), node)
+            for key, value in islice(items, n_left) if is_cut else items:
+                kind, leaf = type(value), value
+                if kind is str:
+                    chars_left -= len(value)
+                    leaf = value.strip() if chars_left >= 0 else ""
+                    leaf = leaf if leaf.isascii() else composed(leaf)
+                elif kind is bool or value is None:
                     continue
-                if asked_for is not None and kind is dict:
-                    is_root = not n_walked and len(asked_for) == 1
-                    self._shown.note(value, key, asked_for if is_root else [])
-                waiting += islice(self._items(path, value), MAX_VALUES - len(waiting))
-            if len(text) >= MIN_CHARS and path and chars_left >= 0:
-                number = hash(text)
-                known = places.get(number, ())
-                if path not in known and number not in echoes and len(known) < _MAX_PLACES:
-                    places[number] = (*known, path)
-        self._is_complete &= chars_left >= 0 and len(waiting) < MAX_VALUES
+                elif kind is not int and kind is not float:
+                    leaf = None
+                if leaf is not None and wanted is not None and leaf not in wanted:
+                    continue
+                place = path, key if not is_object or type(key) is str else "*"
+                inside = paths.get(place)
+                if inside is None:
+                    inside = paths[place] = self._inside(*place)
+                if leaf is not None:
+                    is_shown = True
+                    self._place(leaf, inside, lookup.echoes)
+                elif kind in CONTAINERS and inside and chars_left >= 0:
+                    waiting.append((inside, key, value))
+                else:
+                    self._is_complete = False
+            n_left = max(n_left - len(node), 0)
+            if asked_for is not None and is_object and (is_shown or chars_left < 0):
+                self._shown.note(node, name, asked_for if node is root and len(asked_for) == 1 else ())
+        self._is_complete &= chars_left >= 0 and n_left > 0
 
-    def _items(self, path: str, node: Any) -> Iterator[tuple[str, Any, Any]]:
-        """The path, value and key of each item of a container; a key that looks like data is ``*``."""
-        if type(node) is not dict:
-            inside = self._bounded(f"{path}[]")
-            yield from ((inside, value, None) for value in node)
-            return
-        for key, value in node.items():
-            name = composed(key) if type(key) is str and is_name(key) else "*"
-            yield self._bounded(f"{path}.{name}"), value, key
+    def _place(self, leaf: str | float, path: str, echoes: set[int]) -> None:
+        if not isinstance(leaf, str):
+            leaf = str(leaf if leaf % 1 else int(leaf)) if _SMALL <= abs(leaf) < _LARGE else ""
+        if len(leaf) >= MIN_CHARS and path:
+            known = self._places.get(hash(leaf), ())
+            if path not in known and hash(leaf) not in echoes and len(known) < _MAX_PLACES:
+                self._places[hash(leaf)] = (*known, path)
+
+    def _inside(self, path: str, key: str | None) -> str:
+        """The path of an item of a list, or of an object's field; a key that looks like data is ``*``."""
+        name = "[]" if key is None else f".{composed(key)}" if is_name(key) else ".*"
+        return self._bounded(path + name)
 
     def _bounded(self, path: str) -> str:
         """The path, or an empty text if it is too long."""
@@ -247,16 +266,45 @@ class Sources:
         return ""
 
 
+def values_in(arguments: Iterable[Mapping[str, list[str]]]) -> set[str | float]:
+    """The values that results are searched for: the texts of arguments, and the numbers that they write."""
+    texts = {text for texts_by_name in arguments for texts in texts_by_name.values() for text in texts}
+    values = set[str | float](texts)
+    for text in texts:
+        if text[:1] in "-0123456789":
+            with suppress(ValueError):
+                values.add(float(text) if "." in text else int(text))
+    return values
+
+
+def copied(result: Any) -> Any:
+    """A result as it is now, with at least what will be read of it: its containers, breadth first."""
+    roots = [result[: MAX_CHARS + 1] if type(result) is str else result]
+    waiting: list[Any] = [roots]
+    n_left = 2 * MAX_VALUES  # an envelope's do not count
+    for node in waiting:  # grows
+        for key, value in node.items() if type(node) is dict else enumerate(node):
+            if type(value) in CONTAINERS:
+                most = max(n_left, MAX_FIELDS + 1)
+                node[key] = _first_items(value, most)
+                waiting += [node[key]] if n_left > 0 else []
+                n_left -= len(value)
+    return roots[0]
+
+
+def _first_items(node: Any, most: int) -> Any:
+    if type(node) is dict:
+        return node.copy() if len(node) <= most else dict(islice(node.items(), most))
+    return [*node[:most]]
+
+
 def is_name(key: str) -> bool:
     """Whether a result's key is a field name; a key that looks like data becomes ``*`` in a path.
 
     ``address1`` is a name; ``credit_card_9513926``, ``2024`` and ``kim@example.com`` are not.
     """
-    return (
-        len(key) <= _NAME_CHARS
-        and key.isidentifier()
-        and (key.isalpha() or sum(map(str.isdigit, key)) < _NAME_DIGITS)
-    )
+    is_word = len(key) <= _NAME_CHARS and key.isidentifier()
+    return is_word and (key.isalpha() or sum(map(str.isdigit, key)) < _NAME_DIGITS)
 
 
 def is_compared(text: str) -> bool:
@@ -279,7 +327,7 @@ def has_word(text: str, wanted: str) -> bool:
 
 def _are_same_word(left: str, right: str) -> bool:
     """Whether two adjacent characters belong to the same word; Latin and CJK letters do not."""
-    are_in_words = all(char.isalnum() or char == "_" for char in (left, right))
+    are_in_words = (left.isalnum() or left == "_") and (right.isalnum() or right == "_")
     return are_in_words and (left < _CJK) == (right < _CJK)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import orjson
 
@@ -12,9 +12,13 @@ from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, READS_FAILED, To
 from coreloop.observe import failure_texts
 from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import Lookup, Sources
+from coreloop.observe.case_keys import texts_in
 
 if TYPE_CHECKING:
     from coreloop.observe.log_settings import LogSettings
+
+
+_SHORT_CHARS: Final = 120  # of arguments without a text, or a name, that is cut
 
 
 class AskedCalls:
@@ -110,7 +114,7 @@ def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts
     name, ok, error, unknown = parts.stored_text(traced.name, 200), traced.ok, traced.error, traced.unknown
     canonical = _canonical(traced.args, drop)
     plain = orjson.loads(canonical)
-    recorded = shorten(plain)
+    recorded = plain if len(canonical) <= _SHORT_CHARS else shorten(plain)
     if ok is None:
         verdict = failure_texts.judge(traced.result, error, settings.failed_results)
         error, unknown = (error, unknown) if verdict is None else verdict
@@ -135,7 +139,8 @@ def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts
     }
     if unknown is not None and (is_unknown or unknown == READS_FAILED):
         call["unknown"] = unknown
-    return parts.RecordedCall(call, new_step, plain)
+    texts = {name: texts_in(value) for name, value in plain.items()}
+    return parts.RecordedCall(call, new_step, plain, texts)
 
 
 def _canonical(args: Mapping[str, object] | None, drop: parts.Drop) -> bytes:

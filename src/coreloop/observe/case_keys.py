@@ -5,7 +5,7 @@ Runs in users' servers: only the standard library.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b, sha256
@@ -27,9 +27,8 @@ CUSTOMERS: Final = (
 _MIN_CHARS: Final = 5  # a shorter code is a size or a version, and many customers share it
 _MAX_CHARS: Final = 60
 _KEY_BYTES: Final = 32
-_IDENTIFIER: Final = re.compile(
-    r"(?=\S{5,60}\Z)\D*\d", re.ASCII
-)  # W2378156, kim99@example.com; not "order 7"
+# Matches "W2378156" and "kim99@example.com", not "order 7".
+_IDENTIFIER: Final = re.compile(r"(?=\S{5,60}\Z)\D*\d", re.ASCII)
 _DATE: Final = re.compile(
     r"""
     (?:19|20)\d\d (?P<mark>[-/.]?) (?:0?[1-9]|1[0-2]) (?P=mark) (?:0?[1-9]|[12]\d|3[01])
@@ -53,9 +52,13 @@ class RequestIdentifiers(dict[str, tuple[bool, int]]):
 
     def add(self, args: Mapping[str, object]) -> None:
         """Note the identifiers in a call's arguments."""
+        self.note({name: texts_in(value) for name, value in args.items()})
+
+    def note(self, texts_by_name: Mapping[str, list[str]]) -> None:
+        """Note the identifiers among the `texts_in` each argument of a call."""
         of_call: dict[str, bool] = {}
-        for name, value in args.items():
-            for text in identifying_texts(value):
+        for name, texts in texts_by_name.items():
+            for text in filter(is_identifier, texts):
                 of_call[text] = of_call.get(text, False) or _names_customer(name)
         for text, is_customer in of_call.items():
             was_customer, n_calls = self.get(text, (False, 0))
@@ -75,22 +78,20 @@ def _names_customer(argument: str) -> bool:
     return any(word in argument.lower() for word in CUSTOMERS)
 
 
-def identifying_texts(value: object) -> Iterator[str]:
-    """The identifiers among the leaves of a value; see `is_identifier`."""
-    return filter(is_identifier, texts_in(value))
-
-
-def texts_in(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> list[str]:
     """The scalar leaves of a JSON value as texts; 150, 150.0 and "150" give the same text."""
-    waiting = [value]
+    if isinstance(value, str):
+        return [composed(value.strip())]
+    texts, waiting = list[str](), [value]
     while waiting:
         node = waiting.pop()
         if isinstance(node, str):
-            yield composed(node.strip())
+            texts.append(composed(node.strip()))
         elif isinstance(node, dict | list):
             waiting += reversed(list(node.values()) if isinstance(node, dict) else node)
         elif node is not None and not isinstance(node, bool):
-            yield str(int(node) if node % 1 == 0 else node)
+            texts.append(str(int(node) if node % 1 == 0 else node))
+    return texts
 
 
 def composed(text: str) -> str:
@@ -99,11 +100,9 @@ def composed(text: str) -> str:
 
 def is_identifier(text: str) -> bool:
     """Whether a text has 5 to 60 characters with a digit, no white space, and is not a date or time."""
-    return (
-        _MIN_CHARS <= len(text) <= _MAX_CHARS
-        and _IDENTIFIER.match(text) is not None
-        and _DATE.fullmatch(text) is None
-    )
+    if not _MIN_CHARS <= len(text) <= _MAX_CHARS:
+        return False
+    return _IDENTIFIER.match(text) is not None and _DATE.fullmatch(text) is None
 
 
 def case_key(audit_dir: Path) -> bytes:

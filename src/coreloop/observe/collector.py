@@ -8,7 +8,7 @@ are imported at start-up.
 import os
 import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self
@@ -17,12 +17,15 @@ from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
 from coreloop.observe import drops
 from coreloop.observe import record_parts as parts
-from coreloop.observe.argument_sources import SESSION_SOURCES, Sources
+from coreloop.observe.argument_sources import SESSION_SOURCES, Sources, copied, values_in
 from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
 from coreloop.observe.drops import drop, never_raises
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
+
+# Of groups of calls, whose results wait until it is known what they are searched for: with up to 3 MB.
+_MAX_UNTRACED: Final = 16
 
 
 class AuditCollector:
@@ -85,7 +88,8 @@ class AuditCollector:
         self._sequence = self._last_step = ""
         self._identifiers = RequestIdentifiers()
         self._conversation: list[dict[str, Any]] = []
-        self._sources: Sources | None = None
+        self._sources: Sources | None = None  # of a session, or of a long request
+        self._untraced: list[list[tuple[parts.TracedCall, parts.RecordedCall]]] = []
         self._lock = RLock()  # reentrant: adapters hold it while they add calls
         self._clock_ns = clock_ns
         try:
@@ -104,8 +108,7 @@ class AuditCollector:
                 model=model,
                 session_id=session_id,
             )
-            version = parts.short_text(tools_version or self._settings.tools_version)
-            if version:
+            if version := parts.short_text(tools_version or self._settings.tools_version):
                 record["tools_version"] = version
             if "session_hash" in record:
                 session = (folder, record["session_hash"])
@@ -161,8 +164,8 @@ class AuditCollector:
         result : object, optional
             The result that the model received: JSON text, other text, or plain lists and dicts;
             other objects are not inspected. It is not stored, except with ``measure: {contexts: true}`` in
-            coreloop.yaml. Hashes of its values stay in memory, to record later calls with ``args_from``, the
-            fields that their arguments come from. Without any result, ``args_from`` is not recorded.
+            coreloop.yaml. A copy, in a session hashes of its values, stays in memory to record calls with
+            ``args_from``, the fields that their arguments come from; without any result, there is none.
         overrides_used : iterable of str, optional
             Keys of the tool's assumptions that the caller replaced.
         extreme_flags : iterable of str
@@ -185,22 +188,31 @@ class AuditCollector:
         self._add_calls(record, [traced])
 
     def _add_calls(self, record: Record, calls: Sequence[parts.TracedCall]) -> None:
-        """Add finished calls, and the sources of their arguments."""
+        """Add finished calls, and in a session or a long request the sources of their arguments."""
         made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
         for call, recorded in made:
             self._add_call(record, call, recorded)
         with self._lock:
-            if self._sources is None:  # created on the first result
-                if all(call.result is ... for call in calls):
-                    return
-                self._sources = Sources()
-                self._sources.add_question(record["question"])
-                if any(call["ok"] for call in record["tool_calls"][: -len(calls)]):
-                    self._sources.mark_incomplete()  # of earlier calls that worked, no result is known
+            if self._sources is None:
+                for call in calls:
+                    call.result = copied(call.result)
+                self._untraced.append(made)
+                if len(self._untraced) > _MAX_UNTRACED:
+                    self._sources = self._traced(record, None)
+                return
         trace_calls(made, self._sources, self._settings)
 
+    def _traced(self, record: Record, searched: Collection[str | float] | None) -> Sources:
+        """Add the sources of arguments that wait for it; return the memory of their request."""
+        sources, groups = Sources(searched=searched), self._untraced
+        self._untraced = []
+        sources.add_question(record["question"])
+        for calls in groups:
+            trace_calls(calls, sources, self._settings)
+        return sources
+
     def _add_call(self, record: Record, traced: parts.TracedCall, recorded: parts.RecordedCall) -> None:
-        call, new_step, plain_args = recorded
+        call, new_step, plain_args, texts = recorded
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             # `records.join_steps` one step at a time, so that the flush does not have to.
             if new_step is not None and new_step != self._last_step:
@@ -208,10 +220,9 @@ class AuditCollector:
                 self._last_step = new_step
             record["tool_calls"].append(call)
             if self._settings.contexts is not None:
-                self._conversation.append(
-                    parts.kept_call(call["name"], plain_args, traced.result, traced.error)
-                )
-            self._identifiers.add(plain_args)
+                kept = parts.kept_call(call["name"], plain_args, traced.result, traced.error)
+                self._conversation.append(kept)
+            self._identifiers.note(texts)
 
     @never_raises
     def observe_override(
@@ -300,6 +311,7 @@ class AuditCollector:
             record["error"] = parts.error_text(error)
             record["rounds"] = parts.number(rounds, drop=drop)
             record["skill_used"] = parts.short_text(skill_used)
+            self._add_sources(record)
             self._add_case(record)
             line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
@@ -307,6 +319,12 @@ class AuditCollector:
                 parts.keep_conversation(self._settings.contexts.append, record, self._conversation)
         except Exception as problem:
             self._settings.journal.count_dropped(drops.drop_error(problem))
+
+    @never_raises
+    def _add_sources(self, record: Record) -> None:
+        made = [call for calls in self._untraced for call in calls]
+        if any(call.result is not ... for call, _ in made):  # without results nothing is looked up
+            self._traced(record, values_in(recorded.texts for _, recorded in made))
 
     def _add_case(self, record: Record) -> None:
         """Add the hashes of the calls' identifiers; if the key cannot be read or made, only they are lost."""

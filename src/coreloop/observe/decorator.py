@@ -19,19 +19,13 @@ _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 PARAMETER_NAMES: Final = frozenset({"self", "cls"})
 TYPE_NAMES: Final = frozenset(
     {
-        "AsyncCallbackManagerForToolRun",  # LangChain
-        "CallbackManagerForToolRun",  # LangChain
         "Context",  # FastMCP and the MCP SDK
         "Depends",  # FastMCP and FastAPI, as a default value or in Annotated
-        "InjectedState",  # LangGraph
-        "InjectedStore",  # LangGraph
-        "InjectedToolArg",  # LangChain
-        "InjectedToolCallId",  # LangChain
+        *("AsyncCallbackManagerForToolRun", "CallbackManagerForToolRun", "RunnableConfig"),  # LangChain
+        *("InjectedToolArg", "InjectedToolCallId", "ToolRuntime"),  # LangChain
+        *("InjectedState", "InjectedStore"),  # LangGraph
         "RunContext",  # Pydantic AI
-        "RunContextWrapper",  # OpenAI Agents SDK
-        "RunnableConfig",  # LangChain
-        "ToolContext",  # Google ADK, OpenAI Agents SDK
-        "ToolRuntime",  # LangChain
+        *("RunContextWrapper", "ToolContext"),  # OpenAI Agents SDK; the latter Google ADK, too
     }
 )
 _NAME: Final = re.compile(r"[^\W\d]\w*")

@@ -35,17 +35,16 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
     content = _content(tools)
     number = sha256(content).hexdigest()[:16]
     place = (str(audit_dir), number)
-    if place not in _kept:
-        if len(_kept) >= MAX_SETS:
-            drops.drop("descriptions_full")
-        else:
-            try:
-                path = audit_dir / FOLDER / f"{number}.json"
-                if not path.exists():
-                    write_new(path, content)
-                _kept.add(place)
-            except OSError as error:
-                drops.drop_error(error)
+    if place not in _kept and len(_kept) >= MAX_SETS:
+        drops.drop("descriptions_full")
+    elif place not in _kept:
+        try:
+            path = audit_dir / FOLDER / f"{number}.json"
+            if not path.exists():
+                write_new(path, content)
+            _kept.add(place)
+        except OSError as error:
+            drops.drop_error(error)
     return f"desc:{number}"
 
 

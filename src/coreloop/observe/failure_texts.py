@@ -20,13 +20,9 @@ from coreloop.base.records import READS_FAILED, REFUSED
 FailedResults: TypeAlias = Mapping[str, frozenset[str]]
 FAILED_RESULTS: Final[FailedResults] = {
     "success": frozenset({"false", "0"}),
-    "ok": frozenset({"false"}),
-    "isSuccess": frozenset({"false"}),
-    "result": frozenset({"error"}),
-    "isError": frozenset({"true"}),
-    "is_error": frozenset({"true"}),
-    "error": frozenset({"true"}),
-    "status": frozenset({"error"}),
+    **dict.fromkeys(("ok", "isSuccess"), frozenset({"false"})),
+    **dict.fromkeys(("isError", "is_error", "error"), frozenset({"true"})),
+    **dict.fromkeys(("result", "status"), frozenset({"error"})),
     "type": frozenset({"error-text", "error-json"}),  # AI SDK
 }
 _KINDS: Final = ("certain", "guess", "refused")
@@ -193,9 +189,11 @@ def parsed_json(text: str) -> object:
 
 
 def _wrapped(fields: dict[str, Any]) -> object:
-    data, beside = _fields("data"), _fields("beside data")
+    if _fields("data").keys().isdisjoint(fields):
+        return ...
+    beside = _fields("beside data")
     values = [value for key, value in fields.items() if type(key) is not str or key not in beside]
-    return values[0] if len(values) == 1 and not data.keys().isdisjoint(fields) else ...
+    return values[0] if len(values) == 1 else ...
 
 
 def _is_flagged(fields: Mapping[str, Any], rule: FailedResults) -> bool:

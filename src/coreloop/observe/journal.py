@@ -10,8 +10,9 @@ import time
 import weakref
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 if TYPE_CHECKING:
     from datetime import date
@@ -118,8 +119,11 @@ class Journal:
 def day_stamp(now_ns: int) -> tuple[str, str, int]:
     """ISO 8601 with microseconds, its day, its second."""
     second, past_ns = divmod(now_ns, 1_000_000_000)
-    text = datetime.fromtimestamp(second, UTC).isoformat()[:19]
+    text = _to_the_second(second)
     return f"{text}.{past_ns // 1000:06d}+00:00", text[:10], second
+
+
+_to_the_second: Final = lru_cache(2)(lambda second: datetime.fromtimestamp(second, UTC).isoformat()[:19])
 
 
 class DroppedRecords(TypedDict):

@@ -103,9 +103,8 @@ def _can_read_yaml() -> bool:
 
 
 def is_disabled() -> bool:
-    return any(
-        os.environ.get(name, "").strip().lower() in {"1", "true", "yes", "on"} for name in _DISABLED_BY
-    )
+    given = [os.environ.get(name, "").strip().lower() for name in _DISABLED_BY]
+    return any(value in {"1", "true", "yes", "on"} for value in given)
 
 
 def tools_version_of(folder: Path) -> str | None:

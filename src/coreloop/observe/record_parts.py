@@ -11,18 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
+from coreloop.base import records
 from coreloop.base.categories import Categories
 from coreloop.base.record_lines import MAX_STRING_CHARS, text_of, to_plain
-from coreloop.base.records import (
-    SCHEMA_VERSION,
-    UNSPECIFIED,
-    Record,
-    RecordedJudgment,
-    ToolCall,
-    encodable,
-    hash_question,
-    hash_session,
-)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,12 +24,7 @@ Drop: TypeAlias = Callable[[str], None]
 CONTEXTS: Final = "contexts"
 # Of a question, a result or a user's message: some 2,000 tokens, which every question to a model repeats.
 MAX_KEPT_CHARS: Final = 8_000
-_NO_JUDGMENT: Final[RecordedJudgment] = {
-    "verdict": None,
-    "judged_at": None,
-    "judged_by": None,
-    "pr_url": None,
-}
+_UNJUDGED: records.RecordedJudgment = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
 _NUMBERS: Final = (int, float)
 _NUMBER_LIMIT: Final = 2**53  # from here on a float skips whole numbers
 
@@ -52,16 +38,16 @@ def open_record(
     provider: str | None = None,
     model: str | None = None,
     session_id: str | None = None,
-) -> Record:
+) -> records.Record:
     """Create the record of a new request: without calls, time and sequence."""
     text = stored_text(question)
-    record: Record = {
-        "schema_version": SCHEMA_VERSION,
+    record: records.Record = {
+        "schema_version": records.SCHEMA_VERSION,
         "ts": "",
         "request_id": request_id,
         "question": text,
-        "question_hash": hash_question(text),
-        "category_hash": categories.label(text) if categories.rules else UNSPECIFIED,
+        "question_hash": records.hash_question(text),
+        "category_hash": categories.label(text) if categories.rules else records.UNSPECIFIED,
         "stockCode_hint": short_text(stock_code_hint),
         "provider": short_text(provider),
         "model": short_text(model),
@@ -74,10 +60,10 @@ def open_record(
         "violation": None,
         "skill_used": None,
         "duration_total_ms": None,
-        "judgment": _NO_JUDGMENT,
+        "judgment": _UNJUDGED,
     }
     if session_id is not None:
-        record["session_hash"] = hash_session(text_of(session_id))
+        record["session_hash"] = records.hash_session(text_of(session_id))
     return record
 
 
@@ -128,11 +114,12 @@ class TracedCall(SimpleNamespace):  # no dataclass: importing that module takes 
 
 
 class RecordedCall(NamedTuple):
-    """A call, its step if it was ok, and its complete arguments as plain JSON values."""
+    """A call, its step if it was ok, its complete arguments as plain JSON values, and the texts in each."""
 
-    call: ToolCall
+    call: records.ToolCall
     step: str | None
     args: dict[str, Any]
+    texts: dict[str, list[str]]
 
 
 def error_without_values(error: str, args: Mapping[str, Any]) -> str:
@@ -146,7 +133,7 @@ def stored_text(value: object, limit: int | None = None) -> str:
     """Return a value as encodable text of up to ``limit`` characters."""
     text = text_of(value)
     text = text if limit is None else text[:limit]
-    return text if text.isascii() else encodable(text)
+    return text if text.isascii() else records.encodable(text)
 
 
 def short_text(value: object) -> str | None:
@@ -224,7 +211,7 @@ def keep_conversation(
 
 def _cut(value: object) -> str:
     if isinstance(value, str):
-        return encodable(value[:MAX_KEPT_CHARS])
+        return records.encodable(value[:MAX_KEPT_CHARS])
     try:
         return orjson.dumps(to_plain(value)).decode()[:MAX_KEPT_CHARS]
     except (TypeError, ValueError, RecursionError):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from coreloop.base.project.score_rule import Score
-from coreloop.observe.importers.trace_values import first, text
+from coreloop.observe.importers.trace_values import first, objects, text
 
 _NAME: Final = "gen_ai.evaluation.name"
 _VALUE: Final = "gen_ai.evaluation.score.value"
@@ -17,15 +17,13 @@ def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
     """Read the scores that an exported trace, span or chat has in a list or object of its own."""
     scores: list[Score | None] = []
     for key in _LISTS:
-        listed = holder.get(key)
-        if isinstance(listed, dict):
-            items = listed.items()
-            listed = [
-                {**(item if isinstance(item, dict) else {"value": item}), "name": name}
-                for name, item in items
+        given = holder.get(key)
+        if isinstance(given, dict):
+            named = [
+                (name, item if isinstance(item, dict) else {"value": item}) for name, item in given.items()
             ]
-        if isinstance(listed, list):
-            scores += [score_of(item) for item in listed if isinstance(item, dict)]
+            given = [{**item, "name": name} for name, item in named]
+        scores += map(score_of, objects(given))
     return tuple(score for score in scores if score is not None)[:_MAX_SCORES]
 
 

@@ -3,7 +3,7 @@
 Memory holds hashes of short texts. Only a text that the tool's own source compares with leaves this module.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ MAX_ARGUMENTS: Final = 8  # of a call: more do not fit on a line beside its othe
 MAX_VALUES: Final = 20  # of an argument that is a list
 _MAX_CHARS: Final = 60  # of an identifier
 _SMALL: Final = 9_999  # a whole number with fewer than five digits identifies nothing
-_MAX_FIELDS: Final = 30  # of an object; one with more is a mapping by ids
+MAX_FIELDS: Final = 30  # of an object; one with more is a mapping by ids
 _NAME_CHARS: Final = 64
 _NAMED: Final = ("id", "key", "name", "path", "code", "number", "slug", "uuid")
 _ENDINGS: Final = ("_id", "Id", "_key", "_name", "_path", "_code", "_number")
@@ -51,7 +51,7 @@ class Compared(NamedTuple):
 class ShownObjects(dict[int, Shown]):
     """The objects that results showed, by the hashes of what identifies them."""
 
-    def note(self, node: dict[Any, Any], key: object, asked_for: list[int]) -> None:
+    def note(self, node: dict[Any, Any], key: object, asked_for: Iterable[int]) -> None:
         """Note an object of a result, in a single loop: a call per field doubles the time.
 
         Parameters
@@ -60,14 +60,14 @@ class ShownObjects(dict[int, Shown]):
             Its fields.
         key : object
             Under which it stands in another object; if that looks like data, it names the object.
-        asked_for : list of int
+        asked_for : iterable of int
             Hashes of what names it even if it does not repeat it.
         """
         fields: Shown = {}
         numbers = [*asked_for]
         if type(key) is str and (key[-1:].isdigit() or not key.isidentifier()):
             numbers.append(hash(key))
-        for name, value in islice(node.items(), _MAX_FIELDS + 1):
+        for name, value in islice(node.items(), MAX_FIELDS + 1):
             kind = type(value)
             if type(name) is not str:
                 continue
@@ -80,13 +80,13 @@ class ShownObjects(dict[int, Shown]):
                 fields[name] = value
             elif kind is int and value > _SMALL:
                 numbers.append(hash(str(value)))
-        if fields and len(node) <= _MAX_FIELDS:
+        if fields and len(node) <= MAX_FIELDS:
             for number in numbers:
                 self._add(number, fields)
 
     def _add(self, number: int, fields: Shown) -> None:
         known = self.get(number)
-        if known is not None and not known.keys() <= fields.keys() and len(known) < _MAX_FIELDS:
+        if known is not None and not known.keys() <= fields.keys() and len(known) < MAX_FIELDS:
             fields = {**known, **fields}
         self[number] = fields
 
@@ -114,13 +114,13 @@ def saw(args: Mapping[str, object], memory: ShownObjects, compared: Compared) ->
     for name, value in args.items():
         if len(entries) == MAX_ARGUMENTS:
             break
+        texts = _texts_of(value)
+        if not all(hash(text) in memory for text in texts):
+            continue
         is_named = name in _NAMED or name.endswith(_ENDINGS)
-        shown = [
-            _shown(text, memory, compared) if is_named or is_identifier(text) else None
-            for text in _texts_of(value)
-        ]
+        shown = [_shown(text, memory, compared) for text in texts if is_named or is_identifier(text)]
         known = [fields for fields in shown if fields is not None]
-        if known and len(known) == len(shown):
+        if known and len(known) == len(texts):
             shared = set.intersection(*(set(fields.items()) for fields in known))
             entries[name[:_NAME_CHARS]] = dict(sorted(shared))
     return entries
@@ -128,9 +128,7 @@ def saw(args: Mapping[str, object], memory: ShownObjects, compared: Compared) ->
 
 def _texts_of(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    texts = [
-        item.strip() if isinstance(item, str) else str(item) for item in values if type(item) in (str, int)
-    ]
+    texts = [str(item).strip() for item in values if type(item) in (str, int)]
     return texts if len(texts) == len(values) <= MAX_VALUES else []
 
 
@@ -141,13 +139,12 @@ def _shown(text: str, memory: ShownObjects, compared: Compared) -> dict[str, Sta
     fields = memory.get(number)
     if fields is None or compared.names.isdisjoint(fields):
         return None
-    named = {name: value for name, value in fields.items() if name in compared.names}
-    literals: dict[str, State] = {
-        name: compared.literals.get(value)
-        for name, value in named.items()
-        if not isinstance(value, bool) and (value in compared.literals or name in compared.fields)
-    }
-    booleans = {
-        name: value for name, value in named.items() if isinstance(value, bool) and name in compared.tested
-    }
-    return literals | booleans
+    states: dict[str, State] = {}
+    for name in compared.names & fields.keys():
+        value = fields[name]
+        if isinstance(value, bool):
+            if name in compared.tested:
+                states[name] = value
+        elif value in compared.literals or name in compared.fields:
+            states[name] = compared.literals.get(value)
+    return states

@@ -40,10 +40,9 @@ def reader_of(root: Path, targets: tuple[tuple[str, str | None], ...] = ()) -> R
     named = {tool: [root / target.partition("::")[0]] for tool, target in targets if target}
     defined = _definitions(root)
 
-    compared = lru_cache(maxsize=1024)(
-        partial(_compared, root=root, parse=lru_cache(maxsize=512)(parse_python))
-    )
+    compared = lru_cache(maxsize=1024)(partial(_compared, root=root, parse=lru_cache(512)(parse_python)))
 
+    @lru_cache(maxsize=1024)
     def read(tool: str) -> Compared | None:
         files = named.get(tool) or defined.get(tool) or defined.get(bare_name(tool)) or []
         return compared(tuple(files)) if 0 < len(files) <= _MAX_DEFINITIONS else None

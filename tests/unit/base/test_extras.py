@@ -66,6 +66,7 @@ def test_without_pyyaml_the_settings_are_not_read_and_it_is_said_once(tmp_path):
     ids=["all", "click", "polars", "msgspec"],
 )
 def test_a_command_answers_with_the_line_that_installs_the_extra(tmp_path, absent):
+    python(RECORD.format(more=""), absent=set(), cwd=tmp_path)
     code = "sys.argv[1:] = ['pattern']; from coreloop.cli import run; run()"
     done = python(code, absent=absent, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", LINE)

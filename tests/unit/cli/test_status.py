@@ -87,7 +87,7 @@ def test_a_project_with_history_has_everything_on_one_screen(run: Run, project: 
 def test_it_changes_nothing_but_the_facts(
     run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coreloop.learn.mine.folder._SMALL_BYTES", 0)
+    monkeypatch.setattr("coreloop.learn.mine.folder._KEPT_FROM", 0)
     log(project.root)
     promote(project, "aa")
     before = project.fingerprint()

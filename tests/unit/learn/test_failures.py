@@ -12,9 +12,9 @@ from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Counterexample, Search, Without
+from coreloop.learn.statistics import success_bound
 from logs import call, failed, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

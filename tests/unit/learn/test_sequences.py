@@ -120,7 +120,7 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
     if change == "removed":
         path.unlink()
     else:
-        write_log(path, repeated(3, ts="x"))
+        path.write_bytes(b"torn\n" * 999)
     (candidate,) = find_candidates(window, GATE).entries
     assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, argument_sources, collector, dropped
 from coreloop.observe.argument_sources import SESSIONS, SessionSources, Sources
+from coreloop.observe.case_keys import texts_in
 from coreloop.observe.failure_texts import judge
 
 
@@ -26,7 +27,7 @@ def sources_of(args: dict[str, Any], *results: Any, question: str = "", tool: st
     memory.add_question(question)
     for result in results:
         memory.remember(tool, result, None, ok=True)
-    return memory.look_up(args).args_from
+    return memory.look_up({name: texts_in(value) for name, value in args.items()}).args_from
 
 
 def paths(value: Any, *results: Any, **more: Any) -> list[str]:
@@ -79,10 +80,8 @@ def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
     memory.remember("list", {"ids": ["#W1"]}, None, ok=True)
     asked = memory.look_up({"id": ["#W1"]})
     memory.remember("get", {"id": "#W1", "user": "u77"}, asked, ok=True)
-    assert memory.look_up({"a": "#W1", "b": "u77"}).args_from == {
-        "a": ["list.ids[]"],
-        "b": ["get.user"],
-    }
+    found = memory.look_up({"a": ["#W1"], "b": ["u77"]}).args_from
+    assert found == {"a": ["list.ids[]"], "b": ["get.user"]}
 
 
 # the question
@@ -111,7 +110,7 @@ def test_after_a_call_without_result_empty_sources_are_not_recorded() -> None:
     memory = Sources()
     memory.add_question("zip 19122")
     memory.remember("get", ..., None, ok=True)
-    assert memory.look_up({"zip": "19122", "a": "nobody"}).args_from == {"zip": ["question"]}
+    assert memory.look_up({"zip": ["19122"], "a": ["nobody"]}).args_from == {"zip": ["question"]}
 
 
 # bounds
@@ -122,12 +121,10 @@ def test_a_session_forgets_after_an_hour_without_use() -> None:
     memory.add_question("order #W2")
     memory.remember("get", {"x": "#W1"}, None, ok=True)
     memory.use(2_600.0)
-    assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from == {
-        "a": ["get.x"],
-        "b": ["question"],
-    }
+    asked = {"a": ["#W1"], "b": ["#W2"]}
+    assert memory.look_up(asked).args_from == {"a": ["get.x"], "b": ["question"]}
     memory.use(6_200.0)
-    assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from is None
+    assert memory.look_up(asked).args_from is None
     assert len(memory) == 0
 
 
@@ -257,3 +254,14 @@ def test_a_session_spans_its_requests(audit: Any, records: Any) -> None:
         {"id": ["question"]},
         {"id": ["get_user.orders[]"], "user": ["question"], "other": []},
     ]
+
+
+@pytest.mark.parametrize("n_calls", [1, 20], ids=["read at the end", "of a long request"])
+def test_a_result_that_changes_later_is_read_as_it_was(audit: Any, records: Any, n_calls: int) -> None:
+    request, result = audit("x"), {"rows": [{"id": "#W1"}]}
+    for _ in range(n_calls):
+        request.observe_tool_call("get", {}, result=result)
+    result["rows"][0]["id"] = "#W2"
+    request.observe_tool_call("get", {"a": "#W1", "b": "#W2"})
+    request.flush(1)
+    assert records()[-1]["tool_calls"][-1]["args_from"] == {"a": ["get.rows[].id"], "b": []}

@@ -11,11 +11,7 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.observe import case_keys, dropped
-from coreloop.observe.case_keys import (
-    case_key,
-    hash_identifier,
-    is_identifier,
-)
+from coreloop.observe.case_keys import case_key, hash_identifier, is_identifier
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.record_parts import TracedCall
@@ -29,14 +25,7 @@ def _own_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "#W2378156",
-        "kim99@example.com",
-        "10482",
-        "src/a1.py",
-        "a" * 59 + "1",
-        "주문번호7",
-    ],
+    ["#W2378156", "kim99@example.com", "10482", "src/a1.py", "a" * 59 + "1", "주문번호7"],
 )
 def test_text_with_a_digit_and_no_space_identifies(text: str) -> None:
     assert is_identifier(text)

@@ -8,12 +8,14 @@ from random import Random
 from typing import Final
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.learn.effect.count_calls import read_log
 from coreloop.learn.effect.description_changes import BEFORE_DAYS
 from coreloop.learn.effect.estimate import DailyEstimates, DayCount, tally
-from coreloop.learn.effect.tool_days import Log, ToolLog, named_failure, read_log, read_recorded
+from coreloop.learn.effect.tool_days import Log, ToolLog, named_failure
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.window import EVERY_DAY, merge
 
 FOLLOWED: Final = 0.8
 """Share of the failing calls that follow the line after the merge: an assumption, and said as one."""
@@ -62,9 +64,9 @@ def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[
     """The share of the tool's calls that fail against the lines, and those of the other tools that fail."""
     workspace = open_workspace(folder)
     settings = MineSettings.of(workspace.settings)
-    recorded = read_recorded(read_folder(workspace.records_dir, settings))
+    window = merge(read_folder(workspace.records_dir, settings), EVERY_DAY)
     failures = {tool: {"promoted": named_failure(lines)}}
-    counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)
+    counted = read_log(window, failures, names={}, audit_dir=workspace.audit_dir)
     others = sorted((_share(counted, name) for name in counted if name != tool), reverse=True)
     return _share(counted, tool, "promoted"), others[:_N_CONTROLS]
 

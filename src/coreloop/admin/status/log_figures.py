@@ -12,10 +12,9 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.statistics import fisher_exact
-from coreloop.learn.mine.window import Window, count_calls, merge
-from coreloop.learn.sequences import count_patterns, find_candidates
-from coreloop.observe.reading.outcome import Unseen
+from coreloop.learn.mine.window import NO_SEQUENCE, Window, merge
+from coreloop.learn.statistics import fisher_exact
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_CALLS: Final = 20
 """Calls that the day and its past need: 20 points of 20 calls are four failures."""
@@ -48,8 +47,12 @@ def find_failing(window: Window) -> tuple[Failing, ...]:
         above each of them that has enough calls, and surely so (Fisher).
     """
     counts: defaultdict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
-    for tool, day, n_failed, n in count_calls(window).iter_rows():
-        counts[tool][day] = (n_failed, n)
+    for group in window.requests:
+        for call in group.calls:
+            if call.is_known:
+                n_failed, n = counts[call.tool].get(group.alike.day, (0, 0))
+                n_failed += group.n * (call.error_class != "")
+                counts[call.tool][group.alike.day] = n_failed, n + group.n
     newest = max((day for days in counts.values() for day in days), default=0)
     limit = _SURE / max(1, len(counts))
     failing = (_compare(tool, days, newest, limit) for tool, days in counts.items() if newest in days)
@@ -159,7 +162,7 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
         last=max(future, default=None),
         days=days,
         n_in_window=sum(counts[day] for day in past if day >= days.since),
-        n_patterns=count_patterns(merged).height,
+        n_patterns=_count_patterns(merged),
         skipped={reason: n for reason, n in oddities.skipped.items() if reason != "replay"},
         skipped_first={
             reason: place for reason, place in oddities.skipped_first.items() if reason != "replay"
@@ -185,8 +188,20 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
     today : date
         The day in UTC.
     """
+    from coreloop.learn.sequences import find_candidates  # imports polars
+
     search = find_candidates(merge(files, window(today)), gate, known=known)
     return Sieved(len(search.entries), search.dropped)
+
+
+def _count_patterns(window: Window) -> int:
+    """Categories and sequences with a request that counts."""
+    patterns = {
+        (group.alike.category, window.steps(group).sequence)
+        for group in window.requests
+        if max(group.column("outcome"), default=RequestOutcome.UNKNOWN) >= RequestOutcome.FAILURE
+    }
+    return sum(sequence != NO_SEQUENCE for _, sequence in patterns)
 
 
 def _longest_gap(days: Sequence[date]) -> int | None:

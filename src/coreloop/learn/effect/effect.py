@@ -16,7 +16,7 @@ from coreloop.learn.effect.estimate import DailyEstimates, tally
 from coreloop.learn.effect.tool_days import Log, NamedFailure, ToolLog, named_failure
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, EffectVerdict, Look, calls_needed, decide
 from coreloop.learn.facts.read_lines import EPOCH_DAY
-from coreloop.learn.mine.statistics import wilson_interval
+from coreloop.learn.statistics import wilson_interval
 
 RECENT_DAYS: Final = 28
 """The newest days, in which a line may have become stale."""

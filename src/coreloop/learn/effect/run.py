@@ -22,6 +22,7 @@ from coreloop.base.text import printable
 from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import MiningOptions, open_mining
+from coreloop.learn.mine.window import merge
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.description_changes import Change, Ledger
@@ -138,8 +139,8 @@ def _judge(
 
     settled = kept.settled
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
-    recorded = read_recorded(files, Days(since, now.date() - timedelta(days=1)))
-    called = recorded.tools | {effect.change.tool for effect in settled.values()}
+    window = merge(files, Days(since, now.date() - timedelta(days=1)))
+    called = window.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
     changes = {_id_of(change): change for change in ledger.changes}
@@ -147,10 +148,11 @@ def _judge(
     # a revert that came after its effect was settled shows in the ledger only
     effects = {id: replace(settled[id], change=changes[id]) for id in changes.keys() & settled.keys()}
     if new:
+        from coreloop.learn.effect.count_calls import read_log  # imports polars
         from coreloop.learn.effect.effect import find_effects, what_is_counted
 
         failures = what_is_counted(new)
-        log = read_log(recorded, failures, names=names, audit_dir=workspace.audit_dir)
+        log = read_log(window, failures, names=names, audit_dir=workspace.audit_dir)
         found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
         effects |= {_id_of(effect.change): effect for effect in found}
     return Effects(tuple(effects[id] for id in changes), unknown)

@@ -1,41 +1,74 @@
 """Lines -> facts. A year has millions of lines, so the loop over them is kept short."""
 
-import gc
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
-import polars as pl
+import msgspec
+import orjson
 
 from coreloop.base.categories import Categories
-from coreloop.base.project.settings import Settings
-from coreloop.base.records import UNSPECIFIED, hash_question, is_category
-from coreloop.learn.facts import schema
-from coreloop.learn.facts.calls import Calls, decoded
+from coreloop.base.error_classes import MAX_ERROR_CHARS, bits_of, error_class
+from coreloop.base.records import (
+    DEFAULT_SELECTORS,
+    UNSPECIFIED,
+    hash_question,
+    is_category,
+    selector_value,
+    step,
+)
 from coreloop.learn.facts.oddities import Oddities
+from coreloop.learn.facts.schema import (
+    COLUMNS,
+    NO_LENGTH,
+    Alike,
+    Call,
+    Part,
+    as_int,
+    decoded,
+    id_of,
+    unpacked,
+)
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
-from coreloop.observe.reading.fields import CallFields, CountedFields
-from coreloop.observe.reading.outcome import decide, is_judged, signals
+from coreloop.observe.reading.error_texts import general
+from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord, cut_name
+from coreloop.observe.reading.outcome import decide, is_judged, signals, why_unknown, worked
+from coreloop.observe.reading.own_values import without_own_values
+from coreloop.observe.reading.parts import join_parts, part_of
+
+if TYPE_CHECKING:
+    from coreloop.base.project.settings import Settings
 
 EPOCH_DAY: Final = date(1970, 1, 1)
-Lines = Iterable[tuple[int, int, bytes]]
-"""The number of its file, its offset and its bytes, of each line."""
+DAY_US: Final = 86_400_000_000
+NO_QUESTION: Final = as_int(hash_question(""))
+Line = tuple[int, bytes]
+"""The offset and the bytes of a line."""
+_MAX_US: Final = 10**12
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
+_CLIENTS: Final = (1 << 61) - 1  # a prime: all hex digits count
 _DIGIT: Final = re.compile(rb"\d").search
-_VARIABLE: Final = r"""["“][^"”]*["”]|'[^']*'|\S*[\d@/\\]\S*"""
+_VARIABLE: Final = re.compile(r"""["“][^"”]*["”]|'[^']*'|\S*[\d@/\\]\S*""")
 """Quoted parts, and words with a digit, @, / or backslash: ``"a b"``, ``#w12``; not ``refund``."""
-_LINES_AT_ONCE: Final = 16_384
-"""About 20 MB of lines: their arguments are kept until the batch is converted."""
-_MEASURED: Final = dict.fromkeys(("chunk_len", "omitted", "rounds"), pl.Float64)
-_RECORD: Final = {**schema.REQUESTS, "template": pl.String, **_MEASURED}
-"""`REQUESTS` with the question for its template, before numbers are checked."""
+_MARKS: Final = bits_of(("violation", "extreme_flags", "override_failed"))
+_ALIKE: Final = str.maketrans("123456789", "000000000")
+"""Errors that differ only in their digits are classified once, unless they may hold status 429."""
+_NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
+_BARE: Final = (None, None, 0, False, 0)
+_LENGTH: Final = list(COLUMNS).index("length")
+_Row = tuple[int, ...]
+"""As `COLUMNS`."""
+_Kind = tuple[tuple[str, ...], dict[bytes, int]]
+"""Of calls with the same tool and argument names: their selectors, and the number by these values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,167 +96,236 @@ class MineSettings:
     case_key: bytes = b""
 
     @classmethod
-    def of(cls, settings: Settings, **changes: Any) -> "MineSettings":
+    def of(cls, settings: "Settings", **changes: Any) -> "MineSettings":
         """The settings of coreloop.yaml that change how a request counts."""
         rules = Categories((rule.label, rule.any) for rule in settings.categories)
         changes = {"min_chunk_len": settings.gates.min_chunk_len, **changes}
         return cls(rules, settings.selectors(), handoff=frozenset(settings.handoff), **changes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileFacts:
-    """The facts of a file.
+    """The facts of a file, in parts, and how its requests count."""
+
+    path: Path
+    parts: Sequence[Part]
+    settings: MineSettings
+
+    @cached_property
+    def days(self) -> Counter[int]:
+        """Records by day (days since 1970), without those that coreloop made itself."""
+        own, days = {*map(id_of, self.settings.replayed)}, Counter[int]()
+        for part in self.parts:
+            ids = iter(part.table()["id"] if own else ())
+            for alike, n, _ in part.groups:
+                days[alike.day] += n - sum(map(own.__contains__, islice(ids, n)))
+        return +days
+
+    @cached_property
+    def oddities(self) -> Oddities:
+        """Lines that are not mined, and fields that were read as absent."""
+        total = Oddities()
+        for part in self.parts:
+            total.add(part.oddities)
+        return total
+
+
+def facts_of_lines(lines: Iterable[Line], settings: MineSettings, *, path: Path) -> FileFacts:
+    """Read the lines of a file, each with its offset."""
+    reader = Reader(settings)
+    reader.read(lines)
+    return FileFacts(path, [reader.part()], settings)
+
+
+class Reader:
+    """Lines of a file -> a part of its facts; ``known`` are those of the lines before.
 
     Attributes
     ----------
-    path : Path
-        The file.
-    facts : schema.Facts
-        Tables that hold its rows.
-    settings : MineSettings
-        How its requests count.
-    oddities : Oddities
-        Lines that are not mined, and fields that were read as absent.
-    days : dict of int to int
-        Records by day (days since 1970), without replays.
-    number : int
-        Of the file, in the tables.
+    is_whole : bool
+        Whether the last request is complete, so that lines which follow it can be read alone.
     """
 
-    path: Path
-    facts: schema.Facts
-    settings: MineSettings
-    oddities: Oddities
-    days: Mapping[int, int]
-    number: int = 0
+    def __init__(self, settings: MineSettings, known: Part | None = None) -> None:
+        known = known or Part()
+        self.is_whole = True
+        self._settings = settings
+        self._oddities, self._has_results = known.oddities, known.has_results
+        self._calls = list(known.calls)
+        self._numbers = {call: number for number, call in enumerate(known.calls)}
+        self._kinds: dict[tuple[str, ...], _Kind] = {}
+        self._labels: dict[str, str] = {}
+        self._waiting: list[Line] = []
+        self._durations = unpacked("q", known.durations)
+        rows = zip(*known.table().values(), strict=True)
+        self._rows: dict[tuple[Any, ...], list[_Row]] = {
+            msgspec.structs.astuple(alike): list(islice(rows, n)) for alike, n, _ in known.groups
+        }
 
+    def read(self, lines: Iterable[Line]) -> None:
+        """Add lines."""
+        add, decode_plain, microseconds = self._add, decode.decode_plain, decode.microseconds
+        raw = b"\n"
+        for at, raw in lines:
+            try:
+                plain = decode_plain(raw)
+                us = microseconds(plain.ts)
+            except decode.NOT_PLAIN:
+                us = None
+            if us is None:
+                self._read_odd(at, raw)
+            else:
+                add(plain, plain.tool_calls or (), us, at)
+        self._flush()
+        self.is_whole = self.is_whole and raw.endswith(b"\n")
 
-def facts_of_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings, *, path: Path) -> FileFacts:
-    """Read the lines of a file, each with its offset."""
-    return read_files([(path, lines)], settings)[0]
+    def _read_odd(self, at: int, raw: bytes) -> None:
+        """Read a line that is no plain record; those of a long request wait for each other."""
+        part = part_of(raw)
+        if part is None or not part["part"]:
+            self._flush()
+        if part is None:
+            self._read_leniently(at, raw)
+        else:
+            self._waiting.append((at, raw))
 
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for at, raw in join_parts(waiting):
+            self._read_leniently(at, raw)
 
-def read_files(
-    files: Iterable[tuple[Path, Iterable[tuple[int, bytes]]]], settings: MineSettings
-) -> list[FileFacts]:
-    """Read the lines of small files into the same tables: polars takes some 40 ms to make those of a file."""
-    paths = []
-
-    def lines() -> Iterator[tuple[int, int, bytes]]:
-        for path, of_file in files:
-            paths.append(path)
-            yield from ((len(paths) - 1, offset, raw) for offset, raw in of_file)
-
-    facts, oddities = read_facts(lines(), settings)
-    days = count_days(facts.requests, settings.replayed)
-    return [
-        FileFacts(path, facts, settings, oddities[number], days[number], number)
-        for number, path in enumerate(paths)
-    ]
-
-
-def count_days(requests: pl.LazyFrame, replayed: Iterable[str] = ()) -> defaultdict[int, dict[int, int]]:
-    """Records by file, then by day (days since 1970), without requests that coreloop made itself."""
-    own = [*map(schema.as_int, replayed)]
-    if own:
-        requests = requests.filter(~pl.col("id").is_in(own).fill_null(False))
-    day = pl.col("ts_us").floordiv(schema.DAY_US).cast(pl.Int32)
-    counts: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for file, of_day, n in requests.group_by("file", day=day).len().sort("day").collect().iter_rows():
-        counts[file][of_day] = n
-    return counts
-
-
-def read_facts(lines: Lines, settings: MineSettings) -> tuple[schema.Facts, defaultdict[int, Oddities]]:
-    """Read lines, in the order of their files: the tables, in memory, and the oddities by file."""
-    oddities: defaultdict[int, Oddities] = defaultdict(Oddities)
-    parts = []
-    rest = iter(lines)
-    with _no_garbage_collection():
-        for line in rest:
-            parts.append(_read_batch(chain([line], islice(rest, _LINES_AT_ONCE - 1)), settings, oddities))
-    return schema.merge_facts(parts), oddities
-
-
-def _read_batch(lines: Lines, settings: MineSettings, oddities: defaultdict[int, Oddities]) -> schema.Facts:
-    calls, records = Calls(settings.selectors), list[tuple[Any, ...]]()
-    for file, offset, fields, of_record, ts_us, is_plain in _decoded(lines, oddities):
-        label = _category(fields, settings.categories)
-        ok = calls.add((file, offset, ts_us), of_record)
-        decided, judged, bits = None, False, 0
-        if not is_plain or fields.error or len(ok) < len(of_record):
-            decided = decide(fields, of_record)
-            judged, bits = is_judged(fields), signals(fields, of_record)
-        recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
-        sequence, shape = calls.sequence_of(ok, recorded)
-        case = "".join(fields.case or ())
-        if case and not _CASE(case):
-            oddities[file].read_as_absent(("case",), offset)
-            case = ""
-        if not (case or fields.session_hash):
-            case = _case_of(of_record, settings.case_key)
-        records.append(
-            (
-                file,
-                offset,
-                ts_us,
-                schema.as_int(fields.request_id) if fields.request_id is not None else None,
-                schema.as_int(fields.session_hash) if fields.session_hash else 0,
-                schema.as_int(fields.question_hash or hash_question(fields.question or "")),
-                fields.question,
-                label,
-                (fields.model if is_plain else decoded(fields.model, str)) or "",
-                fields.provider or "",
-                schema.pattern_of(label, sequence),
-                sequence,
-                shape,
-                fields.chunk_len,
-                decided,
-                judged,
-                fields.tool_calls_omitted,
-                bits,
-                [int(case[at : at + 8], 16) for at in range(0, len(case), 8)] or None,
-                fields.tools_version,
-                fields.descriptions,
-                fields.rounds,
-                fields.undated,
-            )
-        )
-    text = pl.col("template").str.to_lowercase().str.replace_all(_VARIABLE, "*").str.strip_chars()
-    requests = schema.frame_of(records, _RECORD).with_columns(
-        template=pl.when(text != "").then(text.hash() % (1 << 32)),
-    )
-    tables = (
-        requests.select(schema.typed(schema.REQUESTS)),
-        *calls.tables(),
-        schema.frame_of(list(calls.texts), schema.TEXTS),
-    )
-    return schema.Facts(*(table.lazy() for table in tables))
-
-
-def _decoded(
-    lines: Lines, oddities: defaultdict[int, Oddities]
-) -> Iterator[tuple[int, int, CountedFields, Sequence[CallFields], int, bool]]:
-    """Yield file, offset, fields, calls and time of each record, and whether it is well-formed."""
-    for file, offset, raw in lines:
-        try:
-            plain = decode.decode_plain(raw)
-            ts_us = decode.microseconds(plain.ts)
-        except decode.NOT_PLAIN:
-            ts_us = None
-        if ts_us is not None:
-            yield file, offset, plain, plain.tool_calls or (), ts_us, True
-            continue
-        line = decode.decode_line(raw, offset)
+    def _read_leniently(self, at: int, raw: bytes) -> None:
+        line = decode.decode_line(raw, at)
         if isinstance(line, decode.Skipped):
-            oddities[file].skip(line.reason, offset)
-            continue
-        oddities[file].read_as_absent(line.absent, offset)
-        yield file, offset, line.fields, line.calls, line.ts_us, False
+            self._oddities.skip(line.reason, at)
+            return
+        self._oddities.read_as_absent(line.absent, at)
+        self.is_whole = line.fields.part is None
+        self._add(line.fields, line.calls, line.ts_us, at)
+
+    def _add(self, fields: CountedFields, calls: Sequence[CallFields], us: int, at: int) -> None:
+        is_plain = type(fields) is PlainRecord
+        spent = len(self._durations)
+        numbers, is_odd = self._number(calls)
+        decided, judged, bits = None, False, 0
+        if is_odd or fields.error or not is_plain:
+            decided = decide(fields, calls)
+            judged, bits = is_judged(fields), signals(fields, calls)
+        session = as_int(fields.session_hash) if fields.session_hash else 0
+        question = as_int(fields.question_hash or hash_question(fields.question or ""))
+        case = self._case(fields, calls, at) if fields.case or not session else ""
+        length, omitted = fields.chunk_len, fields.tool_calls_omitted or 0
+        is_lone = (
+            question == NO_QUESTION
+            and (length, fields.rounds, omitted, judged, bits & _MARKS) == _BARE
+            and bool(len(numbers) == 1 and (session or case) and not self._calls[numbers[0]].is_marked)
+        )
+        alike = (
+            us // DAY_US,
+            self._labels.get(fields.category_hash or "") or self._category(fields),
+            numbers,
+            (fields.provider or "") if is_lone else "",
+            (fields.model if is_plain else decoded(fields.model, str)) or "",
+            decided,
+            judged,
+            bits,
+            omitted and max(0, min(omitted, NO_LENGTH)),
+            (fields.tool_sequence_hash or "") if omitted else "",
+            fields.tools_version,
+            fields.descriptions,
+            fields.undated or False,
+            is_lone,
+        )
+        row = (
+            us,
+            at,
+            id_of(fields.request_id) if fields.request_id is not None else 0,
+            session,
+            question,
+            int(case, 16) % _CLIENTS if case else 0,
+            0 if session or case else question_template(fields.question),
+            NO_LENGTH if length is None else int(length) if 0 <= length < NO_LENGTH else _clipped(length),
+            spent if len(self._durations) > spent else 0,
+        )
+        rows = self._rows.get(alike)
+        if rows is None:
+            self._rows[alike] = [row]
+        else:
+            rows.append(row)
+
+    def _number(self, calls: Sequence[CallFields]) -> tuple[tuple[int, ...], bool]:
+        """The numbers of calls, and whether any did not work."""
+        numbers, is_odd, kinds = list[int](), False, self._kinds
+        for call in calls:
+            args = call.args if type(call.args) is dict else _NO_ARGS
+            chosen, by_values = kinds.get((call.name, *args)) or self._learn(call.name, args)
+            if len(chosen) == 1:
+                values = b"" + args[chosen[0]]
+            else:
+                values = b"\0".join([b"" + args[name] for name in chosen])
+            number = by_values.get(values)
+            if number is None:
+                number = by_values[values] = self._number_of(_usual(call, args, self._selectors(call.name)))
+            if call.ok is not True or call.overrides_used or call.extreme_flags:
+                kind = _unusual(self._calls[number], call, args)
+                number, is_odd = self._number_of(kind), is_odd or not kind.ok
+                if kind.error_class:
+                    self._durations.append(round(max(0.0, min((call.duration_ms or 0.0) * 1000, _MAX_US))))
+            if not self._has_results and call.result_size_bytes is not None:
+                self._has_results = True
+            numbers.append(number)
+        return tuple(numbers), is_odd
+
+    def _number_of(self, call: Call) -> int:
+        number = self._numbers.setdefault(call, len(self._calls))
+        if number == len(self._calls):
+            self._calls.append(call)
+        return number
+
+    def _learn(self, tool: str, args: Mapping[str, Any]) -> _Kind:
+        chosen = tuple(name for name in self._selectors(tool) if name in args)
+        kind = self._kinds[tool, *args] = (chosen, {})
+        return kind
+
+    def _selectors(self, tool: str) -> Sequence[str]:
+        return self._settings.selectors.get(tool, DEFAULT_SELECTORS)
+
+    def _case(self, fields: CountedFields, calls: Sequence[CallFields], at: int) -> str:
+        if fields.case and not _CASE("".join(fields.case)):
+            self._oddities.read_as_absent(("case",), at)
+        return case_of(fields, calls, self._settings.case_key)
+
+    def _category(self, fields: CountedFields) -> str:
+        """The recorded label, else the label by the current rules, so that rules added later apply, too."""
+        label = fields.category_hash
+        if label is not None and label != UNSPECIFIED and is_category(label):
+            self._labels[label] = label
+            return label
+        return self._settings.categories.label(fields.question or "")
+
+    def part(self) -> Part:
+        """The facts of all lines that were added."""
+        groups = [
+            (Alike(*alike), len(rows), min([row[_LENGTH] for row in rows]))
+            for alike, rows in self._rows.items()
+        ]
+        columns = zip(*chain.from_iterable(self._rows.values()), strict=True)
+        packed = [
+            array(code, column).tobytes() for code, column in zip(COLUMNS.values(), columns, strict=False)
+        ]
+        durations = self._durations.tobytes()
+        return Part(self._calls, groups, packed, durations, self._oddities, self._has_results)
 
 
-def _case_of(calls: Iterable[CallFields], key: bytes) -> str:
-    """The hashes of the identifiers in a record's calls, as the collector chooses them."""
+def case_of(fields: CountedFields, calls: Iterable[CallFields], key: bytes) -> str:
+    """The case of a record, 8 hex digits for each hash of an identifier; empty if it has none.
+
+    Without one in the record, and without a session, it is that of the identifiers in the arguments, as the
+    collector chooses them.
+    """
+    recorded = "".join(fields.case or ())
+    if fields.session_hash or _CASE(recorded):
+        return recorded if _CASE(recorded) else ""
     identifiers = RequestIdentifiers()
     for call in calls:
         args = call.args.items() if isinstance(call.args, dict) else ()
@@ -231,21 +333,41 @@ def _case_of(calls: Iterable[CallFields], key: bytes) -> str:
     return "".join(identifiers.case(key))
 
 
-def _category(fields: CountedFields, rules: Categories) -> str:
-    """The recorded label, else the label by the current rules, so that rules added later apply, too."""
-    label = fields.category_hash
-    if label is not None and label != UNSPECIFIED and is_category(label):
-        return label
-    return rules.label(fields.question or "")
+def question_template(question: str | None) -> int:
+    """A hash of a question without what varies: its text in small letters, with ``*``; 0 if it is empty.
+
+    ``*`` stands for quoted parts, and for words with a digit, @, / or backslash.
+    """
+    text = _VARIABLE.sub("*", (question or "").lower()).strip()
+    return crc32(text.encode("utf-8", "replace")) if text else 0
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection: millions of small objects without cycles would cost a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+def failure_of(call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, str]:
+    """The class of a call's error and its template, as of `coreloop.observe.reading.error_texts.template`."""
+    masked = without_own_values(str(call.error)[:MAX_ERROR_CHARS], args)
+    name, text = _classify(masked.text if "429" in masked.text else masked.text.translate(_ALIKE))
+    return name, masked.filled(text)
+
+
+@lru_cache(maxsize=8192)  # the same errors recur every day
+def _classify(error: str) -> tuple[str, str]:
+    return error_class(error), general(error)
+
+
+def _usual(call: CallFields, args: Mapping[str, msgspec.Raw], chosen: Sequence[str]) -> Call:
+    """A call's kind, as if it had worked."""
+    values = call.selected(chosen)
+    selectors = {key: selector_value(value) for key, value in values.items() if value is not None}
+    shape = {"selectors": selectors, "arg_keys": sorted(map(cut_name, args))}
+    return Call(call.name, step(call.name, values, chosen), orjson.dumps(shape).decode())
+
+
+def _unusual(usual: Call, call: CallFields, args: Mapping[str, msgspec.Raw]) -> Call:
+    """The kind of a call that failed, or is marked, or of which something is unknown."""
+    name, text = failure_of(call, args) if worked(call) is False else ("", "")
+    is_marked = bool(call.extreme_flags or call.overrides_used)
+    return Call(usual.tool, usual.step, usual.shape, name, text, why_unknown(call), is_marked)
+
+
+def _clipped(length: float) -> int:
+    return int(max(-NO_LENGTH, min(length, NO_LENGTH - 1)))

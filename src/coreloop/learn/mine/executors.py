@@ -3,19 +3,24 @@
 Its packages are imported only here, on first use.
 """
 
+import os
 import signal
+import sys
+import threading
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import needs_extra
 from coreloop.base.tempfiles import end_with_parent
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+_MUCH: Final = 64 << 20  # bytes; a second of one processor
 _ANSWER_S: Final = 10  # chosen: the address of no scheduler is reported soon
 
 
@@ -45,34 +50,49 @@ def named_folder(name: str) -> Path:
 
 
 @contextmanager
-def open_executor(name: str | None) -> Iterator[Executor | None]:
+def open_executor(name: str | None, n_bytes: int) -> "Iterator[Executor | None]":
     """Open the executor that the setting ``executor`` names.
 
     Parameters
     ----------
     name : str or None
         ``processes``, one for each core; the address of a Dask scheduler, ``tcp://host:8786``, whose workers
-        need the same coreloop and the same paths; None for this process.
+        need the same coreloop and the same paths; None for this process, or for processes if there is much to
+        read.
+    n_bytes : int
+        To be read.
 
     Raises
     ------
     UsageError
         No scheduler answers, or its package is not installed.
     """
-    if name is None:
+    may_fork = _may_fork()
+    if not n_bytes or (name is None and not (n_bytes > _MUCH and may_fork)):
         yield None
-    elif name == "processes":
-        # not fork: after a polars query, a forked child hangs
-        with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_start_worker) as pool:
-            try:
-                yield pool
-            except BrokenExecutor as error:
-                raise UsageError("a process that read records was killed; remove executor") from error
+    elif name is None or name == "processes":
+        yield from _processes("fork" if may_fork else "spawn")
     else:
         yield from _on_cluster(name)
 
 
-def _on_cluster(address: str) -> Iterator[Executor]:
+def _processes(start: str) -> "Iterator[Executor]":
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(mp_context=get_context(start), initializer=_start_worker) as pool:
+        try:
+            yield pool
+        except BrokenExecutor as error:
+            raise UsageError("a process that read records was killed; free some memory") from error
+
+
+def _may_fork() -> bool:
+    """Whether a forked child can go on: a lock that a thread, or polars, holds would stay locked."""
+    return hasattr(os, "fork") and "polars" not in sys.modules and threading.active_count() == 1
+
+
+def _on_cluster(address: str) -> "Iterator[Executor]":
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:

@@ -1,57 +1,52 @@
-"""A project's day files and their facts: read once, and cached as Parquet; the cache is safe to delete.
+"""A project's day files and their facts; see `coreloop.learn.facts.cache` for what is kept of them.
 
 Settings, verdicts, replays, the cache and the executor meet here, so that all commands and services share the
 same facts.
 """
 
+import gc
 import re
-import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
-from hashlib import sha256
-from itertools import accumulate, groupby
+from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
-import polars as pl
-
-from coreloop.base.errors import CacheWriteError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
-from coreloop.base.project.workspace import Workspace
-from coreloop.base.tempfiles import temporary_folder
-from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read_lines import (
-    EPOCH_DAY,
-    FileFacts,
-    MineSettings,
-    count_days,
-    read_facts,
-    read_files,
-)
-from coreloop.learn.facts.schema import NAMES, Facts
+from coreloop.learn.facts.cache import FactsCache, FileState, KeptFacts, checksum
+from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings, Reader
+from coreloop.learn.facts.schema import Part
 from coreloop.learn.mine.executors import open_executor
 from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.judgments import HumanVerdicts, read_verdicts
-from coreloop.observe.reading.decode import raw_lines
+from coreloop.observe.reading.decode import lines_of
 from coreloop.observe.reading.parts import part_of
 
-VERSION: Final = f"25, polars {pl.__version__}"
-"""Increase the number when the facts of a line or the tables change; polars hashes alike within a version."""
+if TYPE_CHECKING:
+    from coreloop.base.project.workspace import Workspace
+
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
-_CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory
-_SMALL_BYTES: Final = 4 << 20
-"""A smaller file is read again each time, which is faster than opening five Parquet files."""
+_CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory, and occupies all processors
+_KEPT_FROM: Final = 1 << 20
+"""Bytes of a folder: less is read in the time that it takes to find what is kept."""
 
 
-class _Index(msgspec.Struct):
-    """``facts.json``, written last: a folder without it is not complete."""
+class _Chunk(NamedTuple):
+    """Bytes of a file; ``known`` are the facts of those before, if it has grown."""
 
-    oddities: Oddities
-    days: dict[int, int]
+    path: Path
+    start: int
+    end: int
+    known: Part | None = None
+
+
+def _ignore(*_: object) -> None:
+    pass
 
 
 def read_folder(
@@ -60,46 +55,96 @@ def read_folder(
     *,
     cache: Path | None = None,
     executor: str | None = None,
-    progress: Callable[[int, int], object] = lambda *_: None,
+    progress: Callable[[int, int], object] = _ignore,
     max_bytes: int | None = None,
+    not_kept: Callable[[str], object] = _ignore,
 ) -> list[FileFacts]:
     """Read the facts of every ``*.jsonl`` of a folder, in the order of the names.
 
     Parameters
     ----------
     cache : Path, optional
-        The folder of facts of earlier runs; without it, all files are read in memory.
+        The folder of facts of earlier runs; without it, all files are read.
     executor : str, optional
         See `open_executor`.
     progress : callable, optional
         Called with the bytes read so far and the bytes to read.
     max_bytes : int, optional
         Read only the newest files that have no more bytes together.
+    not_kept : callable, optional
+        Called with the reason if the facts cannot be kept.
     """
     with file_errors("cannot be read ({strerror})", f"{folder}"):
-        sizes = _newest({path: _size(path) for path in day_files(folder)}, max_bytes)
-        large = [path for path in sizes if cache and sizes[path] > _SMALL_BYTES]
-        folders = {path: _cached(path, settings, cache) for path in large if cache}
-        is_kept = {path: (kept / "facts.json").is_file() for path, kept in folders.items()}
-        files = {path: _opened(path, settings, folders[path]) for path in folders if is_kept[path]}
-        done, total = 0, sum(sizes.values())
+        states = {path: FileState.of(path) for path in day_files(folder)}
+        is_small = sum(state.size for state in states.values()) < _KEPT_FROM
+        kept = FactsCache(cache, folder, {} if is_small else states, settings) if cache else None
+        newest = _newest(states, max_bytes)
+        facts = _read(newest, kept.known if kept else {}, settings, executor, progress)
+    try:
+        if kept is not None:
+            kept.write(facts)
+    except WorkspaceError as error:
+        not_kept(f"{error}")
+    return [FileFacts(path, facts[path].parts, settings) for path in newest]
 
-        def advance(path: Path) -> None:
-            nonlocal done
-            done += sizes[path]
-            progress(done, total)
 
-        def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-            yield from raw_lines(path, end=sizes[path])
-            advance(path)
+def _read(
+    states: Mapping[Path, FileState],
+    known: Mapping[Path, KeptFacts],
+    settings: MineSettings,
+    executor: str | None,
+    progress: Callable[[int, int], object],
+) -> dict[Path, KeptFacts]:
+    """Read what is not known of files."""
+    facts = {path: known[path] for path in states if path in known and known[path].state == states[path]}
+    done, total = sum(kept.state.size for kept in facts.values()), sum(one.size for one in states.values())
+    chunks = list[_Chunk]()
+    parts: defaultdict[Path, list[Part]] = defaultdict(list)
+    missing = [path for path in states if path not in facts]
+    for path in missing:
+        before = known.get(path)
+        if before is not None and before.is_begun_by(path, states[path]):
+            parts[path] += before.parts[:-1]
+            chunks += _chunks(path, before.end, states[path].size, before.parts[-1])
+        else:
+            chunks += _chunks(path, 0, states[path].size)
+    is_whole = dict.fromkeys(missing, True)
+    with open_executor(executor, sum(chunk.end - chunk.start for chunk in chunks)) as pool:
+        read = (map if pool is None else pool.map)(partial(_read_chunk, settings), chunks)
+        for chunk, (part, is_whole[chunk.path]) in zip(chunks, read, strict=True):
+            parts[chunk.path].append(part)
+            progress(done := done + chunk.end - chunk.start, total)
+    for path in missing:
+        end = states[path].size if is_whole[path] else 0
+        facts[path] = KeptFacts(states[path], parts[path], end, checksum(path, end) if end else 0)
+    return facts
 
-        for file in read_files(((path, lines(path)) for path in sizes if path not in folders), settings):
-            files[file.path] = file
-        missing = {path: folders[path] for path in folders if not is_kept[path]}
-        for file in _read_missing(missing, sizes, settings, executor):
-            files[file.path] = file
-            advance(file.path)
-        return [files[path] for path in sizes]
+
+def _read_chunk(settings: MineSettings, chunk: _Chunk) -> tuple[Part, bool]:
+    was_enabled = gc.isenabled()
+    gc.disable()  # millions of small objects without cycles would cost a tenth of the time
+    try:
+        reader = Reader(settings, chunk.known)
+        reader.read(lines_of(chunk.path, start=chunk.start, end=chunk.end))
+        return reader.part(), reader.is_whole
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _chunks(path: Path, start: int, size: int, known: Part | None = None) -> Iterator[_Chunk]:
+    """Chunks of about `_CHUNK_BYTES` that end behind a request."""
+    with path.open("rb") as file:
+        while start < size:
+            file.seek(min(start + _CHUNK_BYTES, size))
+            while (piece := file.readline(1 << 20)) and not piece.endswith(b"\n"):
+                pass  # a line of any length takes no memory
+            end = file.tell()
+            while part_of(file.readline(1 << 20)):
+                end = file.tell()
+            end = min(end, size)
+            yield _Chunk(path, start, end, known)
+            start, known = end, None
 
 
 def day_files(folder: Path) -> list[Path]:
@@ -116,90 +161,14 @@ def day_files(folder: Path) -> list[Path]:
     return paths
 
 
-def _size(path: Path) -> int:
-    with file_errors("cannot be read ({strerror})", path):
-        return path.stat().st_size
-
-
-def _newest(sizes: Mapping[Path, int], max_bytes: int | None) -> Mapping[Path, int]:
+def _newest(states: Mapping[Path, FileState], max_bytes: int | None) -> Mapping[Path, FileState]:
+    """The newest files, by name, that have no more bytes together."""
     if max_bytes is None:
-        return sizes
-    newest_first = list(sizes)[::-1]
-    totals = accumulate(sizes[path] for path in newest_first)
+        return states
+    newest_first = list(states)[::-1]
+    totals = accumulate(states[path].size for path in newest_first)
     fitting = {path for path, total in zip(newest_first, totals, strict=True) if total <= max_bytes}
-    return {path: size for path, size in sizes.items() if path in fitting}
-
-
-def _cached(path: Path, settings: MineSettings, cache: Path) -> Path:
-    """Return the folder for the facts of a file in its present state, read by these settings."""
-    status = path.stat()
-    selectors = {tool: list(names) for tool, names in settings.selectors.items()}
-    state = [f"{path.absolute()}", status.st_size, status.st_mtime_ns]
-    state += [VERSION, sha256(settings.case_key).hexdigest(), selectors, settings.categories.rules]
-    digest = sha256(msgspec.json.encode(state, order="sorted")).hexdigest()
-    return cache / f"{path.stem[:40]}-{digest[:24]}"
-
-
-def _read_missing(
-    folders: Mapping[Path, Path], sizes: Mapping[Path, int], settings: MineSettings, executor: str | None
-) -> Iterator[FileFacts]:
-    """Read files in chunks, and cache the facts of each."""
-    chunks = [(path, *ends) for path in folders for ends in _ranges(path, sizes[path])]
-    with open_executor(executor if len(chunks) > 1 else None) as pool:
-        read = (map if pool is None else pool.map)(partial(_read_chunk, settings), chunks)
-        for path, parts in groupby(zip(chunks, read, strict=True), key=lambda part: part[0][0]):
-            try:
-                _write(folders[path], (facts for _, facts in parts))
-            except (OSError, pl.exceptions.PolarsError) as error:
-                raise CacheWriteError(f"{error}") from error
-            yield _opened(path, settings, folders[path])
-
-
-def _read_chunk(settings: MineSettings, chunk: tuple[Path, int, int]) -> tuple[Facts, Oddities]:
-    path, start, end = chunk
-    lines = ((0, offset, raw) for offset, raw in raw_lines(path, start=start, end=end))
-    facts, oddities = read_facts(lines, settings)
-    return facts, oddities[0]
-
-
-def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
-    for old in kept.parent.glob(f"{kept.name.rpartition('-')[0]}-*"):
-        shutil.rmtree(old, ignore_errors=True)
-    oddities = Oddities()
-    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with temporary_folder(f".making-{kept.name}-", parent=kept.parent) as scratch:
-        for number, (facts, odd) in enumerate(chunks):
-            oddities.add(odd)
-            for name in NAMES:
-                getattr(facts, name).collect().write_parquet(scratch / f"{name}-{number:04}.parquet")
-        days = count_days(pl.scan_parquet(scratch / "requests-*.parquet"))[0]
-        (scratch / "facts.json").write_bytes(msgspec.json.encode(_Index(oddities, days)))
-        with suppress(OSError):  # another process has cached it meanwhile
-            scratch.rename(kept)
-
-
-def _opened(path: Path, settings: MineSettings, kept: Path) -> FileFacts:
-    index = msgspec.json.decode((kept / "facts.json").read_bytes(), type=_Index)
-    tables = Facts(*(pl.scan_parquet(kept / f"{name}-*.parquet") for name in NAMES))
-    replayed = settings.replayed
-    days = count_days(tables.requests, replayed)[0] if replayed else index.days
-    return FileFacts(path, tables, settings, index.oddities, days)
-
-
-def _ranges(path: Path, size: int) -> Iterator[tuple[int, int]]:
-    """Ranges of about `_CHUNK_BYTES` that end behind a request."""
-    with path.open("rb") as file:
-        first = 0
-        while first < size:
-            file.seek(min(first + _CHUNK_BYTES, size))
-            while (piece := file.readline(1 << 20)) and not piece.endswith(b"\n"):
-                pass  # a line of any length takes no memory
-            last = file.tell()
-            while part_of(file.readline(1 << 20)):
-                last = file.tell()
-            last = min(last, size)
-            yield first, last
-            first = last
+    return {path: state for path, state in states.items() if path in fitting}
 
 
 def newest_day(files: Iterable[FileFacts]) -> date | None:
@@ -257,7 +226,7 @@ class MiningOptions:
         """Whether the records are those of the project's agent."""
         return self.in_dir is None and not self.own
 
-    def folder(self, workspace: Workspace) -> Path:
+    def folder(self, workspace: "Workspace") -> Path:
         """The folder of the records."""
         if self.own:
             return workspace.own_records_dir
@@ -278,14 +247,10 @@ class Mined:
         Why the facts could not be kept; empty if they were, or with ``no_cache``.
     """
 
-    workspace: Workspace
+    workspace: "Workspace"
     files: Sequence[FileFacts]
     judgments: HumanVerdicts = field(default_factory=HumanVerdicts)
     not_cached: str = ""
-
-
-def _ignore(*_: object) -> None:
-    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,7 +274,7 @@ UNWATCHED: Final = Watch()
 
 @contextmanager
 def open_mining(
-    workspace: Workspace,
+    workspace: "Workspace",
     options: MiningOptions,
     *,
     min_chunk_len: int | None = None,
@@ -331,7 +296,7 @@ def open_mining(
     WorkspaceError
         The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
-    folder, limit = options.folder(workspace), options.max_bytes
+    folder = options.folder(workspace)
     judgments = read_verdicts(workspace.judgments_dir)
     day_files(folder)  # raise errors before any folder is created
     settings = MineSettings.of(
@@ -341,13 +306,16 @@ def open_mining(
         verdicts=judgments.of_requests(),
         case_key=known_case_key(workspace.audit_dir),
     )
-    cache, not_cached = None if options.no_cache else workspace.facts_dir, ""
-    executor = workspace.settings.executor
-    read = partial(read_folder, folder, settings, executor=executor, progress=watch.progress, max_bytes=limit)
-    try:
-        files = read(cache=cache)
-    except (OSError, pl.exceptions.PolarsError, CacheWriteError) as error:
-        files, not_cached = read(), f"{error}"
-    mined = Mined(workspace, files, judgments, not_cached)
+    problems = list[str]()
+    files = read_folder(
+        folder,
+        settings,
+        cache=None if options.no_cache else workspace.facts_dir,
+        executor=workspace.settings.executor,
+        progress=watch.progress,
+        max_bytes=options.max_bytes,
+        not_kept=problems.append,
+    )
+    mined = Mined(workspace, files, judgments, "".join(problems))
     watch.opened(mined)
     yield mined

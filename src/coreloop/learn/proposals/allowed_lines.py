@@ -132,7 +132,7 @@ class Vocabulary:
 
     def values_by_hash(self, tool: str) -> dict[int, str]:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
-        from coreloop.learn.facts.values import texts_by_hash
+        from coreloop.learn.statements.values import texts_by_hash
 
         return texts_by_hash((*self._literals(tool), *self.settings.axis_slugs, "true", "false"))
 

@@ -5,9 +5,10 @@ same question; without a question, those with the same calls. Sets of calls are 
 which makes counting fast.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, comb, erfc, sqrt
 from typing import Final, Literal
 
@@ -106,7 +107,9 @@ MIN_DIFFERENCE: Final = 0.15  # chosen: all calls pay for a line, and a smaller 
 MAX_SUCCESS: Final = 0.25
 """Only what nearly always fails is said: no line of a trial on four logs with more successes was useful."""
 _SURE_STRATUM: Final = 0.05  # uncorrected: it takes away from what `MAX_Q` let through, and adds nothing
-_Rates = list[float]
+_Counts = tuple[Counter[Hashable], Counter[Hashable]]
+_Totals = tuple[Counter[Hashable], Counter[Hashable], Counter[float]]
+_Sides = tuple[Counter[float], Counter[float], list[tuple[int, int, int, int]]]
 
 
 def bits_of(places: Iterable[int], n: int) -> int:
@@ -118,14 +121,34 @@ def bits_of(places: Iterable[int], n: int) -> int:
 
 
 def iter_places(subset: int) -> Iterator[int]:
-    """Iterate over the places of a set, ascending."""
+    """Iterate over the places of a set, ascending; most sets have few."""
     octets = subset.to_bytes(subset.bit_length() // 8 + 1, "little")
-    for base, octet in enumerate(octets):
-        if octet:
-            yield from (base * 8 + bit for bit in _BITS_OF[octet])
+    for found in _FILLED.finditer(octets):
+        base = found.start() * 8
+        for bit in _BITS_OF[octets[found.start()]]:
+            yield base + bit
 
 
+_FILLED: Final = re.compile(rb"[^\0]")
 _BITS_OF: Final = tuple(tuple(bit for bit in range(8) if octet >> bit & 1) for octet in range(256))
+
+
+def flags_of(subset: int, n: int) -> bytes:
+    """A byte for each of ``n`` places: 1 where the set has it."""
+    return f"{subset:0{n}b}"[::-1].encode().translate(_FLAGS)
+
+
+_FLAGS: Final = bytes.maketrans(b"01", b"\0\1")
+
+
+def has_several(items: Iterable[Hashable], least: int) -> bool:
+    """Whether so many of some items differ; stops where they do."""
+    seen = set[Hashable]()
+    for item in items:
+        seen.add(item)
+        if len(seen) >= least:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +165,8 @@ class NumberedCalls:
         Days, models and templates of the questions, each by call; empty where none was recorded.
     last : int
         Set of the calls of the last third of the days.
+    known : dict
+        What `totals` counted last.
     """
 
     n: int
@@ -149,28 +174,38 @@ class NumberedCalls:
     cases: Sequence[int]
     strata: Sequence[Sequence[Hashable]] = ()
     last: int = 0
+    known: dict[tuple[int, int], _Totals] = field(default_factory=dict, init=False, compare=False)
 
-    def rates(self, subset: int, unit: Sequence[Hashable]) -> _Rates:
+    def counts(self, subset: int, unit: Sequence[Hashable]) -> _Counts:
+        """The calls of each unit in a subset, and how many of them succeeded."""
+        places = map(unit.__getitem__, iter_places(subset))
+        return Counter(places), Counter(map(unit.__getitem__, iter_places(subset & self.good)))
+
+    def totals(self, subset: int, unit: Sequence[Hashable]) -> _Totals:
+        """`counts` and `rates`; kept of the last subset, since many lines are about the same calls."""
+        if (subset, id(unit)) not in self.known:
+            if len(self.known) > len(self.strata):
+                self.known.clear()
+            n, ok = self.counts(subset, unit)
+            self.known[subset, id(unit)] = n, ok, Counter(_rates(n, ok))
+        return self.known[subset, id(unit)]
+
+    def rates(self, subset: int, unit: Sequence[Hashable]) -> list[float]:
         """The success rate of each unit with calls in a subset."""
-        counts: dict[Hashable, list[int]] = {}
-        for place in iter_places(subset):
-            count = counts.setdefault(unit[place], [0, 0])
-            count[0] += self.good >> place & 1
-            count[1] += 1
-        return [ok / n for ok, n in counts.values()]
+        return _rates(*self.counts(subset, unit))
 
-    def has_cases(self, subset: int) -> bool:
-        """Whether a subset has calls of `MIN_CASES` cases."""
-        seen = set[int]()
-        for place in iter_places(subset):
-            seen.add(self.cases[place])
-            if len(seen) >= MIN_CASES:
-                return True
-        return False
+    def has_cases(self, *subsets: int) -> bool:
+        """Whether each of some subsets has calls of `MIN_CASES` cases."""
+        cases = (map(self.cases.__getitem__, iter_places(subset)) for subset in subsets)
+        return all(has_several(of_subset, MIN_CASES) for of_subset in cases)
 
     def rate(self, subset: int) -> float:
         """Share of successful calls; 0.0 of none."""
         return (subset & self.good).bit_count() / (subset.bit_count() or 1)
+
+
+def _rates(n: Counter[Hashable], ok: Counter[Hashable]) -> list[float]:
+    return [ok.get(unit, 0) / count for unit, count in n.items()]
 
 
 def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
@@ -190,21 +225,42 @@ def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
         stratum explains it or the last days contradict it; None with fewer than three cases on a side, which
         is no test.
     """
-    if not (calls.has_cases(deviate) and calls.has_cases(follow)):
-        return None
     if calls.rate(deviate) > MAX_SUCCESS or calls.rate(follow) - calls.rate(deviate) < MIN_DIFFERENCE:
         return 1.0
-    follows, deviates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
-    if _mean(follows) - _mean(deviates) < MIN_DIFFERENCE:
-        return 1.0
+    if not calls.has_cases(deviate, follow):
+        return None
     last = follow & calls.last, deviate & calls.last
     if all(last) and calls.rate(last[0]) <= calls.rate(last[1]):
+        return 1.0
+    follows, deviates, _ = _by_unit(calls, follow, deviate, calls.cases)
+    if _mean(follows) - _mean(deviates) < MIN_DIFFERENCE:
         return 1.0
     p_value = rank_test(follows, deviates)
     is_clear = p_value <= _SURE_STRATUM and all(
         _holds_within(calls, follow, deviate, stratum) for stratum in calls.strata
     )
     return p_value if is_clear else 1.0
+
+
+def _by_unit(calls: NumberedCalls, follow: int, deviate: int, unit: Sequence[Hashable]) -> _Sides:
+    """The rates of both sides, and the counts of each unit in both: of the larger, what the smaller leaves.
+
+    Only the smaller side is gone through for each line.
+    """
+    n, ok, rates = calls.totals(follow | deviate, unit)
+    is_swapped = follow.bit_count() < deviate.bit_count()
+    fewer_n, fewer_ok = calls.counts(follow if is_swapped else deviate, unit)
+    larger, smaller, both = rates.copy(), Counter[float](), []
+    for key, fewer in fewer_n.items():
+        more, more_ok = n[key] - fewer, ok[key] - fewer_ok[key]
+        smaller[fewer_ok[key] / fewer] += 1
+        larger[ok[key] / n[key]] -= 1
+        if more:
+            larger[more_ok / more] += 1
+            both.append((more_ok, more, fewer_ok[key], fewer))
+    if not is_swapped:
+        return larger, smaller, both
+    return smaller, larger, [(*one[2:], *one[:2]) for one in both]
 
 
 def rank_test(first: Iterable[float], second: Iterable[float]) -> float:
@@ -233,8 +289,10 @@ def rank_test(first: Iterable[float], second: Iterable[float]) -> float:
     if variance <= 0:
         return 1.0
     distance = abs(rank_sum - n * (n + 1) / 2 - n * other_n / 2) - 0.5
-    p_value = erfc(max(0.0, distance) / sqrt(2 * variance))
-    return min(1.0, max(p_value, 1 / comb(total, min(n, other_n))))
+    p_value, fewer = erfc(max(0.0, distance) / sqrt(2 * variance)), min(n, other_n)
+    if p_value < 2.0**-fewer:  # there are at least 2 ** fewer ways, and their number takes a while
+        p_value = max(p_value, 1 / comb(total, fewer))
+    return min(1.0, p_value)
 
 
 def _rank_sum(first: Counter[float], second: Counter[float]) -> tuple[float, int]:
@@ -254,13 +312,7 @@ def _holds_within(calls: NumberedCalls, follow: int, deviate: int, stratum: Sequ
     Within them where at least half of the smaller side is in strata with both sides: then Mantel and
     Haenszel's difference keeps half of its size.
     """
-    counts: dict[Hashable, list[int]] = {}
-    for side, subset in enumerate((follow, deviate)):
-        for place in iter_places(subset):
-            count = counts.setdefault(stratum[place], [0, 0, 0, 0])
-            count[2 * side] += calls.good >> place & 1
-            count[2 * side + 1] += 1
-    both = [count for count in counts.values() if count[1] and count[3]]
+    follows, deviates, both = _by_unit(calls, follow, deviate, stratum)
     smaller = 3 if deviate.bit_count() <= follow.bit_count() else 1
     n_smaller = min(follow.bit_count(), deviate.bit_count())
     if 2 * sum(count[smaller] for count in both) >= n_smaller:
@@ -268,9 +320,9 @@ def _holds_within(calls: NumberedCalls, follow: int, deviate: int, stratum: Sequ
         differences = (ok / n - other_ok / other for ok, n, other_ok, other in both)
         mean = sum(map(float.__mul__, weights, differences)) / sum(weights)
         return 2 * mean >= calls.rate(follow) - calls.rate(deviate)
-    sides = calls.rates(follow, stratum), calls.rates(deviate, stratum)
-    return min(map(len, sides)) >= MIN_CASES and rank_test(*sides) <= _SURE_STRATUM
+    n_strata = min(follows.total(), deviates.total())
+    return n_strata >= MIN_CASES and rank_test(follows, deviates) <= _SURE_STRATUM
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+def _mean(rates: Counter[float]) -> float:
+    return sum(rate * n for rate, n in rates.items()) / rates.total()

@@ -15,7 +15,6 @@ from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
-from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
@@ -23,6 +22,7 @@ from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
 from coreloop.learn.statements.kinds import hash_of, is_against
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
+from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
 
 Places = tuple[tuple[int, int], ...]
@@ -183,11 +183,16 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
         for index, call in enumerate(request.calls):
             if not call.ok:
                 failed[call.tool, call.template].append((request, index))
-    rows = []
-    for (tool, template), calls in failed.items():
-        row = _counted(unwrapped(log.errors.get(template, "")), calls)
-        rows.append(_explained(row, template, by_tool.get(tool), words.tool(tool)))
-    return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
+    numbers: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for search in searches:
+        for number, place in enumerate(search.places):
+            numbers[search.tool, place.call.template].append(number)
+    rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
+    rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
+    return tuple(
+        _explained(row, numbers[at], by_tool.get(row.tool), words.tool(row.tool))
+        for row, at in rows[:MAX_ERRORS]
+    )
 
 
 def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
@@ -207,12 +212,13 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     )
 
 
-def _explained(row: ErrorRow, template: int, search: ToolSearch | None, tool: Tool | None) -> ErrorRow:
+def _explained(
+    row: ErrorRow, numbers: Sequence[int], search: ToolSearch | None, tool: Tool | None
+) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
     if search is None:
         return replace(row, task=task_of(tool, row))
-    places = (number for number, place in enumerate(search.places) if place.call.template == template)
-    failed, bad = bits_of(places, search.calls.n), ~search.calls.good
+    failed, bad = bits_of(numbers, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     if _is_most(against & failed, failed):
         row = replace(row, mender="merged")

@@ -2,22 +2,26 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import accumulate, combinations
-from typing import Any, Final
+from operator import gt, lt
+from typing import Any, Final, NamedTuple
 
-from coreloop.learn.facts.values import texts_by_hash
 from coreloop.learn.line import Advice, advice, recorded_path, written_path
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import StatementKind
-from coreloop.learn.statements.logged_calls import CallPlace, Value
+from coreloop.learn.statements.logged_calls import CallPlace
+from coreloop.learn.statements.values import Value, texts_by_hash
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""
 Key = Any
 """What a kind reads about a subject in a call; None where the call shows nothing about it."""
+Reads = Iterable[tuple[Subject, Key]]
+KeyTest = Callable[[Key], bool | None]
+"""Whether calls with a key deviate from a line; None where the line says nothing about them."""
 ROUND: Final = frozenset(range(21)) | {
     *(factor * 10**power for factor in (1, 2, 3, 5, 8) for power in range(1, 5)),
     *(25, 140, 250, 255, 280),
@@ -28,8 +32,7 @@ AS_GOOD: Final = 1.25
 """A better reason may be wrong about a quarter more calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyTally:
+class KeyTally(NamedTuple):
     """Calls with a key: how many succeeded, and how many there are."""
 
     ok: int
@@ -53,21 +56,21 @@ class Known:
         Sets of values that the source lists, by argument.
     numbers : frozenset of float
         Numbers in the source.
-    tools : frozenset of str
+    tools : collection of str
         Names of all tools, to read the paths of sources.
     """
 
     texts: Mapping[int, str]
     listed: Callable[[str], frozenset[frozenset[str]]]
     numbers: frozenset[float]
-    tools: frozenset[str]
+    tools: Collection[str]
 
     @classmethod
     def of(cls, words: Vocabulary, tool: str) -> "Known":
         """What the source of a tool declares."""
         defined = words.tool(tool)
         numbers = defined.numbers if defined is not None else frozenset()
-        return cls(words.values_by_hash(tool), partial(words.listed, tool), numbers, frozenset(words.tools))
+        return cls(words.values_by_hash(tool), partial(words.listed, tool), numbers, words.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +83,32 @@ class LineKind:
         As in proposals' files.
     forms : frozenset of str
         The forms of its lines.
-    reads : callable
-        Place -> subjects with a key.
+    of_value : callable
+        Argument, value -> subjects with a key.
+    of_call : callable
+        Place -> subjects with a key that no single value shows.
     candidates : callable
         Subject, tally of each key, source -> lines.
-    deviates : callable
-        Line, key -> whether a call deviates from the line; None where the line says nothing about it.
+    test : callable
+        Line -> test of a key.
     """
 
     name: StatementKind
     forms: frozenset[str]
-    reads: Callable[[CallPlace], Iterator[tuple[Subject, Key]]]
     candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterator[Advice]]
-    deviates: Callable[[Advice, Key], bool | None]
+    test: Callable[[Advice], KeyTest]
+    of_value: Callable[[str, Value], Reads] | None = None
+    of_call: Callable[[CallPlace], Reads] | None = None
+
+    def reads(self, place: CallPlace) -> dict[Subject, Key]:
+        """The subjects of a call with their keys."""
+        read: dict[Subject, Key] = {}
+        if self.of_value is not None:
+            for name, value in place.call.values.items():
+                read.update(self.of_value(name, value))
+        if self.of_call is not None:
+            read.update(self.of_call(place))
+        return read
 
 
 @lru_cache(maxsize=4096)
@@ -144,10 +160,8 @@ _OTHER: Final = "other value"
 """The field was seen with a value that the source does not compare with; has a space, so it is no literal."""
 
 
-def _state_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    for name, value in place.call.values.items():
-        for field, literal in value.saw.items():
-            yield (name, field), _OTHER if literal is None else literal
+def _state_of(name: str, value: Value) -> Reads:
+    return [((name, field), _OTHER if text is None else text) for field, text in value.saw.items()]
 
 
 def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
@@ -156,13 +170,12 @@ def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
         yield advice("only_while", argument=subject[0], field=subject[1], states=works)
 
 
-STATE: Final = LineKind(
-    "state",
-    frozenset({"only_while"}),
-    _state_reads,
-    _state_candidates,
-    lambda line, key: None if key is None else key not in dict(line.slots)["states"],
-)
+def _state_test(line: Advice) -> KeyTest:
+    states = dict(line.slots)["states"]
+    return lambda key: None if key is None else key not in states
+
+
+STATE: Final = LineKind("state", frozenset({"only_while"}), _state_candidates, _state_test, _state_of)
 
 
 # --- Presence: an argument that must be passed, left out, or never be empty.
@@ -174,9 +187,8 @@ _PRESENT: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
 }
 
 
-def _presence_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    for name, value in place.call.values.items():
-        yield (name,), "empty" if value.kind == "empty" else "present"
+def _presence_of(name: str, value: Value) -> Reads:
+    return [((name,), "empty" if value.kind == "empty" else "present")]
 
 
 def _presence_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
@@ -189,9 +201,9 @@ def _presence_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: 
 PRESENCE: Final = LineKind(
     "presence",
     frozenset(_PRESENT),
-    _presence_reads,
     _presence_candidates,
-    lambda line, key: _PRESENT[line.form][key],
+    lambda line: _PRESENT[line.form].__getitem__,
+    _presence_of,
 )
 
 
@@ -202,12 +214,10 @@ _CLOSED: Final = 0.9
 """Share of the successful calls whose values a list must hold to be that of the argument."""
 
 
-def _value_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    for name, value in place.call.values.items():
-        if value.number is not None and value.kind == "number":
-            yield (name,), value.number
-        elif value.kind in {"text", "boolean"}:
-            yield (name,), ("hash", value.value)
+def _value_of(name: str, value: Value) -> Reads:
+    if value.number is not None and value.kind == "number":
+        return [((name,), value.number)]
+    return [((name,), ("hash", value.value))] if value.kind in {"text", "boolean"} else ()
 
 
 def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
@@ -250,32 +260,41 @@ def _all_values(
     return names if len(names) <= _MAX_LISTED else ()
 
 
-def _value_deviates(line: Advice, key: Key) -> bool | None:
+def _value_test(line: Advice) -> KeyTest:
     if line.form in {"at_most", "at_least"}:
-        if not isinstance(key, float):
-            return None
-        bound = float(slot(line, "number"))
-        return key > bound if line.form == "at_most" else key < bound
-    if not isinstance(key, tuple):
-        return None
+        bound, is_outside = float(slot(line, "number")), gt if line.form == "at_most" else lt
+        return lambda key: is_outside(key, bound) if isinstance(key, float) else None
     if line.form == "one_of":
-        return key[1] not in map(hash_of, dict(line.slots)["values"])
-    return bool(key[1] == hash_of(slot(line, "value").strip('"')))
+        listed = {*map(hash_of, dict(line.slots)["values"])}
+        return lambda key: key[1] not in listed if isinstance(key, tuple) else None
+    failing = hash_of(slot(line, "value").strip('"'))
+    return lambda key: key[1] == failing if isinstance(key, tuple) else None
 
 
 VALUE: Final = LineKind(
     "value",
     frozenset({"fails", "one_of", "at_most", "at_least"}),
-    _value_reads,
     _value_candidates,
-    _value_deviates,
+    _value_test,
+    _value_of,
 )
 
 
 # --- Shape: how a value is written, how long it is, and which of two values comes first.
 
+
+class _Written(NamedTuple):
+    """A value without its content."""
+
+    kind: str
+    shape: str | None
+    letters: str | None
+    length: int | None
+    prefix: int | None
+
+
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
-_IS: Final[Mapping[str, Callable[[Value], bool | None]]] = {
+_IS: Final[Mapping[str, Callable[[_Written], bool | None]]] = {
     "as YYYY-MM-DD": lambda value: value.shape == "date" if value.kind in _SCALARS else None,
     "a whole number": lambda value: value.shape == "whole" if value.kind in _SCALARS else None,
     "an absolute path": lambda value: value.shape == "absolute path" if value.kind == "text" else None,
@@ -290,12 +309,15 @@ _MIN_CHARACTERS: Final = 20
 _TIMES: Final = frozenset({"date", "time"})
 
 
-def _shape_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    values = place.call.values
-    for name, value in values.items():
-        if value.kind not in {"empty", "unknown"}:
-            yield (name,), replace(value, value=None, number=None, sources=None, saw={})
-    dated = [(name, value.shape, value.number) for name, value in values.items() if value.number is not None]
+def _shape_of(name: str, value: Value) -> Reads:
+    if value.kind in {"empty", "unknown"}:
+        return ()
+    return [((name,), _Written(value.kind, value.shape, value.letters, value.length, value.prefix))]
+
+
+def _order_of(place: CallPlace) -> Reads:
+    values = place.call.values.items()
+    dated = [(name, value.shape, value.number) for name, value in values if value.number is not None]
     for (name, shape, number), (other, other_shape, other_number) in combinations(dated, 2):
         if (shape in _TIMES) == (other_shape in _TIMES):
             yield (name, other), number < other_number
@@ -307,20 +329,19 @@ def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
     if len(subject) == 2:
         yield advice("before", argument=name, other=subject[1])
         return
-    values = {key: tally for key, tally in keys.items() if key is not None}
     for wording, test in _IS.items():
-        if {test(value) for value in values} >= {True, False}:
+        if {*map(test, keys)} >= {True, False}:
             yield advice("written", argument=name, shape=wording)
-    for prefix in {value.prefix for value in values} & known.texts.keys():
+    for prefix in {value.prefix for value in keys} & known.texts.keys():
         yield advice("prefix", argument=name, prefix=known.texts[prefix])
     for form, kinds in (("items", ("list",)), ("characters", ("text",))):
-        for bound in bounds(_by_length(values, kinds), known, upper=True):
+        for bound in bounds(_by_length(keys, kinds), known, upper=True):
             if form == "characters" and bound < _MIN_CHARACTERS:
                 continue
             yield advice(form, argument=name, number=f"{bound:g}")
 
 
-def _by_length(values: Mapping[Value, KeyTally], kinds: Collection[str]) -> dict[float, KeyTally]:
+def _by_length(values: Mapping[_Written, KeyTally], kinds: Collection[str]) -> dict[float, KeyTally]:
     lengths: dict[float, KeyTally] = {}
     for value, tally in values.items():
         if value.kind in kinds and value.length and _is_long(value):
@@ -329,39 +350,42 @@ def _by_length(values: Mapping[Value, KeyTally], kinds: Collection[str]) -> dict
     return lengths
 
 
-def _is_long(value: Value) -> bool:
+def _is_long(value: _Written) -> bool:
     """Length is said of lists and of free text only: that of a word or an id is a sign of something else."""
     return value.length is not None and (value.kind == "list" or value.shape == "text")
 
 
-def _shape_deviates(line: Advice, key: Key) -> bool | None:
-    if key is None:
-        return None
+def _shape_test(line: Advice) -> KeyTest:
+    has = _follows(line)
+    return lambda key: None if key is None or (answer := has(key)) is None else not answer
+
+
+def _follows(line: Advice) -> KeyTest:
     if line.form == "before":
-        return not key
+        return bool
     if line.form == "written":
-        has = _IS[slot(line, "shape")](key)
-        return None if has is None else not has
+        return _IS[slot(line, "shape")]
     if line.form == "prefix":
-        return key.prefix != hash_of(slot(line, "prefix")) if key.kind == "text" else None
-    if not _is_long(key) or (key.kind == "list") is not (line.form == "items"):
-        return None
-    return bool(key.length > float(slot(line, "number")))
+        prefix = hash_of(slot(line, "prefix"))
+        return lambda key: key.prefix == prefix if key.kind == "text" else None
+    is_list, most = line.form == "items", float(slot(line, "number"))
+    return lambda key: key.length <= most if _is_long(key) and (key.kind == "list") is is_list else None
 
 
 SHAPE: Final = LineKind(
     "shape",
     frozenset({"before", "written", "prefix", "items", "characters"}),
-    _shape_reads,
     _shape_candidates,
-    _shape_deviates,
+    _shape_test,
+    _shape_of,
+    _order_of,
 )
 
 
 # --- Precondition: another tool that must have worked before, with the same value.
 
 
-def _precondition_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
+def _precondition_of(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     call = place.call
     for earlier in place.earlier:
         if earlier.tool != call.tool:
@@ -380,9 +404,9 @@ def _precondition_candidates(
 PRECONDITION: Final = LineKind(
     "precondition",
     frozenset({"call_first"}),
-    _precondition_reads,
     _precondition_candidates,
-    lambda line, key: key is None,
+    lambda line: lambda key: key is None,
+    of_call=_precondition_of,
 )
 
 
@@ -392,17 +416,17 @@ _QUESTION: Final = "question"
 """Where a value came from that the user gave: no side of a contrast, since an agent cannot choose it."""
 
 
-def _source_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    for name, value in place.call.values.items():
-        if value.sources is not None and set(value.sources) != {_QUESTION}:
-            yield (name,), frozenset(value.sources) - {_QUESTION}
+def _source_of(name: str, value: Value) -> Reads:
+    if value.sources is None or set(value.sources) == {_QUESTION}:
+        return ()
+    return [((name,), frozenset(value.sources) - {_QUESTION})]
 
 
 def _source_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     """The field that holds most values of successful calls: another is a sign of something else."""
     counts = Counter[str]()
     for paths, tally in keys.items():
-        counts.update(dict.fromkeys(paths or (), tally.ok))
+        counts.update(dict.fromkeys(paths, tally.ok))
     most = sorted(counts, key=lambda path: (-counts[path], len(path), path))  # a set has no order of its own
     paths = (written_path(recorded, known.tools) for recorded in most)
     path = next(filter(None, paths), None)
@@ -410,13 +434,12 @@ def _source_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kn
         yield advice("source", argument=subject[0], paths=path)
 
 
-SOURCE: Final = LineKind(
-    "source",
-    frozenset({"source"}),
-    _source_reads,
-    _source_candidates,
-    lambda line, key: None if key is None else key.isdisjoint(map(recorded_path, line.items("paths"))),
-)
+def _source_test(line: Advice) -> KeyTest:
+    paths = {*map(recorded_path, line.items("paths"))}
+    return lambda key: None if key is None else key.isdisjoint(paths)
+
+
+SOURCE: Final = LineKind("source", frozenset({"source"}), _source_candidates, _source_test, _source_of)
 
 
 DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
@@ -434,13 +457,17 @@ def read_of(line: Advice) -> Subject:
     return (line.arguments[0], *line.items("field", "other", "tool"))
 
 
+def parts_of(line: Advice) -> list[Advice]:
+    """A line about some arguments as one of each."""
+    names = line.items("arguments")
+    return [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
+
+
 def is_against(line: Advice, place: CallPlace) -> bool | None:
     """Whether a call is against a line; None where the line says nothing about it."""
     kind = kind_of(line)
     if kind is None:
         return None
-    names = line.items("arguments")
-    lines = [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
-    read = dict(kind.reads(place))
-    answers = [kind.deviates(part, read.get(read_of(part))) for part in lines]
+    read = kind.reads(place)
+    answers = [kind.test(part)(read.get(read_of(part))) for part in parts_of(line)]
     return True if True in answers else next((answer for answer in answers if answer is not None), None)

@@ -1,45 +1,32 @@
 """The calls of a window as statements see them: no value, only what facts hold of it."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import chain
+from textwrap import wrap
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
-import polars as pl
 
-from coreloop.learn.facts.schema import DAY_US, KEY
-from coreloop.learn.mine.window import Window, draw_number
+from coreloop.base.records import digest64
+from coreloop.learn.facts.read_lines import DAY_US, case_of, failure_of, question_template
+from coreloop.learn.facts.schema import decoded
+from coreloop.learn.mine.requests import Request
+from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.cases import CaseKind, RequestKeys, case_numbers, owners
-from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.learn.statements.values import Value, read_value
+from coreloop.observe.case_keys import MAX_IDENTIFIERS
+from coreloop.observe.reading.decode import RecordLine
+from coreloop.observe.reading.fields import CallFields, cut_name
+from coreloop.observe.reading.outcome import RequestOutcome, worked
 
 MAX_REQUESTS: Final = 10_000
 """Enough for evidence from hundreds of cases, and searched in seconds; of more, a fixed draw is read."""
 _MAX_CALLS: Final = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What facts hold of an argument's value, see `coreloop.learn.facts.schema.ARGUMENTS`.
-
-    Attributes
-    ----------
-    sources : tuple of str or None
-        Earlier places of the same value; None if not recorded.
-    saw : mapping of str to (str or None)
-        Fields of the object that an earlier result last showed for the value; None for another literal.
-    """
-
-    kind: str
-    value: int | None = None
-    number: float | None = None
-    shape: str | None = None
-    letters: str | None = None
-    length: int | None = None
-    prefix: int | None = None
-    sources: tuple[str, ...] | None = None
-    saw: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+_MAX_PATHS: Final = 4
+"""Places of a value that are kept, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +34,7 @@ class LoggedCall:
     """A call; ``error_class`` is empty if it succeeded, ``template`` is the hash of its error's text.
 
     A ``retry`` comes after a failed call of the same tool in its request: it is no evidence. A failed call is
-    ``recovered`` if a later one worked.
+    ``recovered`` if a later one worked. ``number`` is its place in its record.
     """
 
     tool: str
@@ -56,6 +43,7 @@ class LoggedCall:
     template: int = 0
     retry: bool = False
     recovered: bool = False
+    number: int = 0
 
     @property
     def ok(self) -> bool:
@@ -134,96 +122,161 @@ class CaseLog:
                     yield CallPlace(request, index)
 
 
-def called_tools(window: Window) -> frozenset[str]:
-    """Names of all called tools, as logged."""
-    return frozenset(window.all_calls().select(pl.col("tool").unique()).collect()["tool"])
-
-
 def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     """Read the requests of a window; ``names`` are the tools' names by those that clients log."""
-    requests = window.all_requests()
-    drawn = requests.select(*KEY, number=draw_number()).sort("number", *KEY).head(MAX_REQUESTS)
-    places = drawn.select(KEY).collect().lazy()
-    columns = (*KEY, "ts_us", "model", "outcome", "question", "template", "session", "case", "undated")
-    rows = requests.join(places, on=KEY, how="semi").select(columns).sort("ts_us", *KEY).collect()
-    calls = _calls(window, places, names)
-    read = [
-        (row, tuple(calls.get((row["file"], row["offset"]), ())[:_MAX_CALLS]))
-        for row in rows.iter_rows(named=True)
-    ]
-    keys = [
-        RequestKeys(row.pop("session"), tuple(row.pop("case") or ()), row["template"], _compared(of_row))
-        for row, of_row in read
-    ]
+    read = read_requests(window, window.drawn(window.requests, MAX_REQUESTS), names)
+    read.sort(key=lambda pair: (pair[0].ts_us, pair[0].file, pair[0].offset))
+    keys = [replace(keys, calls=_compared(request.calls)) for request, keys in read]
     numbers, kind = case_numbers(keys)
-    templates = {call.template for _, of_row in read for call in of_row if call.template}
-    return CaseLog(
-        tuple(
-            LoggedRequest(**row, calls=of_row, case=number, owner=owner)
-            for (row, of_row), number, owner in zip(read, numbers, owners(keys), strict=True)
-        ),
-        kind,
-        window.texts_of("template", templates),
+    requests = tuple(
+        replace(request, calls=request.calls[:_MAX_CALLS], case=number, owner=owner)
+        for (request, _), number, owner in zip(read, numbers, owners(keys), strict=True)
     )
+    texts = {digest64(text): text for text in window.causes.values()}
+    used = {call.template for request in requests for call in request.calls if call.template}
+    return CaseLog(requests, kind, {template: texts[template] for template in used})
 
 
-def read_places(
-    window: Window, places: pl.LazyFrame, names: Mapping[str, str] = MappingProxyType({})
-) -> dict[tuple[int, int, int], CallPlace]:
-    """The calls of some requests by file, offset and number, each in its request."""
-    found: dict[tuple[int, int, int], CallPlace] = {}
-    for (file, offset), calls in _calls(window, places, names).items():
-        request = LoggedRequest(0, file, offset, "", 0, 0, 0, tuple(calls))
-        found |= {(file, offset, number): CallPlace(request, number) for number in range(len(calls))}
-    return found
+def read_requests(
+    window: Window, drawn: Sequence[Request], names: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[LoggedRequest, RequestKeys]]:
+    """Read requests of a window again; one that is gone from the log has no calls."""
+    reader = RecordReader(window.settings.case_key, window.causes, names)
+    records = window.records(place for one in drawn for place in one.places)
+    found = {place: reader.read(line) for place, line in records}
+    return [_request(one, [found[place] for place in one.places if place in found]) for one in drawn]
+
+
+class ReadRecord(NamedTuple):
+    """What a record holds: its calls, the hashes of its identifiers, and the template of its question."""
+
+    calls: tuple[LoggedCall, ...]
+    identifiers: tuple[int, ...]
+    template: int
+
+
+class RecordReader:
+    """Records -> their calls as statements see them.
+
+    Parameters
+    ----------
+    case_key : bytes
+        Of the identifiers' hashes.
+    causes : mapping of (str, str) to str
+        By tool and template, see `Window.causes`.
+    names : mapping of str to str
+        The tools' names by those that clients log.
+    """
+
+    def __init__(
+        self, case_key: bytes, causes: Mapping[tuple[str, str], str], names: Mapping[str, str]
+    ) -> None:
+        self._case_key = case_key
+        self._causes = causes
+        self._names = names
+        self._sources: dict[bytes, Mapping[str, tuple[str, ...]]] = {}
+
+    def read(self, line: RecordLine) -> ReadRecord:
+        """What a record holds."""
+        case = case_of(line.fields, line.calls, self._case_key)
+        identifiers = tuple(int(number, 16) for number in wrap(case, 8))
+        calls = (
+            self._call(number, call) for number, call in enumerate(line.calls) if worked(call) is not None
+        )
+        return ReadRecord(_in_order(calls), identifiers, question_template(line.fields.question))
+
+    def _call(self, number: int, call: CallFields) -> LoggedCall:
+        args = call.args if isinstance(call.args, dict) else {}
+        name = self._names.get(call.name, call.name)
+        values = {cut_name(key): value for key, value in self._values(call, args) if value.kind != "null"}
+        if worked(call):
+            return LoggedCall(name, values, number=number)
+        error_class, template = failure_of(call, args)
+        cause = self._causes.get((call.name, template), template)
+        return LoggedCall(name, values, error_class, digest64(cause), number=number)
+
+    def _values(self, call: CallFields, args: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, Value]]:
+        sources = self._read_sources(bytes(call.args_from)) if call.args_from else {}
+        saw = _read_saw(bytes(call.saw)) if call.saw else {}
+        for name, raw in args.items():
+            value = read_value(b"" + raw)
+            if name in sources or name in saw:
+                value = replace(value, sources=sources.get(name), saw=saw.get(name, {}))
+            yield name, value
+
+    def _read_sources(self, raw: bytes) -> Mapping[str, tuple[str, ...]]:
+        """The earlier places of each argument's value."""
+        if raw not in self._sources:
+            self._sources[raw] = {
+                name: tuple(_renamed(path, self._names) for path in paths[:_MAX_PATHS])
+                for name, paths in _entries(raw, list[str])
+            }
+        return self._sources[raw]
+
+
+def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest, RequestKeys]:
+    alike, (file, offset) = one.group.alike, one.places[0]
+    template = records[0].template if records else 0
+    request = LoggedRequest(
+        one.us,
+        file,
+        offset,
+        alike.model,
+        one.outcome,
+        one.question,
+        template,
+        records[0].calls
+        if len(records) == 1
+        else _in_order(chain.from_iterable(one.calls for one in records)),
+        undated=alike.is_undated,
+    )
+    identifiers = records[0].identifiers if len(records) == 1 else _of_all(records)
+    return request, RequestKeys(one.session, identifiers, template)
+
+
+def _of_all(records: Iterable[ReadRecord]) -> tuple[int, ...]:
+    """The identifiers of a request whose calls were recorded one by one."""
+    return tuple(sorted({number for record in records for number in record.identifiers})[:MAX_IDENTIFIERS])
+
+
+def _in_order(calls: Iterable[LoggedCall]) -> tuple[LoggedCall, ...]:
+    """The calls of a request, with what each has to do with the others."""
+    ordered = list(calls)
+    if all(call.ok for call in ordered):
+        return tuple(ordered)
+    failed, last_ok = set[str](), {call.tool: place for place, call in enumerate(ordered) if call.ok}
+    for place, call in enumerate(ordered):
+        retry, recovered = call.tool in failed, not call.ok and last_ok.get(call.tool, -1) > place
+        if retry or recovered:
+            ordered[place] = replace(call, retry=retry, recovered=recovered)
+        if not call.ok:
+            failed.add(call.tool)
+    return tuple(ordered)
 
 
 def _compared(calls: Iterable[LoggedCall]) -> tuple[Any, ...]:
     return tuple((call.tool, tuple(value.value for value in call.values.values())) for call in calls)
 
 
-def _calls(
-    window: Window, places: pl.LazyFrame, names: Mapping[str, str]
-) -> dict[tuple[int, int], list[LoggedCall]]:
-    """The calls of some requests, by place; those of one request may be in several files."""
-    rows = window.with_causes(window.all_calls().join(places, on=KEY, how="semi"))
-    columns = (*KEY, "call", "tool", "error_class", "template", "retry", "recovered")
-    values = _values(window, places, names)
-    calls: defaultdict[tuple[int, int], list[LoggedCall]] = defaultdict(list)
-    for file, offset, number, tool, error_class, template, retry, recovered in (
-        rows.select(columns).sort(columns[:3]).collect().iter_rows()
-    ):
-        of_call = values.get((file, offset, number), {})
-        name = names.get(tool, tool)
-        calls[file, offset].append(
-            LoggedCall(name, of_call, error_class, template, bool(retry), bool(recovered))
-        )
-    return calls
-
-
-def _values(
-    window: Window, places: pl.LazyFrame, names: Mapping[str, str]
-) -> dict[tuple[int, int, int], dict[str, Value]]:
-    """The values of arguments by file, offset and number of the call; null counts as absent."""
-    key = (*KEY, "call", "name")
-    shown = window.facts.saw.join(places, on=KEY, how="semi").group_by(*KEY, "call", name="argument")
-    saw = shown.agg(saw=pl.struct("field", "literal"))
-    arguments = window.facts.arguments.join(places, on=KEY, how="semi", maintain_order="left")
-    present = arguments.filter(pl.col("kind") != "null")
-    rows = present.join(saw, on=key, how="left", maintain_order="left").collect()
-    paths = {
-        number: tuple(_renamed(path, names) for path in msgspec.json.decode(text, type=tuple[str, ...]))
-        for number, text in window.texts_of("sources", rows["sources"].drop_nulls().unique()).items()
+@lru_cache(maxsize=8192)
+def _read_saw(raw: bytes) -> Mapping[str, Mapping[str, str | None]]:
+    """The fields of the objects that arguments name, by argument."""
+    return {
+        argument: {field: _literal(literal) for field, literal in fields.items()}
+        for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
     }
-    values: defaultdict[tuple[int, int, int], dict[str, Value]] = defaultdict(dict)
-    alike: dict[tuple[Any, ...], Value] = {}  # most values of a log are like others, and each takes 200 bytes
-    columns = ("kind", "value", "number", "shape", "letters", "length", "prefix", "sources", "saw")
-    for file, offset, call, name, *rest, sources, fields in rows.select(*key, *columns).iter_rows():
-        facts = (*rest, paths.get(sources))
-        value = alike.get(facts) or alike.setdefault(facts, Value(*facts))
-        seen = {one["field"]: one["literal"] for one in fields or ()}
-        values[file, offset, call][name] = replace(value, saw=seen) if seen else value
-    return values
+
+
+def _literal(value: str | float | bool | None) -> str | None:
+    return value if value is None or isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _entries(raw: bytes, kind: Any) -> Iterator[tuple[str, Any]]:
+    """The entries of an object that have a type."""
+    for name, value in (decoded(raw, dict[str, msgspec.Raw]) or {}).items():
+        entry = decoded(value, kind)
+        if entry is not None:
+            yield name, entry
 
 
 def _renamed(path: str, names: Mapping[str, str]) -> str:

@@ -1,14 +1,14 @@
 """The lines of each tool: all that kinds may say are tested; calls that one explains are out for the next."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.line import Advice, advice, keys_of
-from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
@@ -17,6 +17,8 @@ from coreloop.learn.statements.cases import (
     NumberedCalls,
     bits_of,
     compare,
+    flags_of,
+    has_several,
     iter_places,
 )
 from coreloop.learn.statements.kinds import (
@@ -26,18 +28,29 @@ from coreloop.learn.statements.kinds import (
     SOURCE,
     Key,
     KeyTally,
+    KeyTest,
     Known,
     LineKind,
     Subject,
-    is_against,
+    kind_of,
+    parts_of,
+    read_of,
     slot,
 )
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, Value, last_third
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
+from coreloop.learn.statements.values import Value
+from coreloop.learn.statistics import benjamini_hochberg
 
 _REASONS: Final = (
-    *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
+    "only_while",
+    "never_empty",
+    "always_pass leave_out",
+    "one_of",
+    "fails at_most at_least",
+    "before",
 )
 """Forms by how good a reason they are; all others are after them."""
+_RANKS: Final = {form: rank for rank, forms in enumerate(_REASONS) for form in forms.split()}
 MIN_DAYS: Final = 2  # the last third of the days has to agree with the others
 _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
@@ -46,6 +59,9 @@ _NAMED: Final = "no word such as null"
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
+Groups = Mapping[Subject, Mapping[Key, list[int]]]
+"""Numbers of calls by what a kind reads of them."""
+_Values = Mapping[str, Sequence[tuple[Value, list[int]]]]
 _SPELLING: Final = frozenset({"written", "prefix"})
 """How an id is written: a name in its place differs in case, too, and that is not why the call fails."""
 
@@ -64,8 +80,7 @@ class LineHypothesis:
     @property
     def rank(self) -> int:
         """Among lines about the same calls, the lowest is the best reason."""
-        ranks = (rank for rank, forms in enumerate(_REASONS) if self.line.form in forms.split())
-        return next(ranks, len(_REASONS))
+        return _RANKS.get(self.line.form, len(_REASONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +102,10 @@ class ToolSearch:
 
     Attributes
     ----------
-    places : tuple of CallPlace
+    places : sequence of CallPlace
         Its calls without retries; their index is the number in all sets.
+    groups : callable
+        What a kind of line reads of the calls.
     merged : tuple of MergedSides
         The promoted lines of its description.
     tested : tuple of LineHypothesis
@@ -98,8 +115,9 @@ class ToolSearch:
     """
 
     tool: str
-    places: tuple[CallPlace, ...]
+    places: Sequence[CallPlace]
     calls: NumberedCalls
+    groups: Callable[[LineKind], Groups]
     merged: tuple[MergedSides, ...] = ()
     tested: tuple[LineHypothesis, ...] = ()
     said: tuple[LineHypothesis, ...] = ()
@@ -130,13 +148,18 @@ def search_tools(
     list of ToolSearch
         By tool. ``said`` has a q-value of at most 0.05 over the hypotheses of all tools.
     """
-    failing: defaultdict[str, set[int]] = defaultdict(set)
+    places: defaultdict[str, list[CallPlace]] = defaultdict(list)
     for request in log.requests:
-        for call in request.calls:
-            if not (call.ok or call.retry):
-                failing[call.tool].add(request.case)
-    tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
-    searches = [_search_tool(log, tool, words, merges, rejected) for tool in tools]
+        for index, call in enumerate(request.calls):
+            if not call.retry:
+                places[call.tool].append(CallPlace(request, index))
+    since = last_third(log)
+    opened = (
+        ToolSearch(tool, own, evidence_calls(own, since), cache(partial(grouped, own, by_value(own))))
+        for tool, own in sorted(places.items())
+        if has_several((place.request.case for place in own if not place.call.ok), MIN_CASES)
+    )
+    searches = [_search_tool(search, words, merges, rejected) for search in opened]
     tested = [(search.tool, found) for search in searches for found in search.tested]
     q_values = benjamini_hochberg([found.p_value for _, found in tested])
     by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
@@ -152,50 +175,48 @@ def _corrected(search: ToolSearch, q_values: Mapping[tuple[str, Advice], float])
 
 
 def _search_tool(
-    log: CaseLog, tool: str, words: Vocabulary, merges: Mapping[str, datetime], rejected: frozenset[str]
+    search: ToolSearch, words: Vocabulary, merges: Mapping[str, datetime], rejected: frozenset[str]
 ) -> ToolSearch:
     """Search the lines of a tool, not corrected for the number of tests."""
-    places = tuple(log.places(tool))
-    calls = evidence_calls(log, places)
-    defined, lag = words.tool(tool), timedelta(days=words.settings.effect.deploy_lag_days)
-    lines = merged_lines(tool, defined, merges) if defined is not None else ()
-    merged = tuple(_merged_sides(places, calls, line, at, lag) for line, at in lines)
-    search = ToolSearch(tool, places, calls, merged)
-    known = Known.of(words, tool)
+    calls, defined = search.calls, words.tool(search.tool)
+    lag = timedelta(days=words.settings.effect.deploy_lag_days)
+    lines = merged_lines(search.tool, defined, merges) if defined is not None else ()
+    search = replace(search, merged=tuple(_merged_sides(search, line, at, lag) for line, at in lines))
+    known = Known.of(words, search.tool)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
     for kinds in (DIRECT, LAST):
-        hypotheses = _hypotheses(search, kinds, known, rest, rejected)
-        tested += [found for one in hypotheses if (found := _tested(calls, one, rest)) is not None]
+        hypotheses = _tested(calls, _hypotheses(search, kinds, known, rest, rejected), rest)
+        tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
         if kinds is DIRECT and any(found.line.form in _SPELLING for found in said):
             sources = _hypotheses(search, (SOURCE,), known, everything, rejected)
-            fields = [found for found in sources if _comes_from_field(places, found)]
+            fields = [found for found in sources if _comes_from_field(search.places, found)]
             said[:] = [_by_source(calls, found, fields) for found in said]
             tested += said
     by_line = {found.line: found for found in (*tested, *said)}
     return replace(search, tested=tuple(by_line.values()), said=tuple(said))
 
 
-def _merged_sides(
-    places: Sequence[CallPlace], calls: NumberedCalls, line: Advice, merged: datetime, lag: timedelta
-) -> MergedSides:
+def _merged_sides(search: ToolSearch, line: Advice, merged: datetime, lag: timedelta) -> MergedSides:
     """A merged line; where calls against it do not nearly always fail, it accounts for none."""
-    numbers = (number for number, place in enumerate(places) if is_against(line, place))
-    deviate = bits_of(numbers, calls.n)
+    kind, n, deviate = kind_of(line), search.calls.n, 0
+    if kind is not None:
+        for part in parts_of(line):
+            deviate |= sides_of(kind.test(part), search.groups(kind).get(read_of(part), {}), n)[0]
     since_us = int((merged + lag).timestamp() * 1e6)
-    since = (number for number, place in enumerate(places) if place.request.ts_us >= since_us)
-    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
-    return MergedSides(line, merged, accounts, bits_of(since, calls.n))
+    since = (number for number, place in enumerate(search.places) if place.request.ts_us >= since_us)
+    accounts = deviate if search.calls.rate(deviate) <= MAX_SUCCESS else 0
+    return MergedSides(line, merged, accounts, bits_of(since, n))
 
 
-def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
-    """Calls as evidence sees them."""
-    requests = [place.request for place in places]
-    since, n = last_third(log), len(places)
+def evidence_calls(places: Sequence[CallPlace], since: int) -> NumberedCalls:
+    """Calls as evidence sees them; ``since`` is the first of the last days."""
+    requests, n = [place.request for place in places], len(places)
+    days = [request.day for request in requests]
     strata = [
-        [request.day for request in requests],
+        days,
         *([getattr(request, name) for request in requests] for name in ("model", "template")),
         # who is unknown is nobody else: one wrong value may leave a request without any identifier
         [request.owner or ~request.case for request in requests] if any(r.owner for r in requests) else [],
@@ -205,35 +226,39 @@ def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
         bits_of((number for number, place in enumerate(places) if place.call.ok), n),
         [request.case for request in requests],
         [stratum for stratum in strata if any(stratum)],
-        bits_of((number for number, request in enumerate(requests) if request.day >= since), n),
+        bits_of((number for number, day in enumerate(days) if day >= since), n),
     )
 
 
 def _step_down(
-    calls: NumberedCalls, hypotheses: Sequence[LineHypothesis], rest: int, said: list[LineHypothesis]
+    calls: NumberedCalls, tested: Sequence[LineHypothesis], rest: int, said: list[LineHypothesis]
 ) -> int:
     """Add the best hypotheses to ``said``, each about calls that those before leave; return what is left."""
-    for _ in range(_MAX_ROUNDS):
+    for number in range(_MAX_ROUNDS):
+        tested = _tested(calls, tested, rest) if number else tested
         subjects = {found.line.subject() for found in said}
-        tested = [
+        sure = [
             found
-            for hypothesis in hypotheses
-            if hypothesis.line.subject() not in subjects
-            and (found := _tested(calls, hypothesis, rest)) is not None
-            and found.p_value <= MAX_Q
+            for found in tested
+            if found.p_value <= MAX_Q and not (subjects and found.line.subject() in subjects)
         ]
-        if not tested:
+        if not sure:
             break
-        best = _best(calls, tested)
+        best = _best(calls, sure)
         said.append(best)
         rest &= ~best.deviate
     return rest
 
 
-def _tested(calls: NumberedCalls, found: LineHypothesis, rest: int) -> LineHypothesis | None:
-    deviate, follow = found.deviate & rest, found.follow & rest
-    p_value = compare(calls, follow, deviate)
-    return None if p_value is None else replace(found, deviate=deviate, follow=follow, p_value=p_value)
+def _tested(calls: NumberedCalls, hypotheses: Iterable[LineHypothesis], rest: int) -> list[LineHypothesis]:
+    """Hypotheses on the rest of the calls, with their p-values, without those on too few cases."""
+    tested = []
+    for found in hypotheses:
+        deviate, follow = found.deviate & rest, found.follow & rest
+        p_value = compare(calls, follow, deviate)
+        if p_value is not None:
+            tested.append(replace(found, deviate=deviate, follow=follow, p_value=p_value))
+    return tested
 
 
 def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothesis:
@@ -247,7 +272,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
 
 def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether most values that deviate from a source are another field of a result, such as a name."""
-    values = _values_of(places, found.line, found.deviate)
+    values = [*_values_of(places, found.line, found.deviate)]
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
 
 
@@ -258,13 +283,11 @@ def _by_source(
     if found.line.form not in _SPELLING:
         return found
     of_argument = [source for source in sources if source.line.argument() == found.line.argument()]
-    tested = [_tested(calls, source, found.deviate | found.follow) for source in of_argument]
     limit = AS_GOOD * _errors(calls, found) + 1
     fitting = [
         source
-        for source in tested
-        if source is not None
-        and source.p_value <= MAX_Q
+        for source in _tested(calls, of_argument, found.deviate | found.follow)
+        if source.p_value <= MAX_Q
         and _overlap(calls, source, found) >= _ALIKE
         and _errors(calls, source) <= limit
     ]
@@ -287,16 +310,16 @@ def _hypotheses(
     """A hypothesis for each pair of sides, said by the best reason; none about what was rejected."""
     by_sides: dict[tuple[int, int], LineHypothesis] = {}
     for kind in kinds:
-        of_kind = list(_of_kind(search, kind, known, rest))
+        of_kind = list(_of_kind(search, kind, known, rest, only_tested=not rejected))
         subjects = {
             found.line.subject()
             for found in of_kind
             if rejected and not rejected.isdisjoint(keys_of(search.tool, str(found.line), CAVEATS))
         }
         for found in of_kind:
-            if found.line.subject() in subjects:
-                continue
             sides = found.deviate, found.follow
+            if rejected and (found.line.subject() in subjects or not search.calls.has_cases(*sides)):
+                continue
             before = by_sides.get(sides)
             if before is None or found.rank < before.rank:
                 by_sides[sides] = found
@@ -310,69 +333,85 @@ def _both(line: Advice, other: Advice) -> Advice:
     return advice("always_pass", arguments=tuple(dict.fromkeys(names)))
 
 
-def _of_kind(search: ToolSearch, kind: LineKind, known: Known, rest: int) -> Iterator[LineHypothesis]:
-    places, calls = search.places, search.calls
-    for subject, keys in grouped(places, kind, calls.n).items():
-        left = {key: bits & rest for key, bits in keys.items()}
-        tallies = {
-            key: KeyTally((bits & calls.good).bit_count(), bits.bit_count())
-            for key, bits in left.items()
-            if bits
-        }
+def _of_kind(
+    search: ToolSearch, kind: LineKind, known: Known, rest: int, *, only_tested: bool
+) -> Iterator[LineHypothesis]:
+    """The hypotheses of a kind; what takes longer to check is checked last."""
+    calls = search.calls
+    is_left, is_good = (flags_of(side, calls.n).__getitem__ for side in (rest, rest & calls.good))
+    for subject, keys in search.groups(kind).items():
+        counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
+        tallies = {key: tally for key, tally in counted.items() if tally.n}
         for line in kind.candidates(subject, tallies, known):
-            evidence = rest & _evidence(search.merged, line.subject(), calls.n)
-            deviate, follow = (side & evidence for side in sides_of(kind, line, left))
-            if deviate and follow and line.is_sound() and _generalises(places, line, deviate, follow):
-                yield LineHypothesis(kind.name, line, deviate, follow)
+            deviate, follow = sides_of(kind.test(line), keys, calls.n)
+            evidence = _evidence(search.merged, line, rest)
+            found = LineHypothesis(kind.name, line, deviate & evidence, follow & evidence)
+            if (
+                (found.deviate and found.follow)
+                and (not only_tested or calls.has_cases(found.deviate, found.follow))
+                and _generalises(search.places, found)
+                and line.is_sound()
+            ):
+                yield found
 
 
-def _generalises(places: Sequence[CallPlace], line: Advice, deviate: int, follow: int) -> bool:
+def _generalises(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether a line about how values are written has several a side; of one, it names a class nobody saw."""
-    if line.form not in {"written", "prefix"}:
+    if found.line.form not in {"written", "prefix"}:
         return True
-    is_named = line.form == "written" and slot(line, "shape") == _NAMED
-    sides = (follow,) if is_named else (deviate, follow)
-    return all(
-        len({(value.value, value.length) for value in _values_of(places, line, side)}) >= _MIN_VALUES
-        for side in sides
-    )
+    is_named = found.line.form == "written" and slot(found.line, "shape") == _NAMED
+    sides = (found.follow,) if is_named else (found.deviate, found.follow)
+    values = (_values_of(places, found.line, side) for side in sides)
+    return all(has_several(((one.value, one.length) for one in of_side), _MIN_VALUES) for of_side in values)
 
 
-def _values_of(places: Sequence[CallPlace], line: Advice, side: int) -> list[Value]:
+def _values_of(places: Sequence[CallPlace], line: Advice, side: int) -> Iterator[Value]:
     """The values of a line's argument in some calls."""
-    return [places[number].call.values[slot(line, "argument")] for number in iter_places(side)]
+    name = slot(line, "argument")
+    return (places[number].call.values[name] for number in iter_places(side))
 
 
-def _evidence(merged: Iterable[MergedSides], subject: tuple[str, ...], n: int) -> int:
-    """The calls that say something about a subject: no merged line on another subject accounts for them.
+def _evidence(merged: Iterable[MergedSides], line: Advice, rest: int) -> int:
+    """The calls that say something about a line's subject: no merged line on another accounts for them.
 
     If a merged line is on the subject itself, only those that came since.
     """
-    calls = (1 << n) - 1
-    for line in merged:
-        calls &= line.since if line.line.subject() == subject else ~line.deviate
-    return calls
+    for other in merged:
+        rest &= other.since if other.line.subject() == line.subject() else ~other.deviate
+    return rest
 
 
-def grouped(places: Sequence[CallPlace], kind: LineKind, n: int) -> dict[Subject, dict[Key, int]]:
-    """The sets of calls by what a kind reads of them; None stands for calls that show nothing."""
-    numbers: defaultdict[Subject, defaultdict[Key, list[int]]] = defaultdict(lambda: defaultdict(list))
+def by_value(places: Sequence[CallPlace]) -> _Values:
+    """The values of each argument with the numbers of their calls; calls alike share a value's object."""
+    values: dict[int, Value] = {}
+    numbers: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, place in enumerate(places):
-        for subject, key in dict(kind.reads(place)).items():
-            numbers[subject][key].append(number)
-    groups: dict[Subject, dict[Key, int]] = {}
-    for subject, of_key in numbers.items():
-        groups[subject] = {key: bits_of(calls, n) for key, calls in of_key.items()}
-        shown = bits_of((number for calls in of_key.values() for number in calls), n)
-        groups[subject][None] = ((1 << n) - 1) & ~shown
+        for name, value in place.call.values.items():
+            values[id(value)] = value
+            numbers[name][id(value)].append(number)
+    return {name: [(values[at], own) for at, own in of_name.items()] for name, of_name in numbers.items()}
+
+
+def grouped(places: Sequence[CallPlace], values: _Values, kind: LineKind) -> Groups:
+    """The numbers of the calls by what a kind reads of them: of each value once."""
+    groups: defaultdict[Subject, defaultdict[Key, list[int]]] = defaultdict(lambda: defaultdict(list))
+    if kind.of_value is not None:
+        for name, of_name in values.items():
+            for value, numbers in of_name:
+                for subject, key in kind.of_value(name, value):
+                    groups[subject][key] += numbers
+    if kind.of_call is not None:
+        for number, place in enumerate(places):
+            for subject, key in dict(kind.of_call(place)).items():
+                groups[subject][key].append(number)
     return groups
 
 
-def sides_of(kind: LineKind, line: Advice, keys: Mapping[Key, int]) -> tuple[int, int]:
-    """The calls that deviate from a line, and those that follow it."""
-    deviate = follow = 0
-    for key, bits in keys.items():
-        deviates = kind.deviates(line, key)
-        if deviates is not None:
-            deviate, follow = (deviate | bits, follow) if deviates else (deviate, follow | bits)
-    return deviate, follow
+def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[int, int]:
+    """The calls that deviate from a line, and those that follow it; the key None is of all other calls."""
+    numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
+    for key, of_key in keys.items():
+        numbers[test(key)] += of_key
+    sides = {answer: bits_of(of_answer, n) for answer, of_answer in numbers.items()}
+    sides[test(None)] |= ((1 << n) - 1) & ~(sides[True] | sides[False] | sides[None])
+    return sides[True], sides[False]

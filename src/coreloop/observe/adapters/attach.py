@@ -10,12 +10,9 @@ from coreloop.base.errors import UsageError
 ADAPTERS: Final = {
     "pydantic_ai": "pydantic_ai",
     "agents": "openai_agents",
-    "langgraph": "langchain",
-    "langchain_core": "langchain",
-    "langchain": "langchain",
+    **dict.fromkeys(("langgraph", "langchain_core", "langchain"), "langchain"),
     "claude_agent_sdk": "claude_agent",
-    "mcp": "mcp",
-    "fastmcp": "mcp",
+    **dict.fromkeys(("mcp", "fastmcp"), "mcp"),
 }
 """Package of the agent's class -> module of this package."""
 

@@ -112,9 +112,8 @@ class Turns:
         """The request of a reply: the turn's, or that of the sub-agent that it is from."""
         call = message.parent_tool_use_id
         if self._turn is None:
-            self._turn = AdaptedRequest(
-                self.question, session_id=getattr(message, "session_id", None), data_dir=self._data_dir
-            )
+            session = getattr(message, "session_id", None)
+            self._turn = AdaptedRequest(self.question, session_id=session, data_dir=self._data_dir)
         if call is None:
             return self._turn
         if call not in self._agents:
@@ -127,8 +126,7 @@ class Turns:
         for block in message.content:
             if type(block).__name__ != "ToolResultBlock":
                 continue
-            agent = self._agents.pop(block.tool_use_id, None)
-            if agent is not None:
+            if (agent := self._agents.pop(block.tool_use_id, None)) is not None:
                 agent.end(answer=said(block.content))
             if block.is_error:
                 args = request.args_of(block.tool_use_id)

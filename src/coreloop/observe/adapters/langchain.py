@@ -11,14 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from coreloop.observe.adapters.plain_values import (
-    UNKNOWN_TOOL,
-    bad_json,
-    field_of,
-    rejection_of,
-    said,
-    sent_tools,
-)
+from coreloop.observe.adapters import plain_values as plain
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
 
@@ -99,7 +92,7 @@ class Runs:
             for call_id in request.open_calls:  # they wait for a person: nothing failed
                 request.answered(call_id)
         last = messages[-1] if messages else outputs
-        request.end(answer=said(getattr(last, "content", last)))
+        request.end(answer=plain.said(getattr(last, "content", last)))
 
     @never_raises
     def on_chain_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
@@ -122,7 +115,7 @@ class Runs:
         self._runs[run_id] = _Run(root, "model", (about.get("metadata") or {}).get("ls_provider"))
         _read_answers(root.request, messages[0] if messages else ())
         tools = (about.get("invocation_params") or {}).get("tools")
-        root.request.sent(sent_tools(tools or (about.get("options") or {}).get("tools")))
+        root.request.sent(plain.sent_tools(tools or (about.get("options") or {}).get("tools")))
 
     def on_llm_start(self, model: Any, prompts: Any, **about: Any) -> None:
         self.on_chat_model_start(model, (), **about)
@@ -146,7 +139,7 @@ class Runs:
             request.asked(call["id"], call["name"], call["args"])
         for call in getattr(message, "invalid_tool_calls", None) or ():
             request.asked(call["id"], call["name"] or "?", call["args"])
-            why = bad_json(call["args"]) or f"invalid_argument: {call.get('error') or 'not a call'}"
+            why = plain.bad_json(call["args"]) or f"invalid_argument: {call.get('error') or 'not a call'}"
             request.answered(call["id"], error=why)
 
     @never_raises
@@ -181,7 +174,7 @@ class Runs:
             return
         if any(base.__name__ == "GraphBubbleUp" for base in type(error).__mro__):
             return  # an interrupt, or a command to a graph above
-        ended[1].answered(ended[0].about, error=rejection_of(error) or error)
+        ended[1].answered(ended[0].about, error=plain.rejection_of(error) or error)
 
 
 def _read_answers(request: AdaptedRequest, messages: Iterable[Any]) -> None:
@@ -191,7 +184,7 @@ def _read_answers(request: AdaptedRequest, messages: Iterable[Any]) -> None:
             continue
         content = getattr(message, "content", None)
         if getattr(message, "status", "success") == "error":
-            request.answered(call_id, error=_error(request, call_id, said(content)))
+            request.answered(call_id, error=_error(request, call_id, plain.said(content)))
         else:
             request.answered(call_id, content)
 
@@ -201,7 +194,7 @@ def _error(request: AdaptedRequest, call_id: str, text: str) -> str:
     if call is None:
         return text
     if text.startswith(f"Error: {call.name} is not a valid tool"):
-        return UNKNOWN_TOOL
+        return plain.UNKNOWN_TOOL
     if "validation error" in text.lower():  # the tool turned it into a text
         return request.rejection(call_id, call.args)
     return text or "failed"
@@ -216,8 +209,8 @@ def _question(inputs: Any) -> str:
     """The last message of the user among a chain's inputs, or the input itself."""
     for message in reversed(_messages(inputs)):
         about = {"type": message[0], "content": message[1]} if isinstance(message, tuple) else message
-        if field_of(about, "role") in ("human", "user") or field_of(about, "type") in ("human", "user"):
-            return said(field_of(about, "content"))
+        if any(plain.field_of(about, name) in ("human", "user") for name in ("role", "type")):
+            return plain.said(plain.field_of(about, "content"))
     if isinstance(inputs, Mapping):
         inputs = inputs.get("input") or inputs.get("question") or ""
     return inputs if isinstance(inputs, str) else ""

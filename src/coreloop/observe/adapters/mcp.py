@@ -79,12 +79,11 @@ class RecordCalls:
     @never_raises
     def _listed(self, ctx: Any, result: Any) -> None:
         """Keep what the model is sent for the tools; a further page of a list adds to what is known."""
-        before = self._tools if (ctx.params or {}).get("cursor") else {}
-        listed = [
-            SentTool(tool["name"], tool.get("description") or "", tool.get("inputSchema"))
-            for tool in result["tools"]
-        ]
-        self._tools = {**before, **{tool.name: tool for tool in listed}}
+        tools = {**self._tools} if (ctx.params or {}).get("cursor") else {}
+        for tool in result["tools"]:
+            description = tool.get("description") or ""
+            tools[tool["name"]] = SentTool(tool["name"], description, tool.get("inputSchema"))
+        self._tools = tools
 
 
 @never_raises

@@ -254,9 +254,6 @@ def _cause(error: BaseException) -> BaseException:
 
 def _session(options: Mapping[str, Any]) -> str | None:
     session, config = options.get("session"), options.get("run_config")
-    named = (
-        getattr(session, "session_id", None),
-        options.get("conversation_id"),
-        getattr(config, "group_id", None),
-    )
+    named = [getattr(session, "session_id", None), options.get("conversation_id")]
+    named.append(getattr(config, "group_id", None))
     return next((given for given in named if isinstance(given, str)), None)

@@ -17,7 +17,7 @@ from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, s
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.trace_values import arguments, decoded, first
+from coreloop.observe.importers.trace_values import arguments, decoded, first, objects
 
 _INPUT: Final = ("gen_ai.input.messages", "pydantic_ai.all_messages")
 # Spans that are open: about 200 bytes each. The oldest lost its end.
@@ -86,9 +86,8 @@ class Traces:
         kind = known.kind_of(attributes)
         if kind is not None and (trace.request is None or not trace.request.is_open):
             session = first(attributes, *known.SESSION)
-            trace.request = AdaptedRequest(
-                session_id=None if session is None else str(session), data_dir=self._data_dir
-            )
+            named = None if session is None else str(session)
+            trace.request = AdaptedRequest(session_id=named, data_dir=self._data_dir)
         request = trace.request
         if request is None:
             return
@@ -142,11 +141,8 @@ def _is_agent(attributes: Mapping[str, Any]) -> bool:
 
 def _parts(messages: Any, kind: str) -> Iterator[dict[str, Any]]:
     """The parts of one kind in messages."""
-    for message in messages if isinstance(messages, list) else ():
-        parts = message.get("parts") if isinstance(message, dict) else None
-        for part in parts if isinstance(parts, list) else ():
-            if isinstance(part, dict) and part.get("type") == kind:
-                yield part
+    for message in objects(messages):
+        yield from (part for part in objects(message.get("parts")) if part.get("type") == kind)
 
 
 def _error(span: Any, attributes: Mapping[str, Any]) -> str | None:

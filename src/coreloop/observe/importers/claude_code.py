@@ -18,15 +18,9 @@ from typing import Any, Final
 
 from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers import trace_values as values
+from coreloop.observe.importers import traced_request
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
-from coreloop.observe.importers.traced_request import (
-    FOREIGN,
-    NO_TIME,
-    TORN,
-    SkippedTrace,
-    TracedRequest,
-    request_id,
-)
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
@@ -120,7 +114,7 @@ def _as_nested(
     turn = parents.get(session, {}).get(agent)
     if turn is None:
         return replace(task, session_id=None)
-    return replace(task, parent_id=request_id(NAME, turn))
+    return replace(task, parent_id=traced_request.request_id(NAME, turn))
 
 
 def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | SkippedTrace]:

@@ -52,9 +52,8 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     events = list(map(_event, values.objects(named.get("events"))))
     evaluated = (evaluations_in(about) for about in (attributes, *(about for _, about in events)))
     scores = (*scores_in(span), *(score for found in evaluated for score in found))
-    if span_id is None or (
-        scores and values.first(named, "timeunixnano", "observedtimeunixnano") is not None
-    ):
+    observed = values.first(named, "timeunixnano", "observedtimeunixnano")
+    if span_id is None or (scores and observed is not None):
         return scored(trace_id, span_id, scores)
     kind = known.kind_of(attributes)
     started, ended = (values.read_time(values.first(named, *names)) for names in (_STARTED, _ENDED))

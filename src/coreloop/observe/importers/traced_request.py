@@ -128,7 +128,7 @@ def record_of(
     recorded_calls = [recorded for _, recorded in made]
     identifiers = RequestIdentifiers()
     for recorded in recorded_calls:
-        identifiers.add(recorded.args)
+        identifiers.note(recorded.texts)
     if settings.case_keys and identifiers:
         record["case"] = identifiers.case(settings.case_keys[0])
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]

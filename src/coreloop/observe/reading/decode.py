@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -79,21 +79,30 @@ def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator
     int, bytes
         The offset of each line that is not blank, and the line without the mark.
     """
-    return join_parts(_lines(path, start, end))
+    return join_parts(lines_of(path, start=start, end=end))
 
 
-def _lines(path: Path, start: int, end: int | None) -> Iterator[Line]:
-    offset = start
+def lines_of(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[Line]:
+    """Read a day file's lines, those of a long request one by one; parameters as of `raw_lines`."""
     with path.open("rb", buffering=1 << 20) as file:
-        file.seek(start)
-        for line in file:
-            raw = line if end is None else line[: max(0, end - offset)]
-            if not raw:  # a line that was shorter, or not there, when ``end`` was read
-                return
-            content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
-            if content and not content.isspace():
-                yield offset, content
-            offset += len(raw)
+        yield from _lines(file, start, end)
+
+
+def read_request(file: BinaryIO, offset: int) -> bytes:
+    """The line, or the lines, of the request at a place; empty where the file has ended."""
+    return next((raw for _, raw in join_parts(_lines(file, offset))), b"")
+
+
+def _lines(file: BinaryIO, offset: int, end: int | None = None) -> Iterator[Line]:
+    file.seek(offset)
+    for line in file:
+        raw = line if end is None else line[: max(0, end - offset)]
+        if not raw:  # a line that was shorter, or not there, when ``end`` was read
+            return
+        content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
+        if content and not content.isspace():
+            yield offset, content
+        offset += len(raw)
 
 
 def read_lines(path: Path) -> Iterator[RecordLine | Skipped]:

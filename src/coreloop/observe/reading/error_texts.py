@@ -59,7 +59,7 @@ def template(text: str, args: Mapping[str, Any] | None = None) -> str:
     str
         One line, at most 200 characters without arguments; applying it again changes nothing. A word of an
         argument's value is ``<name:abcd>``, with four letters of the word's hash, by which
-        `coreloop.learn.mine.causes` sees words that belong to the text.
+        `coreloop.learn.causes` sees words that belong to the text.
     """
     masked = without_own_values(text, args or {})
     return masked.filled(general(masked.text))

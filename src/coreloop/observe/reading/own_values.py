@@ -30,6 +30,7 @@ _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?!\S)", re.DOTALL)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
+_MAX_KEPT_BYTES: Final = 200  # longer values seldom recur, and would fill the memory
 # A word of an argument's value in a `template`: the argument, and the word's hash.
 OWN_WORD: Final = re.compile(r"<([\w-]{1,40}):([a-p]{4})>")
 _OWN_BESIDE: Final = re.compile(r"(:[a-p]{4}>)(?=<)")
@@ -76,14 +77,23 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
         text = _REPR.sub(_message, text, count=1)
     if not text.isascii():
         text = _PIECES.sub("?", text)
-    error = _Error(folded(text))
-    values = {value for value in map(_value, _texts(args)) if error.may_hold(value)}
+    text = folded(text)
+    lower = text.casefold()
+    values = {
+        value
+        for name, held in args.items()
+        for value in _values(name, held)
+        if any(word in lower for word in value.sought)
+    }
+    if not values:
+        return Masked(text)
     in_order = sorted(values, key=lambda value: (-len(value.words), -len(value.text), value))
+    error = _Error(text)
     for value in in_order:
         error.take_whole(value)
     for value in in_order:
         error.take_words(value)
-    return error.masked() if error.taken else Masked(text)
+    return error.masked()
 
 
 def _message(shown: re.Match[str]) -> str:
@@ -108,12 +118,6 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
-def _texts(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each text in the arguments, with the name of its argument."""
-    for name, value in args.items():
-        yield from ((name, text) for text in _texts_in(_decoded(value)))
-
-
 def _texts_in(value: Any) -> Iterator[str]:
     """The texts in a value; keys that are no names of fields may be values, too."""
     rest = [value]
@@ -130,30 +134,48 @@ def _texts_in(value: Any) -> Iterator[str]:
             rest += part
 
 
-def _decoded(value: Any) -> Any:
-    """The value that a `msgspec.Raw` holds, which a collector's server does not have; any other as it is."""
-    if type(value).__name__ != "Raw":
-        return value
-    import msgspec
-
-    try:
-        return msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
 class _Value(NamedTuple):
-    """A text of an argument, and its words in lower case."""
+    """A text of an argument, its words in lower case, those that its error may hold, and the signs around."""
 
     name: str
     text: str
     words: tuple[str, ...]
+    sought: tuple[str, ...]
+    lead: str
+    trail: str
 
 
-def _value(named_text: tuple[str, str]) -> _Value:
-    name, text = named_text
-    text = folded(text)
-    return _Value(name, text, tuple(word.casefold() for word in _WORD.findall(text)))
+def _values(name: str, value: Any) -> Sequence[_Value]:
+    """The texts in a value; a `msgspec.Raw`, which a collector's server does not have, is decoded."""
+    if type(value).__name__ != "Raw":
+        return _values_of(name, value)
+    raw = bytes(value)
+    return _short_values(name, raw) if len(raw) <= _MAX_KEPT_BYTES else _values_of(name, _decoded(raw))
+
+
+@lru_cache(maxsize=16_384)  # the same companies, topics and years recur in thousands of calls
+def _short_values(name: str, raw: bytes) -> Sequence[_Value]:
+    return _values_of(name, _decoded(raw))
+
+
+def _values_of(name: str, value: Any) -> Sequence[_Value]:
+    values = []
+    for text in map(folded, _texts_in(value)):
+        spans = [word.span() for word in _WORD.finditer(text)] or [(0, len(text))]
+        words = tuple(word.casefold() for word in _WORD.findall(text))
+        sought = tuple(word[_FULL_NAME.fullmatch(word) is not None :] for word in words)
+        around = text[: spans[0][0]].strip(), text[spans[-1][1] :].strip()
+        values.append(_Value(name, text, words, sought, *around))
+    return values
+
+
+def _decoded(raw: bytes) -> Any:
+    import msgspec
+
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 class _Taken(NamedTuple):
@@ -169,45 +191,42 @@ class _Error:
     """An error's text, and which of its words are taken out."""
 
     def __init__(self, text: str) -> None:
-        self.taken: dict[int, _Taken] = {}
+        self._taken: dict[int, _Taken] = {}
         self._text = text
         self._spans = [word.span() for word in _WORD.finditer(text)]
         self._words = [text[start:end].casefold() for start, end in self._spans]
-        self._lower = text.casefold()
-
-    def may_hold(self, value: _Value) -> bool:
-        """Whether any word of a value may stand in the text; so it is for few values."""
-        return any(word[_FULL_NAME.fullmatch(word) is not None :] in self._lower for word in value.words)
 
     def take_whole(self, value: _Value) -> None:
         """Take out each place where all words of a value follow each other; the last may have a particle."""
-        n_words = len(value.words)
+        *before, final = value.words or ("",)
         if not any(_tells(word, least=2) for word in value.words):
             return
-        for first in range(len(self._words) - n_words + 1):
-            last = first + n_words - 1
-            if self._words[first:last] != list(value.words[:-1]) or self.taken.keys() & {first, last}:
+        for last in self._places(final):
+            first = last - len(before)
+            if first < 0 or self._words[first:last] != before or self._taken.keys() & {first, last}:
                 continue
-            if self._holds(last, value.words[-1]):
-                for place, word in enumerate(value.words, first):
-                    self._take(place, value.name, word, first)
-                self._take_signs(value, first, last)
+            for place, word in enumerate(value.words, first):
+                self._take(place, value.name, word, first)
+            begin, end = self._taken[first], self._taken[last]
+            if value.lead and self._text.endswith(value.lead, 0, begin.start):
+                self._taken[first] = begin._replace(start=begin.start - len(value.lead))
+            if value.trail and self._text.startswith(value.trail, end.end):
+                self._taken[last] = self._taken[last]._replace(end=end.end + len(value.trail))
 
     def take_words(self, value: _Value) -> None:
         """Take out the words of a value."""
         words = {*value.words, *(word[1:] for word in value.words if _FULL_NAME.fullmatch(word))}
         for word in words:  # 김민수 is called 민수, too
-            if word in self._lower and _tells(word, least=3 if word.isascii() else 2):
-                for place in range(len(self._words)):
-                    if self._holds(place, word):
-                        self._take(place, value.name, word, -1)
+            if _tells(word, least=3 if word.isascii() else 2):
+                for place in self._places(word):
+                    self._take(place, value.name, word, -1)
 
     def masked(self) -> Masked:
         """The text with private characters."""
         pieces: list[str] = []
         own: list[str] = []
         at, whole = 0, -1
-        for _, word in sorted(self.taken.items()):
+        for _, word in sorted(self._taken.items()):
             between = self._text[at : word.start]
             if word.whole >= 0 and word.whole == whole:
                 between = " " * (" " in between)
@@ -216,11 +235,18 @@ class _Error:
             at, whole = word.end, word.whole
         return Masked("".join(pieces) + self._text[at:], own)
 
-    def _holds(self, place: int, word: str) -> bool:
-        """Whether a word stands at a place: Korean with a particle, Chinese and Japanese anywhere."""
-        longer = self._words[place]
-        if longer == word or word not in longer or word.isascii() or len(word) < 2:
-            return longer == word
+    def _places(self, word: str) -> list[int]:
+        """Where a word stands: Korean with a particle, Chinese and Japanese anywhere."""
+        if word.isascii() or len(word) < 2:
+            return [place for place, longer in enumerate(self._words) if longer == word]
+        return [
+            place for place, longer in enumerate(self._words) if word in longer and self._holds(longer, word)
+        ]
+
+    @staticmethod
+    def _holds(longer: str, word: str) -> bool:
+        if longer == word:
+            return True
         is_korean = "가" <= word[0] <= "힣"
         if (word >= "\u3040" and not is_korean) or (is_korean and len(word) >= 3):
             return True
@@ -231,17 +257,7 @@ class _Error:
         if self._words[place] != word:  # a word with a particle, or in a sentence without spaces
             start += max(0, self._words[place].find(word))
             end = min(end, start + len(word))
-        self.taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
-
-    def _take_signs(self, value: _Value, first: int, last: int) -> None:
-        """Take out what stands before and behind a value's words, too: ``#``."""
-        spans = [word.span() for word in _WORD.finditer(value.text)]
-        lead, trail = value.text[: spans[0][0]].strip(), value.text[spans[-1][1] :].strip()
-        begin, end = self.taken[first], self.taken[last]
-        if lead and self._text.endswith(lead, 0, begin.start):
-            self.taken[first] = begin._replace(start=begin.start - len(lead))
-        if trail and self._text.startswith(trail, end.end):
-            self.taken[last] = self.taken[last]._replace(end=end.end + len(trail))
+        self._taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
 
 
 def _tells(word: str, *, least: int) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final
 
 import msgspec
@@ -15,11 +16,12 @@ from coreloop.base import jsonl
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import ELIDED
 from coreloop.learn.effect.tool_days import NamedFailure, places_against
-from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
+from coreloop.learn.facts.read_lines import case_of, question_template
+from coreloop.learn.facts.schema import as_int
 from coreloop.learn.mine.folder import day_files
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.observe.case_keys import known_case_key
-from coreloop.observe.reading.decode import RecordLine, raw_lines, read_lines
+from coreloop.observe.reading.decode import RecordLine, decode_line, read_lines
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import worked
 
@@ -151,16 +153,15 @@ def choose_contexts(
     """
     contexts, n_found = list[CallContext](), Counter[bool]()
     requests = list[RequestKeys]()
-    settings = MineSettings(case_key=known_case_key(workspace.audit_dir))
+    case_key = known_case_key(workspace.audit_dir)
     for path in reversed(day_files(workspace.records_dir)):
-        facts = facts_of_lines(raw_lines(path), settings, path=path)
-        against = places_against(failure, tool, [facts])
-        kept, keys = _conversations(workspace, path), _request_keys(facts)
+        against = places_against(failure, tool, _records(workspace, path))
+        kept = _conversations(workspace, path)
         for line in _records(workspace, path):
             for context in _contexts(line, tool, against, kept):
                 if context.reference is not None and context.tool not in workspace.settings.measure.never_ask:
                     contexts.append(context)
-                    requests.append(keys.get(line.offset, RequestKeys()))
+                    requests.append(_request_keys(line, case_key))
                     n_found[context.tool == tool] += 1
         if n_found[True] >= 10 * n_about and n_found[False] >= 10 * n_controls:
             break
@@ -172,13 +173,13 @@ def choose_contexts(
     return CallContexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
 
 
-def _request_keys(facts: FileFacts) -> dict[int, RequestKeys]:
-    """What may join each request of a file with others, by its offset."""
-    rows = facts.facts.requests.lazy().select("offset", "session", "case", "template").collect()
-    return {
-        offset: RequestKeys(session, tuple(case or ()), template or 0)
-        for offset, session, case, template in rows.iter_rows()
-    }
+def _request_keys(line: RecordLine, case_key: bytes) -> RequestKeys:
+    """What may join a request with others."""
+    fields, case = line.fields, case_of(line.fields, line.calls, case_key)
+    session = as_int(fields.session_hash) if fields.session_hash else 0
+    return RequestKeys(
+        session, tuple(int(number, 16) for number in wrap(case, 8)), question_template(fields.question)
+    )
 
 
 def _records(workspace: Workspace, path: Path) -> Iterator[RecordLine]:
@@ -267,7 +268,7 @@ def is_against(failure: NamedFailure, call: NextCall, earlier: Sequence[tuple[Ne
     return _is_record_against(failure, call.tool, line, len(earlier))
 
 
-@lru_cache(maxsize=4096)  # a model often repeats itself, and each record is read for 30 ms
+@lru_cache(maxsize=4096)  # a model often repeats itself, and each record is read anew
 def _is_record_against(failure: NamedFailure, tool: str, line: bytes, index: int) -> bool:
-    facts = facts_of_lines([(0, line)], MineSettings(), path=Path("call"))
-    return (0, index) in places_against(failure, tool, [facts])
+    read = decode_line(line)
+    return isinstance(read, RecordLine) and (0, index) in places_against(failure, tool, [read])

@@ -8,8 +8,8 @@ from coreloop.base.errors import GitError
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.effect.verdict import Look
-from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.proposals.proposal_files import read_proposed
+from coreloop.learn.statistics import wilson_interval
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     Standpoint,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from coreloop.base.text import FILLERS, fitted, printable
-from coreloop.learn.mine.statistics import wilson_interval
+from coreloop.learn.statistics import wilson_interval
 
 _SECONDS: Final = {"d": 86_400, "h": 3_600, "min": 60}
 

@@ -1,6 +1,6 @@
 """The sections on health and on errors: what the records say, where things fall, what failures cost."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -16,9 +16,9 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
-from coreloop.learn.facts.descriptions import last_sent
+from coreloop.learn.effect.sent_descriptions import last_sent
 from coreloop.learn.mine.folder import Mined, MiningOptions, newest_day, open_mining
-from coreloop.learn.mine.window import IS_COUNTED, IS_FAILED, IS_SUCCESS, Window, merge
+from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
@@ -29,7 +29,7 @@ from coreloop.learn.verdicts.proposal_state import (
     kept_states,
     settled_keys,
 )
-from coreloop.observe.reading.outcome import Unseen
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar, Interval, count, rate_of, seconds
 from coreloop.web.pages.page_data import PageSection, PageSnapshot, PageSource, View
@@ -122,36 +122,43 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
         until = min(newest_day(mined.files) or now.date(), now.date())
         days = Days(until - timedelta(days=WINDOW_DAYS), until)
         window = merge(mined.files, days)
+        failed = window.frames.failed_calls
         return Activity(
             days=days,
             n_records=window.records_by_day().total(),
             n_neutral=window.n_neutral(),
             unseen=window.unseen(),
             categories=_categories(window),
-            failures=_failures(window),
-            tools=_tools(window),
+            failures=_failures(failed),
+            tools=_tools(window, failed),
             sieved=_sieved(mined, until),
             sent=dict(last_sent(workspace.audit_dir, _newest_sent(window))),
         )
 
 
 def _categories(window: Window) -> list[Interval]:
-    counted = window.all_requests().filter(IS_COUNTED).group_by("category")
-    rows = counted.agg(n=pl.len(), ok=IS_SUCCESS.sum()).sort("n", "category")
-    return [rate_of(category, ok, n) for category, n, ok in reversed(rows.collect().rows())]
+    counts = defaultdict[str, Counter[bool]](Counter)
+    for group in window.requests:
+        for outcome in (RequestOutcome.SUCCESS, RequestOutcome.FAILURE):
+            counts[group.alike.category][outcome == RequestOutcome.SUCCESS] += group.n_of(outcome)
+    totals = ((n.total(), category, n[True]) for category, n in counts.items() if n.total())
+    rows = sorted(totals, reverse=True)
+    return [rate_of(category, ok, n) for n, category, ok in rows]
 
 
-def _failures(window: Window) -> list[ToolFailure]:
-    failed = window.all_calls().filter(IS_FAILED).group_by("tool", "error_class")
-    rows = failed.agg(n=pl.len(), wasted_us=pl.col("duration_us").sum() / 1e6)
-    ordered = rows.sort("wasted_us", "n", "tool", "error_class", descending=[True, True, False, False])
-    return [ToolFailure(*row) for row in ordered.collect().rows()]
+def _failures(failed: pl.DataFrame) -> list[ToolFailure]:
+    sums = failed.group_by("tool", "error_class").agg(n=pl.len(), wasted_s=pl.col("duration_us").sum() / 1e6)
+    ordered = sums.sort("wasted_s", "n", "tool", "error_class", descending=[True, True, False, False])
+    return [ToolFailure(*row) for row in ordered.rows()]
 
 
-def _tools(window: Window) -> list[ToolMetrics]:
-    wasted_s = pl.col("duration_us").filter(IS_FAILED).sum() / 1e6
-    rows = window.all_calls().group_by("tool").agg(n=pl.len(), failed=IS_FAILED.sum(), wasted=wasted_s)
-    return [ToolMetrics(*row) for row in rows.sort("n", "tool", descending=[True, False]).collect().rows()]
+def _tools(window: Window, failed: pl.DataFrame) -> list[ToolMetrics]:
+    sums = failed.group_by("tool").agg(n=pl.len(), wasted_s=pl.col("duration_us").sum() / 1e6)
+    of_tools, totals = {tool: (n, wasted_s) for tool, n, wasted_s in sums.rows()}, Counter[str]()
+    for call, n in window.calls.items():
+        totals[call.tool] += n * call.is_known
+    rows = sorted((+totals).items(), key=lambda row: (-row[1], row[0]))
+    return [ToolMetrics(tool, n, *of_tools.get(tool, (0, 0.0))) for tool, n in rows]
 
 
 def _sieved(mined: Mined, until: date) -> Sieved:
@@ -163,9 +170,12 @@ def _sieved(mined: Mined, until: date) -> Sieved:
 
 
 def _newest_sent(window: Window) -> list[str]:
-    named = window.all_requests().filter(pl.col("descriptions").is_not_null())
-    newest = named.group_by("descriptions").agg(pl.col("ts_us").max()).top_k(_MAX_SENT, by="ts_us")
-    return newest.sort("ts_us", "descriptions", descending=True).collect()["descriptions"].to_list()
+    newest = Counter[str]()
+    for group in window.requests:
+        if group.alike.descriptions is not None:
+            sent = group.alike.descriptions
+            newest[sent] = max(newest[sent], *group.column("us"))
+    return [sent for sent, _ in newest.most_common(_MAX_SENT)]
 
 
 _MAX_SHOWN: Final = 12

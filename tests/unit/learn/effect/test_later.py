@@ -69,7 +69,7 @@ def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypa
         for n in range(300)
     ]
     write_log(shop.workspace.records_dir / f"{at(100):%Y-%m-%d}.jsonl", rows)
-    monkeypatch.setattr(run, "read_recorded", None)
+    monkeypatch.setattr(run, "merge", None)
     assert run_effect(shop.workspace, now=at(100.3)).effects == first
     monkeypatch.undo()
     (effect,) = run_effect(shop.workspace, now=at(101.5)).effects

@@ -3,21 +3,25 @@
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
-from coreloop.learn.effect.tool_days import calls_against, named_failure, read_log, read_recorded
+from coreloop.learn.effect.count_calls import calls_against, read_log
+from coreloop.learn.effect.tool_days import named_failure
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from logs import call, failed, record, write_log
 
 
-def _against(folder: Path, *lines: str) -> list[tuple[int, bool]]:
-    """The numbers of the calls of pay that are against some lines, and whether they failed."""
-    recorded = read_recorded(read_folder(folder, MineSettings()))
-    calls = recorded.calls.filter(pl.col("tool") == "pay")
-    (against,) = calls_against([named_failure(lines)], calls, recorded.window)
-    return [(call, error_class != "") for call, error_class in against.select("call", "error_class").rows()]
+def _window(folder: Path, *records: dict[str, Any]) -> Window:
+    write_log(folder / "2026-04-25.jsonl", records)
+    return merge(read_folder(folder, MineSettings()), EVERY_DAY)
+
+
+def _against(window: Window, *lines: str) -> list[bool]:
+    """Of each call of pay that is against some lines, whether it failed."""
+    (against,) = calls_against([named_failure(lines)], "pay", window.requests, window)
+    return [has_failed for _, has_failed in against]
 
 
 CASES = {
@@ -50,8 +54,7 @@ CASES = {
 def test_a_failed_call_against_the_line_is_counted(
     tmp_path: Path, line: str, calls: list[dict[str, Any]], counts: bool
 ):
-    write_log(tmp_path / "2026-04-25.jsonl", [record(tool_calls=calls)])
-    assert ((len(calls) - 1, True) in _against(tmp_path, line)) is counts
+    assert (True in _against(_window(tmp_path, record(tool_calls=calls)), line)) is counts
 
 
 @pytest.mark.parametrize("line", ["- First: refund", "Be careful.", "- When: questions of X."])
@@ -63,9 +66,9 @@ def test_a_line_that_no_call_shows_counts_all_failures(line: str):
 def test_a_value_may_come_from_an_earlier_request_of_the_session(tmp_path: Path):
     earlier = record(tool_calls=[call("find", {"id": "1"})])
     later = record(tool_calls=[failed("pay", {"id": "7"}) | {"args_from": {"id": ["find.id"]}}])
-    write_log(tmp_path / "2026-04-25.jsonl", [earlier, later])
-    assert _against(tmp_path, "- id: from find().id") == []
-    assert _against(tmp_path, "- id: from find().name") == [(0, True)]
+    window = _window(tmp_path, earlier, later)
+    assert _against(window, "- id: from find().id") == []
+    assert _against(window, "- id: from find().name") == [True]
 
 
 def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_path: Path):
@@ -76,9 +79,7 @@ def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_pat
         record(question="", question_hash=None),
         record(question="", question_hash=None),
     ]
-    write_log(tmp_path / "2026-04-25.jsonl", rows)
-    recorded = read_recorded(read_folder(tmp_path, MineSettings()))
-    (log,) = read_log(recorded, {}, names={}, audit_dir=tmp_path).values()
+    (log,) = read_log(_window(tmp_path, *rows), {}, names={}, audit_dir=tmp_path).values()
     (day,) = log.calls
     sizes = sorted(n for n, _ in log.calls[day].values())
     assert sizes == [1, 1, 1, 2]

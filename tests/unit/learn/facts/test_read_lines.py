@@ -1,62 +1,32 @@
-"""Lines into facts: the columns of their rows, the sequence of a record, and the place of its question."""
+"""Lines into facts: the sequence of a record, its category, case and template, and how it counts."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import msgspec
 import pytest
 
 from coreloop.base.categories import Categories
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
-from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines, read_facts
-from coreloop.learn.mine.window import count_requests, merge
+from coreloop.learn.facts.read_lines import MineSettings, case_of
+from coreloop.learn.mine.folder import MiningOptions, open_mining
+from coreloop.learn.mine.window import EVERY_DAY, Window, merge
+from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, hash_identifier
+from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
-from logs import call, failed, line, record
+from logs import call, failed, line, record, write_log
 from rows import each_row
-from samples import ALWAYS
+from samples import rolled
 
 
-@dataclass
-class Rolled:
-    """The tables in memory, the texts by kind."""
-
-    requests: pl.DataFrame
-    texts: dict[str, dict[int, str]]
-    oddities: Oddities
-
-    @property
-    def sequences(self) -> list[str]:
-        return list(self.texts.get("sequence", {}).values())
+def _window(*records: dict[str, Any], settings: MineSettings | None = None) -> Window:
+    return merge([rolled(records, settings=settings or MineSettings())], EVERY_DAY)
 
 
-def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rolled:
-    return _of([(number * 100, line(row)) for number, row in enumerate(records)], settings)
-
-
-def _of(lines: Iterable[tuple[int, bytes]], settings: MineSettings | None = None) -> Rolled:
-    settings = settings or MineSettings()
-    tables, oddities = read_facts(((0, *line) for line in lines), settings)
-    texts: dict[str, dict[int, str]] = {}
-    for kind, hashed, text in tables.texts.collect().iter_rows():
-        texts.setdefault(kind, {})[hashed] = text
-    return Rolled(count_requests(tables, settings).collect(), texts, oddities[0])
-
-
-def _row(**changes: Any) -> dict[str, Any]:
-    return _rolled(record(**changes)).requests.row(0, named=True)
-
-
-def _sequence(*calls: Any, **changes: Any) -> str:
-    rolled = _rolled(record(tool_calls=list(calls), **changes))
-    return rolled.texts["sequence"][rolled.requests["sequence"][0]]
-
-
-def _int(hashed: str) -> int:
-    return int(hashed.rpartition(":")[2], 16)
+def _column(window: Window, name: str) -> list[int]:
+    return [number for group in window.requests for number in group.column(name)]
 
 
 @each_row(
@@ -90,7 +60,8 @@ def _int(hashed: str) -> int:
     ],
 )
 def test_sequences(calls: list[Any], expected: str):
-    assert _sequence(*calls) == expected
+    window = _window(record(tool_calls=calls))
+    assert window.steps(window.requests[0]).text == expected
 
 
 def test_selectors_can_be_set_per_tool():
@@ -98,14 +69,15 @@ def test_selectors_can_be_set_per_tool():
     row = record(
         tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})],
     )
-    assert set(_rolled(row, settings=settings).sequences) == {"scan(target=배당)>show()"}
+    assert set(_window(row, settings=settings).texts.values()) == {"scan(target=배당)>show()"}
 
 
-def test_the_recorded_hash_counts_only_if_calls_were_omitted():
-    own = _int(hash_sequence("analysis(axis=수익성)"))
-    assert _row(tool_sequence_hash="seq:00000000000000ff")["sequence"] == own
-    assert _row(tool_sequence_hash="seq:00000000000000ff", tool_calls_omitted=0)["sequence"] == own
-    assert _row(tool_sequence_hash="seq:00000000000000ff", tool_calls_omitted=2)["sequence"] == 255
+@each_row(("omitted", "counts"), [(None, False), (0, False), (2, True)])
+def test_the_recorded_hash_counts_only_if_calls_were_omitted(omitted: int | None, counts: bool):
+    recorded = "seq:00000000000000ff"
+    window = _window(record(tool_sequence_hash=recorded, tool_calls_omitted=omitted))
+    own = hash_sequence("analysis(axis=수익성)")
+    assert window.steps(window.requests[0]).sequence == (recorded if counts else own)
 
 
 @each_row(
@@ -124,23 +96,22 @@ def test_the_recorded_hash_counts_only_if_calls_were_omitted():
 )
 def test_categories(label: str | None, question: str | None, expected: str):
     settings = MineSettings(Categories([("FIN-dividend", ["배당"])]))
-    rolled = _rolled(record(category_hash=label, question=question), settings=settings)
-    assert rolled.requests["category"].to_list() == [expected]
+    (group,) = _window(record(category_hash=label, question=question), settings=settings).requests
+    assert group.alike.category == expected
 
 
 def test_a_verdict_changes_what_its_request_counts_as():
     records = [record(), record(request_id="req-2"), record(request_id=None)]
-    counts = _rolled(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"})).requests
-    assert counts["outcome"].to_list() == [0, 1, 1]
+    window = _window(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"}))
+    assert _column(window, "outcome") == [0, 1, 1]
 
 
 def test_a_replay_is_not_counted_but_stays_in_the_facts():
     records = [record(request_id=f"req-{number}") for number in range(3)]
-    lines = [(number, line(row)) for number, row in enumerate(records)]
-    file = facts_of_lines(lines, MineSettings(replayed=frozenset({"req-0"})), path=Path("a.jsonl"))
-    assert file.facts.requests.collect().height == 3
-    window = merge([file], ALWAYS)
-    assert window.all_requests().collect().height == window.all_calls().collect().height == 2
+    file = rolled(records, settings=MineSettings(replayed=frozenset({"req-0"})))
+    assert [n for part in file.parts for _, n, _ in part.groups] == [3]
+    window = merge([file], EVERY_DAY)
+    assert sum(group.n for group in window.requests) == window.calls.total() == window.n_records() == 2
 
 
 HANDED_OVER = [call("analysis"), call("transfer")]
@@ -180,4 +151,62 @@ def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
     settings = MineSettings.of(Settings(handoff=("transfer",)), verdicts=verdicts)
     row = record(**changes)
     row["tool_calls"] = [{**made, **odd} for made in row["tool_calls"]]
-    assert _rolled(row, settings=settings).requests["outcome"].to_list() == [expected]
+    assert _column(_window(row, settings=settings), "outcome") == [expected]
+
+
+@each_row("case", ["0000000a", ["0000000A"], ["a"], [1], ["0" * 8] * 9, [None], {"a": "0000000a"}])
+def test_a_case_that_is_no_list_of_hashes_is_read_as_absent_and_counted(case: Any):
+    file = rolled([record(), record(case=case, tool_calls=[])])
+    assert _column(merge([file], EVERY_DAY), "client") == [0, 0]
+    assert file.oddities.absent == {"case": (1, len(line(record())))}
+
+
+@each_row("key", [b"k", b"l", b"m"])
+def test_the_case_is_what_the_collector_would_choose_whatever_the_key(key: bytes):
+    of_orders = [{"order_id": f"order-{number}"} for number in range(30)]
+    args = [*of_orders, {"ids": ["order-20", "zip-1"]}, {"userId": "ann_42", "order_id": "order-25"}]
+    expected = RequestIdentifiers()
+    for one in args:
+        expected.add(one)
+    read = decode_line(line(record(tool_calls=[call("t", one) for one in args])))
+    assert isinstance(read, RecordLine)
+    case = case_of(read.fields, read.calls, key)
+    assert case == "".join(expected.case(key))
+    chosen = ["ann_42", "order-20", "order-25", *(f"order-{number}" for number in range(5))]
+    assert case == "".join(hash_identifier(text, key) for text in chosen)
+
+
+@each_row(
+    ("question", "other"),
+    [
+        ("Cancel order #W123", "cancel order #W9"),
+        ('Rename it to "blue sky"', "Rename it to “red”"),
+        ("Mail ann@example.com about /srv/a", "Mail bob@example.com about C:\\b"),
+        ("2015년 매출", "2016년 매출"),
+    ],
+)
+def test_questions_that_differ_in_values_alone_share_a_template(question: str, other: str):
+    asked = (record(question=one) for one in (question, other, "refund it"))
+    first, second, third = _column(_window(*asked), "template")
+    assert first == second != third
+
+
+def test_no_text_of_an_argument_and_no_word_of_a_question_is_in_the_facts():
+    canary = "CANARY-4711"
+    one = record(question=f"find {canary}", tool_calls=[call("t", {"a": canary, "b": [canary]})])
+    assert canary.encode() not in msgspec.msgpack.encode(rolled([one]).parts)
+
+
+def test_a_session_uses_the_key_of_the_project_and_makes_none(tmp_path: Path):
+    workspace = Workspace(tmp_path, Settings())
+    log = workspace.records_dir / "2026-04-25.jsonl"
+    write_log(log, [record(tool_calls=[call("t", {"a": "order-1"})])])
+    assert _cases(workspace) == [int(hash_identifier("order-1", b""), 16)]
+    assert not (workspace.audit_dir / FILE_NAME).exists()
+    key = case_key(workspace.audit_dir)
+    assert _cases(workspace) == [int(hash_identifier("order-1", key), 16)]
+
+
+def _cases(workspace: Workspace) -> list[int]:
+    with open_mining(workspace, MiningOptions()) as mined:
+        return _column(merge(mined.files, EVERY_DAY), "client")

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -16,11 +17,12 @@ import plain_miner
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.oddities import find_oddities
-from coreloop.learn.facts.read_lines import MineSettings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.window import IS_COUNTED, Window, merge
+from coreloop.learn.facts.read_lines import FileFacts, MineSettings
+from coreloop.learn.mine import folder as mining
+from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.sequences import count_patterns, find_candidates
+from coreloop.observe.reading.outcome import RequestOutcome
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY
@@ -30,18 +32,28 @@ ALWAYS = Days(date(1970, 1, 1), date(2100, 1, 1))
 FIRST_DAY = datetime(2026, 4, 22, 22, tzinfo=UTC)
 
 
-def _window(folder: Path, days: Days, settings: MineSettings) -> Window:
-    return merge(read_folder(folder, settings), days)
+@pytest.fixture(autouse=True, scope="module")
+def all_is_kept_and_read_in_chunks() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mining, "_KEPT_FROM", 0)
+        patch.setattr(mining, "_CHUNK_BYTES", 2000)
+        yield
+
+
+def _files(folder: Path, settings: MineSettings) -> list[FileFacts]:
+    return mining.read_folder(folder, settings, cache=folder / "facts")
 
 
 def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = count_patterns(window).to_dicts()
-    return {(row["category"], f"seq:{row['sequence']:016x}"): row for row in rows}
+    return {(row["category"], row["sequence"]): row for row in count_patterns(window).to_dicts()}
 
 
-def _neutral(window: Window) -> dict[tuple[str, str], int]:
-    counts = window.all_requests().filter(~IS_COUNTED).group_by("category", "sequence").len().collect()
-    return {(row[0], f"seq:{row[1]:016x}"): row[2] for row in counts.iter_rows()}
+def _neutral(window: Window) -> Counter[tuple[str, str]]:
+    counts = Counter[tuple[str, str]]()
+    for group in window.requests:
+        n = sum(outcome < RequestOutcome.FAILURE for outcome in group.column("outcome"))
+        counts[group.alike.category, window.steps(group).sequence] += n
+    return +counts
 
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:
@@ -57,7 +69,8 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
         min_chunk_len=mine_settings.min_chunk_len,
         selectors=mine_settings.selectors,
     )
-    window = _window(folder, days, mine_settings)
+    files = _files(folder, mine_settings)
+    window = merge(files, days)
     counted = {key: group for key, group in plain.groups.items() if group.n}
     rows = _counted(window)
     assert rows.keys() == counted.keys()
@@ -80,7 +93,6 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
     empty = plain_miner.hash_sequence("")
     neutral = {key: n for key, n in _neutral(window).items() if key[1] != empty}
     assert neutral == {key: group.neutral for key, group in plain.groups.items() if group.neutral}
-    files = read_folder(folder, mine_settings)
     odd = find_oddities((file.path, file.oddities) for file in files)
     assert sum(odd.skipped.values()) == plain.n_skipped
     assert {name: oddity.n for name, oddity in odd.read_as_absent.items()} == dict(plain.absent)
@@ -310,6 +322,7 @@ def _in_a_folder() -> Iterator[Path]:
 @settings(max_examples=60 if WEEKLY else 30)
 @given(
     lines=LOGS,
+    n_before=st.integers(0, 20),
     cuts=st.lists(st.integers(1, 40), max_size=2),
     mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
     first=st.integers(0, 3),
@@ -318,12 +331,14 @@ def _in_a_folder() -> Iterator[Path]:
     selectors=st.sampled_from([{}, {"analysis": ("topic", "axis")}, {"show": ()}]),
 )
 def test_all_groups_of_a_made_up_log_are_the_plain_miners(
-    lines, cuts, mark, first, length, min_chunk_len, selectors
+    lines, n_before, cuts, mark, first, length, min_chunk_len, selectors
 ):
     since = FIRST_DAY.date() + timedelta(days=first)
     for folder in _in_a_folder():
-        _write_parts(folder, lines, cuts=cuts, mark=mark)
         settings = MineSettings(selectors=selectors, min_chunk_len=min_chunk_len)
+        for n in (n_before, len(lines)):
+            _write_parts(folder, lines[:n], cuts=cuts, mark=mark)
+            _files(folder, settings)
         _assert_same(folder, Days(since, since + timedelta(days=length)), settings)
 
 

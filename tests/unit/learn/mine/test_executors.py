@@ -1,4 +1,4 @@
-"""Large files are cached once; all executors give the same facts, also from an address."""
+"""All executors give the same facts, also from an address."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,54 +8,35 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.facts.read_lines import MineSettings
-from coreloop.learn.facts.schema import NAMES
 from coreloop.learn.mine import folder as folder_module
 from coreloop.learn.mine.executors import named_folder
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.window import EVERY_DAY, merge
 from logs import call, failed, record, write_log
+from samples import contents
 
 SETTINGS = MineSettings(selectors={"scan": ("target",)})
 
 
 @pytest.fixture(autouse=True)
 def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_module, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(folder_module, "_KEPT_FROM", 0)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
 
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
+    ways = ([call()], [failed()], [call("scan", {"target": "배당"})])
     for day in range(21, 24):
-        write_day(tmp_path / "logs", day)
+        rows = [
+            record(request_id=f"{day}-{row}", question=f"{row}", tool_calls=ways[row % 3])
+            for row in range(40)
+        ]
+        write_log(tmp_path / "logs" / f"2026-04-{day}.jsonl", rows)
     return tmp_path / "logs"
 
 
-def write_day(folder: Path, day: int, n: int = 40) -> None:
-    ways = ([call()], [failed()], [call("scan", {"target": "배당"})])
-    rows = [
-        record(request_id=f"{day}-{row}", question=f"{row}", tool_calls=ways[row % 3]) for row in range(n)
-    ]
-    write_log(folder / f"2026-04-{day}.jsonl", rows)
-
-
-def facts(folder: Path, **options: Any) -> list[Any]:
-    """The rows of all files."""
-    tables = merge(read_folder(folder, SETTINGS, **options), EVERY_DAY).facts
-    return [getattr(tables, name).collect().to_dicts() for name in NAMES]
-
-
-def test_a_file_is_read_again_only_when_it_changed(logs: Path, tmp_path: Path):
-    def n_read() -> int:
-        read: list[int] = []
-        read_folder(logs, SETTINGS, cache=tmp_path / "c", progress=lambda done, _: read.append(done))
-        return len(read)
-
-    assert n_read() == 3
-    assert n_read() == 0
-    write_day(logs, 22, n=41)
-    assert n_read() == 1
-    assert len(list((tmp_path / "c").iterdir())) == 3
+def facts(folder: Path, **options: Any) -> Any:
+    return contents(read_folder(folder, SETTINGS, **options))
 
 
 @pytest.mark.slow

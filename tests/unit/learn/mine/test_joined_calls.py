@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines
-from coreloop.learn.mine.joined_calls import MAX_CALLS
+from coreloop.learn.facts.read_lines import MineSettings
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.requests import MAX_CALLS
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.sequences import count_patterns
 from coreloop.learn.statements.logged_calls import read_log
-from logs import call, failed, line, one_by_one, record
+from logs import call, failed, one_by_one, record, write_log
+from samples import rolled
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 SETTINGS = MineSettings()
@@ -24,35 +26,17 @@ def of_session(*calls: dict[str, Any], session: str = "a", start: str = "25T09:3
     return one_by_one(request, step_s=step_s)
 
 
-def window(*files: list[dict[str, Any]], mined: MineSettings = SETTINGS) -> Window:
-    return merge(
-        [
-            facts_of_lines(raw_lines_of(rows), mined, path=Path(f"{number}.jsonl"))
-            for number, rows in enumerate(files)
-        ],
-        APRIL,
-    )
-
-
-def raw_lines_of(rows: list[dict[str, Any]]) -> Any:
-    offset = 0
-    for row in rows:
-        raw = line(row)
-        yield offset, raw
-        offset += len(raw)
+def window(rows: list[dict[str, Any]], mined: MineSettings = SETTINGS) -> Window:
+    return merge([rolled(rows, settings=mined)], APRIL)
 
 
 def patterns(found: Window) -> dict[str, int]:
     rows = count_patterns(found)
-    texts = found.texts_of("sequence", rows["sequence"])
-    return {texts[row["sequence"]]: row["n_observed"] for row in rows.to_dicts()}
+    return {found.texts[sequence]: n for sequence, n in rows.select("sequence", "n_observed").iter_rows()}
 
 
-def calls(found: Window) -> list[list[tuple[Any, ...]]]:
-    return [
-        [(one.tool, one.ok, one.retry, one.recovered, sorted(one.values.items())) for one in request.calls]
-        for request in read_log(found, {}).requests
-    ]
+def n_requests_of(found: Window) -> int:
+    return sum(group.n for group in found.requests)
 
 
 ORDER = {"id": "W1234567"}
@@ -65,16 +49,21 @@ def without_session(*clients: Any) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["ts"])
 
 
-def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
-    found = window(of_session(*THREE))
+@pytest.mark.parametrize("first", [1, 3], ids=["in two files", "in one file"])
+def test_three_calls_of_a_session_are_a_sequence_with_a_retry(first: int, tmp_path: Path):
+    rows = of_session(*THREE)
+    write_log(tmp_path / "a.jsonl", rows[:first])
+    write_log(tmp_path / "b.jsonl", rows[first:])
+    found = merge(read_folder(tmp_path, SETTINGS), APRIL)
     assert patterns(found) == {"find()>book()": 1}
-    assert [(tool, ok, retry, recovered) for tool, ok, retry, recovered, _ in calls(found)[0]] == [
+    (request,) = read_log(found, {}).requests
+    assert [(one.tool, one.ok, one.retry, one.recovered) for one in request.calls] == [
         ("find", True, False, False),
         ("book", False, False, True),
         ("book", True, True, False),
     ]
     assert found.n_records() == found.records_by_day()[date(2026, 4, 25)] == 3
-    assert found.all_requests().collect().height == 1
+    assert n_requests_of(found) == 1
 
 
 @pytest.mark.parametrize(
@@ -121,10 +110,11 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
     ],
 )
 def test_what_is_one_request(rows: list[dict[str, Any]], n_requests: int):
-    assert window(rows).all_requests().collect().height == n_requests
+    assert n_requests_of(window(rows)) == n_requests
 
 
 def test_a_request_that_a_person_judged_stands_alone():
     judged = MineSettings(verdicts={"a-1": "V"})
-    found = window(of_session(*THREE), mined=judged).all_requests().sort("ts_us").collect()
-    assert found["outcome"].to_list() == [1, 0]
+    found = window(of_session(*THREE), mined=judged)
+    by_time = sorted((one.us, one.outcome) for group in found.requests for one in group.each())
+    assert [outcome for _, outcome in by_time] == [1, 0]

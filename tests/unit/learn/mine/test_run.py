@@ -32,8 +32,8 @@ COMMANDS: dict[str, Command] = {
 
 
 @pytest.fixture(autouse=True)
-def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coreloop.learn.mine.folder._SMALL_BYTES", 0)
+def all_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coreloop.learn.mine.folder._KEPT_FROM", 0)
 
 
 @pytest.fixture
@@ -80,4 +80,4 @@ def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(
     project.facts_dir.write_text("a file where the folder should be")
     with open_mining(project, OPTIONS) as mined:
         assert "facts" in mined.not_cached
-        assert merge(mined.files, DAYS).all_requests().collect().height == 9
+        assert merge(mined.files, DAYS).n_records() == 9

@@ -9,11 +9,10 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.learn.facts.read_lines import FileFacts, MineSettings, facts_of_lines
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.sequences import (
-    count_patterns,
-)
+from coreloop.learn.sequences import count_patterns
 from coreloop.observe.reading.decode import raw_lines
-from logs import record, write_log
+from logs import call, record, write_log
+from samples import rolled
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 
@@ -51,6 +50,15 @@ def test_the_recorded_days_are_those_of_the_records_in_the_window(tmp_path: Path
 def test_a_window_is_whole_utc_days(ts: str, inside: bool, tmp_path: Path):
     window = _window(tmp_path, [record(ts=ts)])
     assert window.n_records() == inside
+
+
+def test_a_request_of_one_file_says_nothing_about_that_at_the_same_place_of_another():
+    settings = MineSettings(replayed=frozenset({"r2"}), handoff=frozenset({"transfer"}))
+    asked = [("r0", "transfer"), ("r1", "find"), ("r2", "find")]
+    files = [[record(request_id=id, tool_calls=[call(tool)]), record()] for id, tool in asked]
+    window = merge([rolled(rows, settings=settings) for rows in files], APRIL)
+    found = [(group.file, one.outcome) for group in window.requests for one in group.each()]
+    assert sorted(found) == [(0, -1), (0, 1), (1, 1), (1, 1), (2, 1)]
 
 
 def test_a_mean_length_is_that_of_the_answers_whose_length_is_known(tmp_path: Path):

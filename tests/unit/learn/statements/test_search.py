@@ -14,12 +14,11 @@ import orjson
 import pytest
 
 from coreloop.learn.effect.tool_days import named_failure, places_against
-from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.line import statement_key
-from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.statements.findings import error_table, to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedCall
 from coreloop.learn.statements.search import ToolSearch, search_tools
+from coreloop.observe.reading.decode import RecordLine, read_lines
 from logs import call as worked
 from logs import failed
 from rows import slow_after
@@ -112,10 +111,12 @@ def test_one_value_a_side_is_no_way_of_writing(good: list[str]) -> None:
 @pytest.mark.parametrize("name", slow_after(1, (name for name, cause in CAUSES.items() if cause.line)))
 def test_effect_counts_the_calls_that_the_evidence_is_of(name: str, tmp_path: Path) -> None:
     records = sorted(PLANTED.records(CAUSES[name], 101), key=lambda record: str(record["ts"]))
-    (tmp_path / "a.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)) + b"\n")
+    log = tmp_path / "a.jsonl"
+    log.write_bytes(b"\n".join(map(orjson.dumps, records)) + b"\n")
     (search,) = search_tools(_log(name), WORDS)
     (found,) = search.said
-    against = places_against(named_failure([str(found.line)]), "act", read_folder(tmp_path, MineSettings()))
+    lines = (line for line in read_lines(log) if isinstance(line, RecordLine))
+    against = places_against(named_failure([str(found.line)]), "act", lines)
     expected = {
         (place.request.offset, place.index)
         for number, place in enumerate(search.places)

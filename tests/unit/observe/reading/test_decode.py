@@ -1,5 +1,6 @@
 """Decoding of lines: both versions, any length, torn, malformed, and from other systems."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.facts.read_lines import MineSettings, read_facts
+from coreloop.learn.facts.read_lines import MineSettings, facts_of_lines
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
     RecordLine,
@@ -195,10 +196,10 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
     if isinstance(read, Skipped):
         assert read.reason == "replay"
         return
-    _, oddities = read_facts([(0, 0, raw)], MineSettings())
+    oddities = facts_of_lines([(0, raw)], MineSettings(), path=Path("a.jsonl")).oddities
     of_facts = {"args_from", "case", "saw"}  # only facts read these
-    assert set(oddities[0].absent) - of_facts == set(read.absent) - of_facts
-    assert oddities[0].skipped == {}
+    assert set(oddities.absent) - of_facts == set(read.absent) - of_facts
+    assert oddities.skipped == {}
 
 
 @given(raw=st.binary(max_size=200))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from coreloop.learn.mine.causes import causes
+from coreloop.learn.causes import causes
 from coreloop.observe.reading.error_texts import template
 from rows import each_row
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.mine.statistics import (
+from coreloop.learn.statistics import (
     benjamini_hochberg,
     fisher_exact,
     newcombe_interval,

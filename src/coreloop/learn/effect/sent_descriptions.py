@@ -1,18 +1,15 @@
-"""The descriptions that models were sent -> the hash of each tool's, to be joined with ``descriptions``."""
+"""The descriptions that models were sent."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-import polars as pl
 
-from coreloop.learn.facts.schema import frame_of
 from coreloop.observe.descriptions_in_force import FOLDER
 
 _PREFIX: Final = "desc:"
-SENT: Final[dict[str, Any]] = {"descriptions": pl.String, "tool": pl.String, "description": pl.String}
 
 
 class _Tool(msgspec.Struct):
@@ -25,24 +22,13 @@ class _Tools(msgspec.Struct):
     tools: list[_Tool]
 
 
-def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> pl.DataFrame:
-    """The tools that models were sent.
+def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> dict[tuple[str, str], str]:
+    """The hash of the name, description and schema that models were sent, by set of descriptions and tool.
 
-    Parameters
-    ----------
-    audit_dir : Path
-        Contains the folder of descriptions.
-    descriptions : iterable of str
-        As recorded: ``desc:HASH``.
-
-    Returns
-    -------
-    polars.DataFrame
-        `SENT`: a row per set and tool, with the hash of its name, description and schema. Sets whose file is
-        gone or damaged have no rows.
+    ``descriptions`` are as recorded, ``desc:HASH``; ``audit_dir`` contains their folder. A set whose file is
+    gone or damaged has no tools.
     """
-    sent = _read(audit_dir, sorted(set(descriptions)))
-    return frame_of([(name, tool.name, tool.hash) for name, tool in sent], SENT)
+    return {(name, tool.name): tool.hash for name, tool in _read(audit_dir, sorted(set(descriptions)))}
 
 
 def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:

@@ -1,17 +1,15 @@
-"""Argument values in facts: what is equal, what is empty or unknown, and the buckets of numbers."""
+"""Argument values in facts: what is equal, what is empty or unknown, and how texts are written."""
 
 import json
 from typing import Any
 
 from coreloop.base.record_lines import ELIDED
-from coreloop.learn.facts.values import read_values
+from coreloop.learn.statements.values import Value, read_value
 from rows import each_row
 
 
-def _values(*values: Any, ensure_ascii: bool = False) -> list[int | None]:
-    return read_values([json.dumps(value, ensure_ascii=ensure_ascii).encode() for value in values])[
-        "value"
-    ].to_list()
+def _value(value: Any, *, ensure_ascii: bool = False) -> Value:
+    return read_value(json.dumps(value, ensure_ascii=ensure_ascii).encode())
 
 
 @each_row(
@@ -27,9 +25,7 @@ def _values(*values: Any, ensure_ascii: bool = False) -> list[int | None]:
     ],
 )
 def test_equivalent_values_have_the_same_hash(value: Any, other: Any):
-    first, second = _values(value, other)
-    assert first == second
-    assert first is not None
+    assert _value(value).value == _value(other).value is not None
 
 
 @each_row(
@@ -38,25 +34,21 @@ def test_equivalent_values_have_the_same_hash(value: Any, other: Any):
 )
 def test_a_value_without_a_hash_has_a_kind_that_says_why(value: Any, kind: str):
     for is_ascii in (True, False):
-        read = read_values([json.dumps(value, ensure_ascii=is_ascii).encode()])
-        assert read["kind"].to_list() == [kind]
-        assert read["value"].is_null().to_list() == [kind != "text"]
+        read = _value(value, ensure_ascii=is_ascii)
+        assert (read.kind, read.value is None) == (kind, kind != "text")
 
 
 @each_row(
     "raw", [b"1e400", b"9" * 5000, b"-" + b"9" * 400, b"[" * 300 + b"]" * 300, b'"' + b"x" * 100_000 + b'"']
 )
 def test_an_unusual_value_is_present_and_differs_from_others(raw: bytes):
-    first, second = read_values([raw, b'"W1"'])["value"]
-    assert first != second
+    read = read_value(raw)
+    assert read.kind != "null"
+    assert read.value != _value("W1").value
 
 
-def test_bytes_that_are_not_utf_8_are_an_unknown_value_and_spoil_no_other():
-    assert read_values([b'"a"', b'"\xff"', b'"b"'])["value"].to_list() == [
-        *_values("a"),
-        None,
-        *_values("b"),
-    ]
+def test_bytes_that_are_not_utf_8_are_an_unknown_value():
+    assert read_value(b'"\xff"') == Value("unknown")
 
 
 @each_row(
@@ -87,16 +79,13 @@ def test_bytes_that_are_not_utf_8_are_an_unknown_value_and_spoil_no_other():
     ],
 )
 def test_the_shape_of_a_text_says_how_it_is_written(value: str, shape: str, letters: str | None):
-    row = read_values([json.dumps(value).encode()]).row(0, named=True)
-    assert (row["kind"], row["shape"], row["letters"], row["length"]) == ("text", shape, letters, len(value))
+    read = _value(value)
+    assert (read.kind, read.shape, read.letters, read.length) == ("text", shape, letters, len(value))
 
 
 def test_dates_and_times_as_numbers_are_in_order():
     texts = ["2026-04-25", "2026-04-25T09:30:00Z", "2026-04-25 10:00", "2026-04-26"]
-    numbers = read_values([json.dumps(text).encode() for text in texts])["number"].to_list()
+    numbers = [_value(text).number or 0 for text in texts]
     assert numbers == sorted(numbers)
     assert numbers[3] - numbers[0] == 86_400
-    assert read_values([b'"2026-13-45"'])["number"].to_list() == [None]
-
-
-# --- buckets ---------------------------------------------------------------------------------------
+    assert _value("2026-13-45").number is None

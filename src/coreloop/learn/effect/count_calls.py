@@ -1,0 +1,127 @@
+"""The calls of a window by tool, day, stratum and case: what the periods of a change are cut from."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import polars as pl
+
+from coreloop.learn.effect.sent_descriptions import sent_tools
+from coreloop.learn.effect.tool_days import CaseCounts, Log, NamedFailure, ToolLog, calls_of
+from coreloop.learn.facts.read_lines import NO_QUESTION
+from coreloop.learn.mine.frames import requests_frame
+from coreloop.learn.mine.requests import Requests
+from coreloop.learn.mine.window import Window
+from coreloop.learn.statements.kinds import is_against
+from coreloop.learn.statements.logged_calls import read_requests
+from coreloop.observe.reading.outcome import RequestOutcome
+
+_MAX_REQUESTS: Final = 10_000
+"""Read at a time."""
+_TOTALS: Final[Mapping[str, Any]] = {"group": pl.UInt32, "n": pl.UInt32, "failed": pl.UInt32}
+
+
+def read_log(
+    window: Window,
+    failures: Mapping[str, Mapping[str, NamedFailure]],
+    *,
+    names: Mapping[str, str],
+    audit_dir: Path,
+) -> Log:
+    """Count calls by tool.
+
+    Parameters
+    ----------
+    window : Window
+        The days; requests without a date of their own are left out.
+    failures : mapping of str to mapping of str to NamedFailure
+        By tool and commit of a change: what else is counted besides all failures.
+    names : mapping of str to str
+        Recorded names of tools -> the project's.
+    audit_dir : Path
+        Holds the descriptions that models were sent.
+    """
+    groups = [group for group in window.requests if not group.alike.is_undated]
+    log: defaultdict[str, ToolLog] = defaultdict(ToolLog)
+    sent = sent_tools(audit_dir, filter(None, {group.alike.descriptions for group in groups}))
+    for group in groups:
+        for tool in {call.tool for call in group.calls if call.is_known}:
+            description = sent.get((group.alike.descriptions or "", tool), "")
+            _add_group(log[names.get(tool, tool)], group, description)
+    for name, counted in log.items():
+        own = [group for group in groups if _ends(group, name, names)]
+        cases, ends = _cases(own), [_ends(group, name, names) for group in own]
+        totals = {"group": range(len(own)), "n": map(len, ends), "failed": map(sum, ends)}
+        _add_calls(counted.calls, own, cases.join(pl.DataFrame(totals, schema=_TOTALS), on="group"))
+        of_changes = failures.get(name, {})
+        against = calls_against(list(of_changes.values()), name, own, window, names) if of_changes else []
+        for commit, rows in zip(of_changes, against, strict=True):
+            counted.against[commit] = defaultdict(dict)
+            table = pl.DataFrame(rows, schema={"row": pl.UInt32, "failed": pl.UInt32}, orient="row")
+            calls = table.with_columns(n=pl.lit(1, pl.UInt32)).join(cases, on="row")
+            _add_calls(counted.against[commit], own, calls)
+    return dict(log)
+
+
+def _ends(group: Requests, tool: str, names: Mapping[str, str]) -> list[bool]:
+    """Of each of the tool's calls in a request, whether it failed; unknown ones are left out."""
+    own = (call for call in group.calls if call.is_known and names.get(call.tool, call.tool) == tool)
+    return [call.error_class != "" for call in own]
+
+
+def _cases(groups: Sequence[Requests]) -> pl.DataFrame:
+    """The ``group`` and the ``case`` of each request: what those of one piece of work share.
+
+    It is the session, the identifiers, the question without what varies, the question, else the request.
+    """
+    columns = ("session", "client", "template", "question")
+    known = [pl.when(~pl.col(name).is_in([0, NO_QUESTION])).then(name) for name in columns]
+    frame = requests_frame(groups, *columns, "at").with_row_index("row")
+    return frame.select("row", "group", case=pl.coalesce(*known, pl.struct("file", "at").hash()))
+
+
+def _add_calls(days: CaseCounts, groups: Sequence[Requests], calls: pl.DataFrame) -> None:
+    """Sum ``n`` and ``failed`` by day, stratum and case."""
+    sums = calls.group_by("group", "case").agg(pl.col("n", "failed").sum())
+    for number, case, n, n_failed in sums.iter_rows():
+        alike = groups[number].alike
+        of_day, key = days[alike.day], ((alike.model, alike.category), case)
+        before, failed_before = of_day.get(key, (0, 0))
+        of_day[key] = before + n, failed_before + n_failed
+
+
+def _add_group(log: ToolLog, group: Requests, description: str) -> None:
+    """Add what requests with a tool's calls say of the day: how they ended, and what the model was sent."""
+    day = group.alike.day
+    n, n_lost = log.requests.get(day, (0, 0))
+    n_failed = group.n_of(RequestOutcome.FAILURE)
+    log.requests[day] = n + n_failed + group.n_of(RequestOutcome.SUCCESS), n_lost + n_failed
+    log.versions[day].add(description or group.alike.tools_version or "")
+    if description:
+        first_us = min(group.column("us"))
+        log.first_us[description] = min(first_us, log.first_us.get(description, first_us))
+
+
+def calls_against(
+    failures: Sequence[NamedFailure],
+    tool: str,
+    groups: Iterable[Requests],
+    window: Window,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> list[list[tuple[int, bool]]]:
+    """By failure, the calls of a tool that are against it: the number of the request, and whether it failed.
+
+    ``names`` are the project's of logged tools. The requests are those of the groups, in order.
+    """
+    found: list[list[tuple[int, bool]]] = [[] for _ in failures]
+    requests = [one for group in groups for one in group.each()]
+    for first in range(0, len(requests), _MAX_REQUESTS):
+        read = read_requests(window, requests[first : first + _MAX_REQUESTS], names)
+        for row, (request, _) in enumerate(read, first):
+            for place in calls_of(request, tool):
+                for rows, failure in zip(found, failures, strict=True):
+                    if not failure or any(is_against(line, place) for line in failure):
+                        rows.append((row, not place.call.ok))
+    return found

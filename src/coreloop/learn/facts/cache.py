@@ -1,0 +1,132 @@
+"""The facts of a folder's files, kept from run to run; the cached files are safe to delete."""
+
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from typing import Final
+
+import msgspec
+
+from coreloop.base.files import file_errors, write_private
+from coreloop.learn.facts.read_lines import MineSettings
+from coreloop.learn.facts.schema import Part
+
+VERSION: Final = 26
+"""Increase it when the facts of a line change."""
+OWN_BYTES: Final = 1 << 20
+"""A file of this size has a cached file of its own; the smaller ones of a month have one together."""
+_TAIL_BYTES: Final = 4096
+
+
+class FileState(msgspec.Struct, array_like=True, frozen=True):
+    """A file as it was read."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> "FileState":
+        """As it is now."""
+        with file_errors("cannot be read ({strerror})", path):
+            status = path.stat()
+        return cls(status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+class KeptFacts(msgspec.Struct, array_like=True):
+    """The facts of a file; ``end`` is where reading can go on, or 0, and ``tail`` a checksum before it."""
+
+    state: FileState
+    parts: list[Part] = []
+    end: int = 0
+    tail: int = 0
+
+    def is_begun_by(self, path: Path, state: FileState) -> bool:
+        """Whether a file is this one, and only has grown."""
+        is_longer = 0 < self.end <= self.state.size < state.size and state.inode == self.state.inode
+        return is_longer and checksum(path, self.end) == self.tail
+
+
+class _Bundle(msgspec.Struct, array_like=True):
+    settings: str
+    files: dict[str, KeptFacts]
+
+
+class FactsCache:
+    """The cached facts of a folder's files.
+
+    Parameters
+    ----------
+    cache : Path
+        The folder of cached files; those of this folder that are of none of the files are removed.
+    folder : Path
+        The folder of the files.
+    states : mapping of Path to FileState
+        All of them whose facts are to be kept.
+
+    Attributes
+    ----------
+    known : dict of Path to KeptFacts
+        The facts of its files when they were last read.
+    """
+
+    def __init__(
+        self, cache: Path, folder: Path, states: Mapping[Path, FileState], settings: MineSettings
+    ) -> None:
+        selectors = {tool: list(names) for tool, names in settings.selectors.items()}
+        made_by = [VERSION, sha256(settings.case_key).hexdigest(), selectors, settings.categories.rules]
+        self.known: dict[Path, KeptFacts] = {}
+        self._settings = sha256(msgspec.json.encode(made_by, order="sorted")).hexdigest()
+        self._bundles: dict[Path, dict[str, Path]] = {}
+        self._written: dict[Path, dict[str, FileState]] = {}
+        prefix = sha256(f"{folder.absolute()}".encode()).hexdigest()[:16]
+        for path, state in states.items():
+            own = f".{zlib.crc32(path.name.encode()):08x}"
+            name = f"{path.stem[:40]}{own}" if state.size >= OWN_BYTES else path.stem[:7]
+            self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[path.name] = path
+        self._remove_others(cache, prefix)
+        for bundle, paths in self._bundles.items():
+            files = self._read(bundle)
+            self._written[bundle] = {name: kept.state for name, kept in files.items()}
+            self.known |= {path: files[name] for name, path in paths.items() if name in files}
+
+    def write(self, facts: Mapping[Path, KeptFacts]) -> None:
+        """Keep what was read.
+
+        Raises
+        ------
+        WorkspaceError
+            A file cannot be written; the others, and what it held, are as they were.
+        """
+        facts = {**self.known, **facts}
+        for bundle, paths in self._bundles.items():
+            files = {name: facts[path] for name, path in paths.items() if path in facts}
+            if {name: kept.state for name, kept in files.items()} != self._written[bundle]:
+                raw = msgspec.msgpack.encode(_Bundle(self._settings, files))
+                write_private(bundle, zlib.compress(raw, 1))
+
+    def _read(self, bundle: Path) -> dict[str, KeptFacts]:
+        """What a cached file holds; nothing if it is absent, damaged or of other settings."""
+        with suppress(OSError, zlib.error, msgspec.MsgspecError):
+            read = msgspec.msgpack.decode(zlib.decompress(bundle.read_bytes()), type=_Bundle)
+            return read.files if read.settings == self._settings else {}
+        return {}
+
+    def _remove_others(self, cache: Path, prefix: str) -> None:
+        """Remove the facts of files that are gone, and those of older versions, which were folders."""
+        with suppress(OSError):
+            for path in cache.iterdir():
+                if path.is_dir():
+                    rmtree(path, ignore_errors=True)
+                elif path not in self._bundles and path.name.startswith(f"{prefix}-"):
+                    path.unlink(missing_ok=True)
+
+
+def checksum(path: Path, end: int) -> int:
+    """Of the last bytes before a place in a file."""
+    with path.open("rb") as file:
+        file.seek(max(0, end - _TAIL_BYTES))
+        return zlib.crc32(file.read(min(end, _TAIL_BYTES)))

@@ -1,0 +1,166 @@
+"""What is known of an argument's value: a hash to compare by, its number, and the shape of a text."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final
+from zlib import crc32
+
+import msgspec
+
+from coreloop.base.record_lines import ELIDED
+
+FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+    name: re.compile(form)
+    for name, form in {
+        "date": r"\d{4}-\d\d-\d\d\Z",
+        "time": r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
+        "other date": r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?\Z",
+        "whole": r"[+-]?\d+\Z",
+        "decimal": r"[+-]?\d*[.,]\d[\d.,]*\Z",
+        "uuid": r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z",
+        "e-mail": r"[^@\s]+@[^@\s]+\.[^@\s]+\Z",
+        "address": r"[a-zA-Z][a-zA-Z0-9+.-]*://\S*\Z",
+        "absolute path": r"(?:~?[/\\]|[A-Za-z]:[/\\])\S*\Z",
+        "relative path": r"[^\s@]*[/\\]\S*\Z",
+        "prefixed": r"[^\d\s]{1,12}\d[\w-]*\Z",
+        "identifier": r"[^\s@]*\d[^\s@]*\Z",
+    }.items()
+}
+"""Shapes of texts with a digit, @, / or backslash; the first that matches counts."""
+_NULL_WORDS: Final = frozenset({"null", "none", "nil", "undefined", "n/a", "nan", "-"})
+_STRUCTURED: Final = re.compile(r"[\d@/\\]").search
+_SPACE: Final = re.compile(r"\s").search
+_PREFIX: Final = re.compile(r"\D+").match
+_TRUNCATED: Final = {"truncated", "size", "preview"}
+_MAX_LENGTH: Final = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What is known of an argument's value; the text of none is kept.
+
+    Attributes
+    ----------
+    kind : str
+        ``null``, ``empty`` (text, list or object), ``unknown`` (too long to be recorded), ``boolean``,
+        ``number``, ``text``, ``list`` or ``object``.
+    value : int or None
+        Hash to compare by: ``"1"``, 1 and 1.0 are equal, lists and objects as a whole.
+    number : float or None
+        Of a number; of a date the seconds since 1970, as written.
+    shape : str or None
+        Of a number ``whole`` or ``decimal``; of a text one of `FORMS`, ``null word``, ``word`` (no space) or
+        ``text``.
+    letters : str or None
+        Of a text, from a to z: ``lower``, ``upper`` or ``mixed``.
+    length : int or None
+        Characters of a text, items of a list, keys of an object.
+    prefix : int or None
+        Hash of what stands before the digits of a prefixed text.
+    sources : tuple of str or None
+        Earlier places of the same value, the nearest first; None if not recorded.
+    saw : mapping of str to (str or None)
+        Fields of the object that an earlier result last showed for the value; None for another literal.
+    """
+
+    kind: str
+    value: int | None = None
+    number: float | None = None
+    shape: str | None = None
+    letters: str | None = None
+    length: int | None = None
+    prefix: int | None = None
+    sources: tuple[str, ...] | None = None
+    saw: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+
+
+def texts_by_hash(texts: Iterable[str]) -> dict[int, str]:
+    """Texts by their hash as a value."""
+    return {_hash(_stripped(text)): text for text in texts}
+
+
+def read_value(raw: bytes) -> Value:
+    """What is known of a value in JSON."""
+    return _read_short(raw) if len(raw) <= _MAX_KEPT_BYTES else _read(raw)
+
+
+_MAX_KEPT_BYTES: Final = 200  # longer values seldom recur, and would fill the memory
+
+
+@lru_cache(maxsize=65_536)  # most values of a log are like others
+def _read_short(raw: bytes) -> Value:
+    return _read(raw)
+
+
+def _read(raw: bytes) -> Value:
+    try:
+        value = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = ELIDED
+    if value == ELIDED:
+        return Value("unknown")
+    if type(value) is bool:
+        return Value("boolean", _hash("true" if value else "false"))
+    if type(value) is int or type(value) is float:
+        text = str(int(value) if type(value) is float and value.is_integer() else value)
+        return Value("number", _hash(text), float(text), "decimal" if value % 1 else "whole")
+    if not value:
+        return Value("null" if value is None else "empty")
+    if type(value) is str:
+        return _of_text(_stripped(value))
+    text = msgspec.json.encode(value, order="sorted").decode()
+    if type(value) is dict and value.keys() == _TRUNCATED and type(value["size"]) is int:
+        return _of_text(text, max(0, min(value["size"], _MAX_LENGTH)))
+    return Value("list" if type(value) is list else "object", _hash(text), length=len(value))
+
+
+def _of_text(text: str, length: int | None = None) -> Value:
+    shape = _shape(text)
+    prefix = _PREFIX(text) if shape == "prefixed" else None
+    return Value(
+        "text",
+        _hash(text),
+        _seconds(text) if shape in {"date", "time"} else None,
+        shape,
+        _letters(text),
+        len(text) if length is None else length,
+        _hash(prefix[0]) if prefix else None,
+    )
+
+
+def _shape(text: str) -> str:
+    if _STRUCTURED(text):
+        for name, form in FORMS.items():
+            if form.match(text):
+                return name
+    if text.lower() in _NULL_WORDS:
+        return "null word"
+    return "text" if _SPACE(text) else "word"
+
+
+def _seconds(text: str) -> float | None:
+    """Seconds since 1970 of a date or time, whose offset is ignored: it says which of two is later."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(text[:16]).replace(tzinfo=UTC).timestamp()
+    return None
+
+
+def _letters(text: str) -> str | None:
+    has_lower = any("a" <= letter <= "z" for letter in text)
+    has_upper = any("A" <= letter <= "Z" for letter in text)
+    if has_lower and has_upper:
+        return "mixed"
+    return "lower" if has_lower else "upper" if has_upper else None
+
+
+def _hash(text: str) -> int:
+    return crc32(text.encode("utf-8", "replace"))
+
+
+def _stripped(value: str) -> str:
+    return unicodedata.normalize("NFC", value).strip().encode("utf-8", "replace").decode()
