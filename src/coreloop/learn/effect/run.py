@@ -19,7 +19,6 @@ from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import MiningOptions, open_mining
 from coreloop.learn.mine.window import merge
