@@ -193,8 +193,7 @@ def run_pattern(
         min_unique_questions=request.min_unique_questions,
         min_success_rate=request.min_success_rate,
     )
-    chunk_len = request.min_chunk_len
-    with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
+    with open_mining(workspace, request.mining, min_chunk_len=request.min_chunk_len, watch=watch) as mined:
         known = settled_keys(kept_states(workspace, mined.judgments))
         playbook = good_bullets(workspace.knowledge_file)
         result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
@@ -219,8 +218,7 @@ def run_refine(
     """
     excluded = known_types(request.excluded)
     gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
-    chunk_len = request.min_chunk_len
-    with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
+    with open_mining(workspace, request.mining, min_chunk_len=request.min_chunk_len, watch=watch) as mined:
         states = kept_states(workspace, mined.judgments)
         result = refine(
             mined,

@@ -144,11 +144,7 @@ _FLAGS: Final = bytes.maketrans(b"01", b"\0\1")
 def has_several(items: Iterable[Hashable], least: int) -> bool:
     """Whether so many of some items differ; stops where they do."""
     seen = set[Hashable]()
-    for item in items:
-        seen.add(item)
-        if len(seen) >= least:
-            return True
-    return False
+    return any(len(seen) >= least for _ in map(seen.add, items))
 
 
 @dataclass(frozen=True, slots=True)
