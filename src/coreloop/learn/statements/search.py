@@ -248,7 +248,7 @@ def _tested(calls: NumberedCalls, hypotheses: Iterable[LineHypothesis], rest: in
         deviate, follow = found.deviate & rest, found.follow & rest
         p_value = compare(calls, follow, deviate)
         if p_value is not None:
-            tested.append(replace(found, deviate=deviate, follow=follow, p_value=p_value))
+            tested.append(LineHypothesis(found.kind, found.line, deviate, follow, p_value))
     return tested
 
 
@@ -331,6 +331,8 @@ def _of_kind(
     calls = search.calls
     is_left, is_good = (flags_of(side, calls.n).__getitem__ for side in (rest, rest & calls.good))
     for subject, keys in search.groups(kind).items():
+        if only_tested and sum(map(len, keys.values())) < MIN_CASES:
+            continue
         counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
         tallies = {key: tally for key, tally in counted.items() if tally.n}
         for line in kind.candidates(subject, tallies, known):
@@ -377,6 +379,6 @@ def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[
     numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
     for key, of_key in keys.items():
         numbers[test(key)] += of_key
-    sides = {answer: bits_of(of_answer, n) for answer, of_answer in numbers.items()}
+    sides = {answer: bits_of(own, n) if own else 0 for answer, own in numbers.items()}
     sides[test(None)] |= ((1 << n) - 1) & ~(sides[True] | sides[False] | sides[None])
     return sides[True], sides[False]
