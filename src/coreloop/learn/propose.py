@@ -1,6 +1,8 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
-from collections.abc import Collection, Mapping, Sequence
+import gc
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -204,6 +206,17 @@ def run_pattern(
     return replace(result, removed=removed)
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Pause the garbage collector: to look through a log that stays took 0.2 of 1.3 s (25 MB)."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_without_collections()
 def run_refine(
     workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> RefineResult:
