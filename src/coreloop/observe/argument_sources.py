@@ -277,18 +277,19 @@ def values_in(arguments: Iterable[Mapping[str, list[str]]]) -> set[str | float]:
     return values
 
 
-def copied(result: Any) -> Any:
-    """A result as it is now, with at least what will be read of it: its containers, breadth first."""
+def copied(result: Any, *, shows_objects: bool) -> Any:
+    """A result as it is now, with at least what will be read of it, and maybe noted of its objects."""
     roots = [result[: MAX_CHARS + 1] if type(result) is str else result]
-    waiting: list[Any] = [roots]
-    n_left = 2 * MAX_VALUES  # an envelope's do not count
-    for node in waiting:  # grows
-        for key, value in node.items() if type(node) is dict else enumerate(node):
-            if type(value) in CONTAINERS:
-                most = max(n_left, MAX_FIELDS + 1)
-                node[key] = _first_items(value, most)
-                waiting += [node[key]] if n_left > 0 else []
-                n_left -= len(value)
+    level: list[Any] = [roots]
+    depth, n_left = 0, MAX_VALUES + 2 * _MAX_PARTS
+    while level and depth < MAX_PATH_CHARS // 2:  # what is deeper has no path
+        nodes, level, depth = level, [], depth + 1
+        for node in nodes:
+            for key, value in node.items() if type(node) is dict else enumerate(node):
+                if type(value) in CONTAINERS and (n_left > 0 or (shows_objects and type(value) is dict)):
+                    node[key] = _first_items(value, max(n_left, MAX_FIELDS + 1))
+                    level += [node[key]] if n_left > 0 else []
+                    n_left -= len(value)
     return roots[0]
 
 
