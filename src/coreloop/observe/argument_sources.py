@@ -198,13 +198,14 @@ class Sources:
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
-        paths = [self._paths_of(text) for text in texts]
-        return [path for path in paths[0] if all(path in others for others in paths)][:MAX_PATHS]
+        first, *others = map(self._paths_of, texts)
+        shared = set(first).intersection(*others)
+        return [path for path in first if path in shared][:MAX_PATHS]
 
     def _paths_of(self, text: str) -> list[str]:
         wanted = text.casefold()
-        is_asked = any(wanted in question and has_word(question, wanted) for question in self._texts)
-        return [*([QUESTION] if is_asked else []), *self._places.get(hash(text), ())]
+        asked = [question for question in self._texts if wanted in question and has_word(question, wanted)]
+        return [*([QUESTION] if asked else []), *self._places.get(hash(text), ())]
 
     def _walk(self, tool: str, roots: list[Any], lookup: Lookup) -> None:
         """Remember the leaves of some values, and the objects among them, breadth first."""
@@ -279,24 +280,29 @@ def values_in(arguments: Iterable[Mapping[str, list[str]]]) -> set[str | float]:
 
 def copied(result: Any, *, shows_objects: bool) -> Any:
     """A result as it is now, with at least what will be read of it, and maybe noted of its objects."""
-    roots = [result[: MAX_CHARS + 1] if type(result) is str else result]
+    if type(result) not in CONTAINERS:
+        return result[: MAX_CHARS + 1] if type(result) is str else result
+    roots = [result]
     level: list[Any] = [roots]
     depth, n_left = 0, MAX_VALUES + 2 * _MAX_PARTS
     while level and depth < MAX_PATH_CHARS // 2:  # what is deeper has no path
         nodes, level, depth = level, [], depth + 1
         for node in nodes:
             for key, value in node.items() if type(node) is dict else enumerate(node):
-                if type(value) in CONTAINERS and (n_left > 0 or (shows_objects and type(value) is dict)):
-                    node[key] = _first_items(value, max(n_left, MAX_FIELDS + 1))
-                    level += [node[key]] if n_left > 0 else []
+                kind = type(value)
+                if kind in CONTAINERS and (n_left > 0 or (shows_objects and kind is dict)):
+                    if kind is not tuple and len(value) <= n_left:
+                        node[key] = copy = value.copy()
+                    else:
+                        node[key] = copy = _first_items(value, max(n_left, MAX_FIELDS + 1))
+                    if n_left > 0:
+                        level.append(copy)
                     n_left -= len(value)
     return roots[0]
 
 
 def _first_items(node: Any, most: int) -> Any:
-    if type(node) is dict:
-        return node.copy() if len(node) <= most else dict(islice(node.items(), most))
-    return [*node[:most]]
+    return dict(islice(node.items(), most)) if type(node) is dict else [*node[:most]]
 
 
 def is_name(key: str) -> bool:
