@@ -241,7 +241,7 @@ class Sources:
                     waiting.append((inside, key, value))
                 else:
                     self._is_complete = False
-            n_left = max(n_left - len(node), 0)
+            n_left = 0 if is_cut else n_left - len(node)
             if asked_for is not None and is_object and (is_shown or chars_left < 0):
                 self._shown.note(node, name, asked_for if node is root and len(asked_for) == 1 else ())
         self._is_complete &= chars_left >= 0 and n_left > 0
