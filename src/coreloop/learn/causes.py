@@ -81,7 +81,8 @@ def _wholes(texts: Collection[str]) -> dict[str, str]:
     found = {}
     for text in texts:
         start, found[text] = text.removesuffix("..."), text
-        for whole in ordered[bisect_left(ordered, start) :] if start else ():
+        for place in range(bisect_left(ordered, start), len(ordered)) if start else ():
+            whole = ordered[place]
             if not whole.startswith(start):
                 break
             is_cut = start != text or (start[-1:] + whole[len(start) : len(start) + 1]).isalnum()

@@ -19,6 +19,7 @@ from coreloop.learn.statistics import success_bound
 MAX_EXAMPLES: Final = 5
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _PLACE: Final = ("us", "file", "at")
+_Found = tuple[Counterexample, list[Place]]
 
 
 def find_counterexamples(
@@ -59,14 +60,14 @@ def find_counterexamples(
     return Search(found, len(groups), dropped)
 
 
-def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, list[Place]]]:
+def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[_Found]:
     if "tool_error" in excluded:
         return
-    totals, of_tools = Counter[tuple[str, str]](), defaultdict[str, Counter[bool]](Counter)
+    of_tools, of_shapes = (defaultdict[tuple[str, ...], Counter[bool]](Counter) for _ in range(2))
     for call, n in window.calls.items():
         if call.is_known:
-            totals[call.tool, call.shape] += n
-            of_tools[call.tool][bool(call.error_class)] += n
+            of_tools[call.tool,][bool(call.error_class)] += n
+            of_shapes[call.tool, call.shape][bool(call.error_class)] += n
     keys = ("tool", "shape", "template")
     rows = (
         window.frames.failed_calls.group_by(keys)
@@ -83,8 +84,8 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     )
     for row in rows.iter_rows(named=True):
         tool, text, template = row["tool"], row["shape"], row["template"]
-        shape, of_tool = msgspec.json.decode(text), of_tools[tool]
-        n_calls = totals[tool, text]
+        shape, of_tool, of_shape = msgspec.json.decode(text), of_tools[tool,], of_shapes[tool, text]
+        n_calls = of_shape.total()
         group = Counterexample(
             key=statement_key("call", tool, text, row["error_class"], template, CAVEATS),
             kind="call",
@@ -94,21 +95,20 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             labels=("tool_error",),
             error_class=row["error_class"],
             error_template=template,
-            n_without=Without(of_tool[True] - row["n_failures"], of_tool.total() - n_calls),
+            n_without=Without(of_tool[True] - of_shape[True], of_tool.total() - n_calls),
             wasted_ms=row["wasted_us"] / 1000,
-            **_counts(row, n_calls),
+            **_counts(row, of_shape.total()),
         )
         yield group, _places(row)
 
 
-def _failing_sequences(
-    window: Window, excluded: Collection[str]
-) -> Iterator[tuple[Counterexample, list[Place]]]:
+def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_Found]:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
-    counted = frames.requests.filter(IS_COUNTED, ~is_left_out)
-    firsts = counted.group_by("group").agg(pl.col("us").min()).join(frames.groups, on="group")
-    known = firsts.filter(pl.col("shape") != "").sort("us").unique("pattern", keep="first")
+    counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
+    known = frames.groups.lazy().filter(pl.col("shape") != 0)
+    firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
+    earliest = firsts.sort("us").unique("pattern", keep="first").select("pattern", "shape")
     rows = (
         counted.group_by("pattern")
         .agg(
@@ -121,12 +121,13 @@ def _failing_sequences(
             places=pl.struct(_PLACE).filter(IS_FAILURE).sort().head(MAX_EXAMPLES),
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(known.select("pattern", "shape"), on="pattern")
-        .join(frames.patterns.filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
+        .join(earliest, on="pattern")
+        .join(frames.patterns.lazy().filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
         .sort("first_us", "category", "sequence")
+        .collect()
     )
     for row in rows.iter_rows(named=True):
-        steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
+        steps = msgspec.json.decode(frames.shapes[row["shape"]], type=tuple[Step, ...])
         target = target_step(steps)
         classes = names_of(row["signals"], among=CLASSES)
         group = Counterexample(

@@ -25,6 +25,7 @@ from coreloop.learn.mine.folder import (
     mine,
     newest_day,
     remove_expired,
+    without_collections,
 )
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -197,6 +198,7 @@ def run_pattern(
     return replace(result, removed=_remove_expired(mined, request, now))
 
 
+@without_collections()
 def run_refine(
     workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> RefineResult:

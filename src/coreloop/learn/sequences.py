@@ -112,7 +112,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
         0.0 if unknown), first_us, last_us (microseconds since 1970).
     """
     frames = window.frames
-    counted = frames.requests.filter(IS_COUNTED)
+    counted = frames.requests.lazy().filter(IS_COUNTED)
     length, session = pl.col("length"), pl.col("session")
     patterns = counted.group_by("pattern").agg(
         n_observed=pl.len(),
@@ -122,15 +122,12 @@ def count_patterns(window: Window) -> pl.DataFrame:
         first_us=pl.col("us").min(),
         last_us=pl.col("us").max(),
     )
-    shapes = counted.group_by("group").len().join(frames.groups.filter(pl.col("shape") != ""), on="group")
-    frequent = (
-        shapes.group_by("pattern", "shape")
-        .agg(pl.col("len").sum())
-        .sort("len", "shape", descending=[True, False])
-        .unique("pattern", keep="first")
-    )
+    known = frames.groups.lazy().filter(pl.col("shape") != 0)
+    shapes = counted.group_by("group").len().join(known, on="group").group_by("pattern", "shape")
+    frequent = shapes.agg(pl.col("len").sum()).sort("len", "shape", descending=[True, False])
     return (
-        patterns.join(frames.patterns, on="pattern")
+        patterns.collect()
+        .join(frames.patterns, on="pattern")
         .with_columns(
             n_peers=pl.col("n_observed").sum().over("category"),
             n_peers_success=pl.col("n_success").sum().over("category"),
@@ -140,7 +137,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .join(frequent.select("pattern", "shape"), on="pattern", how="left")
+        .join(frequent.unique("pattern", keep="first").drop("len").collect(), on="pattern", how="left")
     )
 
 
@@ -149,7 +146,7 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
     distinct = _distinct(window, [row["pattern"] for row in patterns])
     for row in patterns:
         questions = distinct[row["pattern"]]
-        steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
+        steps = msgspec.json.decode(window.frames.shapes[row["shape"]], type=tuple[Step, ...])
         target = target_step(steps)
         yield Candidate(
             key=statement_key(row["category"], window.texts[row["sequence"]], GUIDE),
@@ -176,11 +173,13 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
 def _distinct(window: Window, patterns: Sequence[int]) -> dict[int, list[str]]:
     """The different questions by pattern, of the `MAX_QUESTIONS` earliest; empty where its line is gone."""
     asked = (
-        window.frames.requests.filter(IS_COUNTED, pl.col("pattern").is_in(patterns))
+        window.frames.requests.lazy()
+        .filter(IS_COUNTED, pl.col("pattern").is_in(patterns))
         .sort("us", "file", "at")
         .unique(("pattern", "question"), keep="first", maintain_order=True)
         .group_by("pattern")
         .agg(pl.col("file", "at").head(MAX_QUESTIONS))
+        .collect()
     )
     places = {pattern: list(zip(files, at, strict=True)) for pattern, files, at in asked.iter_rows()}
     texts = window.question_texts(place for of_pattern in places.values() for place in of_pattern)
@@ -251,7 +250,10 @@ def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, boo
     """Category, sequence, case, and whether it succeeded, of each request that is compared."""
     groups = (group for group in window.requests if group.alike.category in categories)
     counted = window.drawn(groups, _MAX_REQUESTS, least=RequestOutcome.FAILURE)
-    keys = [keys for _, keys in read_requests(window, counted)]
+    keys = [
+        replace(keys, calls=window.steps(one.group).sequence)
+        for one, (_, keys) in zip(counted, read_requests(window, counted), strict=True)
+    ]
     return [
         (one.group.alike.category, window.steps(one.group).sequence, case, one.outcome == _SUCCESS)
         for one, case in zip(counted, case_numbers(keys)[0], strict=True)

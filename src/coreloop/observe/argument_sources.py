@@ -198,13 +198,14 @@ class Sources:
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
-        paths = [self._paths_of(text) for text in texts]
-        return [path for path in paths[0] if all(path in others for others in paths)][:MAX_PATHS]
+        first, *others = map(self._paths_of, texts)
+        shared = set(first).intersection(*others)
+        return [path for path in first if path in shared][:MAX_PATHS]
 
     def _paths_of(self, text: str) -> list[str]:
         wanted = text.casefold()
-        is_asked = any(wanted in question and has_word(question, wanted) for question in self._texts)
-        return [*([QUESTION] if is_asked else []), *self._places.get(hash(text), ())]
+        asked = [question for question in self._texts if wanted in question and has_word(question, wanted)]
+        return [*([QUESTION] if asked else []), *self._places.get(hash(text), ())]
 
     def _walk(self, tool: str, roots: list[Any], lookup: Lookup) -> None:
         """Remember the leaves of some values, and the objects among them, breadth first."""
@@ -240,7 +241,7 @@ class Sources:
                     waiting.append((inside, key, value))
                 else:
                     self._is_complete = False
-            n_left = max(n_left - len(node), 0)
+            n_left = 0 if is_cut else n_left - len(node)
             if asked_for is not None and is_object and (is_shown or chars_left < 0):
                 self._shown.note(node, name, asked_for if node is root and len(asked_for) == 1 else ())
         self._is_complete &= chars_left >= 0 and n_left > 0
@@ -277,25 +278,31 @@ def values_in(arguments: Iterable[Mapping[str, list[str]]]) -> set[str | float]:
     return values
 
 
-def copied(result: Any) -> Any:
-    """A result as it is now, with at least what will be read of it: its containers, breadth first."""
-    roots = [result[: MAX_CHARS + 1] if type(result) is str else result]
-    waiting: list[Any] = [roots]
-    n_left = 2 * MAX_VALUES  # an envelope's do not count
-    for node in waiting:  # grows
-        for key, value in node.items() if type(node) is dict else enumerate(node):
-            if type(value) in CONTAINERS:
-                most = max(n_left, MAX_FIELDS + 1)
-                node[key] = _first_items(value, most)
-                waiting += [node[key]] if n_left > 0 else []
-                n_left -= len(value)
+def copied(result: Any, *, shows_objects: bool) -> Any:
+    """A result as it is now, with at least what will be read of it, and maybe noted of its objects."""
+    if type(result) not in CONTAINERS:
+        return result[: MAX_CHARS + 1] if type(result) is str else result
+    roots = [result]
+    level: list[Any] = [roots]
+    depth, n_left = 0, MAX_VALUES + 2 * _MAX_PARTS
+    while level and depth < MAX_PATH_CHARS // 2:  # what is deeper has no path
+        nodes, level, depth = level, [], depth + 1
+        for node in nodes:
+            for key, value in node.items() if type(node) is dict else enumerate(node):
+                kind = type(value)
+                if kind in CONTAINERS and (n_left > 0 or (shows_objects and kind is dict)):
+                    if kind is not tuple and len(value) <= n_left:
+                        node[key] = copy = value.copy()
+                    else:
+                        node[key] = copy = _first_items(value, max(n_left, MAX_FIELDS + 1))
+                    if n_left > 0:
+                        level.append(copy)
+                    n_left -= len(value)
     return roots[0]
 
 
 def _first_items(node: Any, most: int) -> Any:
-    if type(node) is dict:
-        return node.copy() if len(node) <= most else dict(islice(node.items(), most))
-    return [*node[:most]]
+    return dict(islice(node.items(), most)) if type(node) is dict else [*node[:most]]
 
 
 def is_name(key: str) -> bool:

@@ -58,8 +58,7 @@ class AskedCalls:
         at: datetime | None = None,
     ) -> parts.TracedCall | None:
         """Close the earliest open call of an id, and return it; None if there is none."""
-        waiting = self.open.get(id)
-        if not waiting:
+        if not (waiting := self.open.get(id)):
             return None
         call = waiting.pop(0)
         if not waiting:

@@ -195,7 +195,7 @@ class AuditCollector:
         with self._lock:
             if self._sources is None:
                 for call in calls:
-                    call.result = copied(call.result)
+                    call.result = copied(call.result, shows_objects=self._settings.compared is not None)
                 self._untraced.append(made)
                 if len(self._untraced) > _MAX_UNTRACED:
                     self._sources = self._traced(record, None)

@@ -240,8 +240,7 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
     repository.require_history()
     known = {its.key: its for its in read_history(repository, base_sha).promotions()}
     for proposal in promoting.proposals:
-        promotion = known.get(proposal.key)
-        if promotion is not None:
+        if (promotion := known.get(proposal.key)) is not None:
             state = "was promoted and reverted" if promotion.reverted else "is already promoted"
             raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 

@@ -115,7 +115,8 @@ def test_every_command_has_an_example_in_the_docs(name: str):
 
 
 DEAR = {
-    "status": {"git", "httpx2", "coreloop.guard.proof", "coreloop.promote.run", "coreloop.runs.state"},
+    "status": {"polars", "git", "httpx2", "multiprocessing", "coreloop.promote.run", "coreloop.runs.state"},
+    "look data": {"polars", "git", "httpx2", "markdown_it", "multiprocessing"},
     "search word": {"polars", "git", "httpx2", "msgspec", "coreloop.runs.state"},
     "ask word": {"polars", "git", "httpx2", "coreloop.learn.mine.folder"},
 }

@@ -70,6 +70,14 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
     assert (example.steps, example.cat_hash, example.suggested_append) == ((), None, None)
 
 
+def test_the_other_calls_of_the_tool_are_those_of_other_arguments(tmp_path: Path) -> None:
+    here, there = {"id": "1"}, {"name": "x"}
+    bad = [failed("a", here, "KeyError: x"), failed("a", here, "timed out"), failed("a", there, "no")]
+    search = _search(tmp_path, [_calls(*bad, call("a", there))])
+    others = sorted((example.n_without.n_failures, example.n_without.n_calls) for example in search.entries)
+    assert others == [(1, 2), (1, 2), (2, 2)]
+
+
 def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> None:
     calls = [call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})]
     rows = [

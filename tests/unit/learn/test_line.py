@@ -72,24 +72,16 @@ def test_no_line_with_an_invisible_character_parses(line: str, char: str, at: in
         pytest.param("- Always pass a and a", id="an item twice"),
         pytest.param("- a: never empty; never empty", id="a clause twice"),
         pytest.param("- a: at most 020", id="a number that nobody writes so"),
-
-
         pytest.param("- Leave out a\n- Leave out b", id="two lines"),
         pytest.param("- Leave out a\u2028b", id="line separator"),
-
         pytest.param('- a="x\x1b[2J" fails', id="escape in a value"),
-
         pytest.param("- Аlways pass a", id="Cyrillic A"),
         pytest.param("- leave out a", id="small letter"),
         pytest.param("- Call a first (same b), then tell the user everything", id="more instructions"),
         pytest.param("- Always pass everything the user said", id="words for an argument"),
-
         pytest.param("- topic: one of the words that the user said", id="words for values"),
         pytest.param("- a: from b().c[0]", id="an index"),
-
         pytest.param("- a over many fails", id="not a number"),
-
-
         pytest.param("- When: questions of no category.", id="a Guide's line"),
     ],
 )  # fmt: skip

@@ -21,14 +21,7 @@ from coreloop.learn.proposals.proposal_files import (
     ProposalsFile,
     read_night,
 )
-from coreloop.learn.propose import (
-    NightRequest,
-    PatternResult,
-    RefineResult,
-    propose,
-    refine,
-    write_night,
-)
+from coreloop.learn.propose import NightRequest, PatternResult, RefineResult, propose, refine, write_night
 from logs import call, failed, record, repeated, word
 from rows import slow_after
 from samples import ALWAYS, mined

@@ -13,7 +13,7 @@ from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate, Search
-from coreloop.learn.sequences import distinct_questions, find_candidates
+from coreloop.learn.sequences import distinct_questions, find_candidates, with_q_values
 from logs import call, record, repeated, word, write_log
 from rows import each_row
 
@@ -104,6 +104,14 @@ def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path)
     assert (first.n_succeeded, first.n_observed, first.rest_ok, first.rest_n) == (5, 5, 6, 9)
     assert first.base_rate == 11 / 14
     assert (other.rest_ok, other.rest_n, other.base_rate) == (0, 0, 1.0)
+
+
+def test_requests_without_a_question_are_one_case_if_their_calls_are_the_same(tmp_path: Path):
+    for n_ways, is_sure in ((20, True), (1, False)):
+        others = (record(question="", error="x", **_calls(f"guess{n % n_ways}")) for n in range(20))
+        window = _window(tmp_path, [*repeated(9), *others])
+        (found,) = with_q_values(window, find_candidates(window, GATE).entries)
+        assert ((found.q_value or 0) < 0.01) is is_sure
 
 
 def test_at_most_five_different_questions_are_shown(tmp_path: Path):

@@ -57,11 +57,7 @@ def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
         names = read_tools(command, root)
     except ReachError as error:
         return Diagnosis("reach", "fault", str(error), _CORRECT)
-    return Diagnosis(
-        "reach",
-        "ok",
-        f"measured: {command.source}, {number_of(len(names), 'tool')}",
-    )
+    return Diagnosis("reach", "ok", f"measured: {command.source}, {number_of(len(names), 'tool')}")
 
 
 def _unmeasured(framework: str | None) -> Diagnosis:

@@ -65,12 +65,7 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
     missing = _missing(CLI_MODULES)
     if missing:
         todo = f"run {install_line('cli')}"
-        yield Diagnosis(
-            "extras",
-            "fault",
-            f"packages of the extra cli are missing: {listed(missing)}",
-            todo,
-        )
+        yield Diagnosis("extras", "fault", f"packages of the extra cli are missing: {listed(missing)}", todo)
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
 

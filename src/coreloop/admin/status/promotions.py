@@ -48,12 +48,7 @@ class Promotions:
 
 
 def read_promotions(
-    repository: Repository,
-    base: str,
-    pulls: Iterable[PullRequest],
-    *,
-    project: Path,
-    now: datetime,
+    repository: Repository, base: str, pulls: Iterable[PullRequest], *, project: Path, now: datetime
 ) -> Promotions:
     """Read the merged and the open promotions of a base branch, without fetching.
 

@@ -163,7 +163,7 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
     base : str
         Name of the base branch; its remote-tracking branches of every remote count, too.
     """
-    names = [base, *(f"{remote}/{base}" for remote in repository.remotes())]
+    names = (f"refs/heads/{base}", *(f"refs/remotes/{remote}/{base}" for remote in repository.remotes()))
     bases = {sha for name in names if (sha := repository.resolve(name)) is not None}
     merged = (read_history(repository, sha).keys for sha in bases)
     return frozenset(branch.key for branch in open_branches(repository)).union(*merged)

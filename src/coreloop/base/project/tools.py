@@ -248,13 +248,14 @@ def _parameters(node: _Definition) -> tuple[str, ...]:
     return tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
 
 
+@lru_cache(maxsize=4)  # fifty tools of one file have the same
 def _numbers(tree: ast.AST) -> frozenset[float]:
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     numbers = (value for value in constants if isinstance(value, int | float) and type(value) is not bool)
     return frozenset(float(number) for number in numbers if abs(number) < _MAX_NUMBER)
 
 
-@lru_cache(maxsize=4)  # fifty tools of one file have the same
+@lru_cache(maxsize=4)
 def _literals(tree: ast.AST) -> frozenset[str]:
     nodes = list(ast.walk(tree))
     expressions = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings too

@@ -137,7 +137,9 @@ def _judge(
     settled = kept.settled
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
     window = merge(files, Days(since, now.date() - timedelta(days=1)))
-    called = window.tools | {effect.change.tool for effect in settled.values()}
+    dated = (group.calls for group in window.requests if not group.alike.is_undated)
+    called = {call.tool for calls in dated for call in calls if call.is_known}
+    called |= {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
     changes = {_id_of(change): change for change in ledger.changes}

@@ -18,7 +18,7 @@ VERSION: Final = 26
 """Increase it when the facts of a line change."""
 OWN_BYTES: Final = 1 << 20
 """A file of this size has a cached file of its own; the smaller ones of a month have one together."""
-_TAIL_BYTES: Final = 4096
+_TAIL_BYTES: Final = 1 << 20
 
 
 class FileState(msgspec.Struct, array_like=True, frozen=True):

@@ -20,6 +20,7 @@ from coreloop.base.error_classes import MAX_ERROR_CHARS, bits_of, error_class
 from coreloop.base.records import (
     DEFAULT_SELECTORS,
     UNSPECIFIED,
+    digest64,
     hash_question,
     is_category,
     selector_value,
@@ -33,8 +34,6 @@ from coreloop.learn.facts.schema import (
     Part,
     as_int,
     decoded,
-    id_of,
-    unpacked,
 )
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
@@ -53,6 +52,7 @@ NO_QUESTION: Final = as_int(hash_question(""))
 Line = tuple[int, bytes]
 """The offset and the bytes of a line."""
 _MAX_US: Final = 10**12
+_MAX_OMITTED: Final = 1 << 32  # more is no count
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
 _CLIENTS: Final = (1 << 61) - 1  # a prime: all hex digits count
 _DIGIT: Final = re.compile(rb"\d").search
@@ -62,7 +62,7 @@ _MARKS: Final = bits_of(("violation", "extreme_flags", "override_failed"))
 _ALIKE: Final = str.maketrans("123456789", "000000000")
 """Errors that differ only in their digits are classified once, unless they may hold status 429."""
 _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
-_BARE: Final = (None, None, 0, False, 0)
+_BARE: Final = (None, None, "", False, 0)
 _LENGTH: Final = list(COLUMNS).index("length")
 _Row = tuple[int, ...]
 """As `COLUMNS`."""
@@ -113,7 +113,7 @@ class FileFacts:
     @cached_property
     def days(self) -> Counter[int]:
         """Records by day (days since 1970), without those that coreloop made itself."""
-        own, days = {*map(id_of, self.settings.replayed)}, Counter[int]()
+        own, days = {*map(digest64, self.settings.replayed)}, Counter[int]()
         for part in self.parts:
             ids = iter(part.table()["id"] if own else ())
             for alike, n, _ in part.groups:
@@ -140,7 +140,7 @@ class Reader:
         self._kinds: dict[tuple[str, ...], _Kind] = {}
         self._labels: dict[str, str] = {}
         self._waiting: list[Line] = []
-        self._durations = unpacked("q", known.durations)
+        self._durations = array("q", known.durations)
         rows = zip(*known.table().values(), strict=True)
         self._rows: dict[tuple[Any, ...], list[_Row]] = {
             msgspec.structs.astuple(alike): list(islice(rows, n)) for alike, n, _ in known.groups
@@ -149,7 +149,7 @@ class Reader:
     def read(self, lines: Iterable[Line]) -> None:
         """Add lines."""
         add, decode_plain, microseconds = self._add, decode.decode_plain, decode.microseconds
-        raw = b"\n"
+        at, raw = -1, b"\n"
         for at, raw in lines:
             try:
                 plain = decode_plain(raw)
@@ -160,8 +160,9 @@ class Reader:
                 self._read_odd(at, raw)
             else:
                 add(plain, plain.tool_calls or (), us, at)
+        is_part = bool(self._waiting) and self._waiting[-1][0] == at
+        self.is_whole = raw.endswith(b"\n") and not is_part  # more of it may follow
         self._flush()
-        self.is_whole = self.is_whole and raw.endswith(b"\n")
 
     def _read_odd(self, at: int, raw: bytes) -> None:
         """Read a line that is no plain record; those of a long request wait for each other."""
@@ -184,7 +185,6 @@ class Reader:
             self._oddities.skip(line.reason, at)
             return
         self._oddities.read_as_absent(line.absent, at)
-        self.is_whole = line.fields.part is None
         self._add(line.fields, line.calls, line.ts_us, at)
 
     def _add(self, fields: CountedFields, calls: Sequence[CallFields], us: int, at: int) -> None:
@@ -199,9 +199,10 @@ class Reader:
         question = as_int(fields.question_hash or hash_question(fields.question or ""))
         case = self._case(fields, calls, at) if fields.case or not session else ""
         length, omitted = fields.chunk_len, fields.tool_calls_omitted or 0
+        sequence = (fields.tool_sequence_hash or "") if omitted else ""
         is_lone = (
             question == NO_QUESTION
-            and (length, fields.rounds, omitted, judged, bits & _MARKS) == _BARE
+            and (length, fields.rounds, sequence, judged, bits & _MARKS) == _BARE
             and bool(len(numbers) == 1 and (session or case) and not self._calls[numbers[0]].is_marked)
         )
         alike = (
@@ -213,8 +214,8 @@ class Reader:
             decided,
             judged,
             bits,
-            omitted and max(0, min(omitted, NO_LENGTH)),
-            (fields.tool_sequence_hash or "") if omitted else "",
+            omitted if 0 <= omitted < _MAX_OMITTED else 0,
+            sequence,
             fields.tools_version,
             fields.descriptions,
             fields.undated or False,
@@ -223,7 +224,7 @@ class Reader:
         row = (
             us,
             at,
-            id_of(fields.request_id) if fields.request_id is not None else 0,
+            digest64(fields.request_id) if fields.request_id is not None else 0,
             session,
             question,
             int(case, 16) % _CLIENTS if case else 0,

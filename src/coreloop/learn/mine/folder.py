@@ -8,7 +8,7 @@ import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
@@ -49,6 +49,18 @@ class _Chunk(NamedTuple):
 
 def _ignore(*_: object) -> None:
     pass
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Pause the garbage collector: millions of small objects without cycles cost a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def read_folder(
@@ -123,16 +135,11 @@ def _read(
     return facts
 
 
+@without_collections()
 def _read_chunk(settings: MineSettings, chunk: _Chunk) -> tuple[Part, bool]:
-    was_enabled = gc.isenabled()
-    gc.disable()  # millions of small objects without cycles would cost a tenth of the time
-    try:
-        reader = Reader(settings, chunk.known)
-        reader.read(lines_of(chunk.path, start=chunk.start, end=chunk.end))
-        return reader.part(), reader.is_whole
-    finally:
-        if was_enabled:
-            gc.enable()
+    reader = Reader(settings, chunk.known)
+    reader.read(lines_of(chunk.path, start=chunk.start, end=chunk.end))
+    return reader.part(), reader.is_whole
 
 
 def _chunks(path: Path, start: int, size: int, known: Part | None = None) -> Iterator[_Chunk]:

@@ -18,11 +18,9 @@ IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 _TYPES: Final = {"b": pl.Int8, "H": pl.UInt16, "i": pl.Int32, "I": pl.UInt32, "q": pl.Int64, "Q": pl.UInt64}
 _COLUMNS: Final = ("us", "at", "session", "question", "length", "spent", "outcome", "signals")
-_GROUPS: Final[dict[str, Any]] = dict.fromkeys(("category", "sequence", "shape"), pl.String)
-_FAILED: Final[dict[str, Any]] = {
-    **dict.fromkeys(("group", "first", "place"), pl.UInt32),
-    **dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String),
-}
+_GROUPS: Final[dict[str, Any]] = {"category": pl.String, "sequence": pl.String, "shape": pl.UInt32}
+_KINDS: Final = dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String)
+"""Of failed calls; the template is that of the cause."""
 
 
 class Frames:
@@ -50,11 +48,12 @@ class Frames:
     def groups(self) -> pl.DataFrame:
         """A row per group: its ``group``, `_GROUPS`, and ``pattern``, a number of its category and sequence.
 
-        ``shape`` is that of its steps; it is empty if calls were omitted.
+        ``shape`` is the place of its steps among the shapes; 0: calls were omitted.
         """
         steps = list(map(self._steps, self._requests))
+        places = {shape: place for place, shape in enumerate(self.shapes)}
         categories = [group.alike.category for group in self._requests]
-        columns = (categories, [its.sequence for its in steps], [its.shape for its in steps])
+        columns = (categories, [its.sequence for its in steps], [places[its.shape] for its in steps])
         groups = pl.DataFrame(columns, _GROUPS).with_row_index("group")
         return groups.with_columns(pattern=pl.struct("category", "sequence").rank("dense"))
 
@@ -64,6 +63,11 @@ class Frames:
         return self.groups.select("pattern", "category", "sequence").unique()
 
     @cached_property
+    def shapes(self) -> list[str]:
+        """The steps with their arguments, as JSON; the first is empty."""
+        return sorted({"", *(self._steps(group).shape for group in self._requests)})
+
+    @cached_property
     def requests(self) -> pl.DataFrame:
         """A row per request: its ``group``, ``file``, ``pattern``, and `_COLUMNS`."""
         rows = requests_frame(self._requests, *_COLUMNS)
@@ -71,24 +75,30 @@ class Frames:
 
     @cached_property
     def failed_calls(self) -> pl.DataFrame:
-        """A row per failed call: that of its request, what `_FAILED` says, and ``duration_us``.
-
-        ``first`` is where the durations of its file begin, ``place`` its own among the failed calls of the
-        request, ``template`` that of the cause.
-        """
-        durations, firsts, kinds = array("q"), dict[int, int](), list[tuple[Any, ...]]()
+        """A row per failed call: that of its request, `_KINDS`, and ``duration_us``."""
+        durations, delays = array("q"), array("q")
+        firsts, kinds = dict[int, int](), dict[tuple[str, ...], int]()
+        columns = {name: array("I") for name in ("group", "kind", "from")}
         for number, group in enumerate(self._requests):
             failed = group.failed
             if failed and id(group.durations) not in firsts:
                 firsts[id(group.durations)] = len(durations)
-                durations += group.durations
+                durations.frombytes(group.durations.tobytes())
+                of_calls = group.delays
+                delays.frombytes(bytes(group.durations.nbytes) if of_calls is None else of_calls.tobytes())
             for place, call in enumerate(failed):
-                cause = self._causes[call.tool, call.template]
-                first = firsts[id(group.durations)]
-                kinds.append((number, first, place, call.tool, call.shape, cause, call.error_class))
-        rows = self.requests.join(pl.DataFrame(kinds, _FAILED, orient="row"), on="group")
-        took = pl.Series(durations, dtype=pl.Int64).gather(rows["first"] + rows["spent"] + rows["place"])
-        return rows.with_columns(duration_us=took)
+                kind = (call.tool, call.shape, self._causes[call.tool, call.template], call.error_class)
+                columns["group"].append(number)
+                columns["kind"].append(kinds.setdefault(kind, len(kinds)))
+                columns["from"].append(firsts[id(group.durations)] + place)
+        of_groups = pl.DataFrame({name: pl.Series(one, dtype=pl.UInt32) for name, one in columns.items()})
+        named = pl.DataFrame(list(kinds), _KINDS, orient="row").with_row_index("kind")
+        requests = self.requests.lazy().select("group", "file", "us", "at", "spent")
+        rows = requests.join(of_groups.lazy(), on="group").collect()
+        schema = {"duration_us": pl.Int64, "delay": pl.Int64}
+        took = pl.DataFrame({"duration_us": durations, "delay": delays}, schema)
+        rows = rows.hstack(took[rows["from"] + rows["spent"]])
+        return rows.with_columns(pl.col("us") + pl.col("delay")).join(named, on="kind")
 
 
 def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
@@ -106,7 +116,7 @@ def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
 def _column(spans: Iterable[tuple[Table, Sequence[int]]], name: str) -> pl.Series:
     numbers = array(CODES[name])
     for table, rows in spans:
-        numbers += picked(table[name], rows)
+        numbers.frombytes(picked(table[name], rows).tobytes())
     return pl.Series(name, numbers, dtype=_TYPES[numbers.typecode])
 
 
@@ -116,13 +126,8 @@ def _spans(groups: Iterable[Requests]) -> list[tuple[Table, Sequence[int]]]:
     for one in groups:
         rows = one.rows
         table, last = spans[-1] if spans else (None, ())
-        if (
-            table is one.table
-            and isinstance(rows, range)
-            and isinstance(last, range)
-            and last.stop == rows.start
-        ):
-            spans.pop()
+        if table is one.table and type(rows) is range and type(last) is range and last.stop == rows.start:
             rows = range(last.start, rows.stop)
+            spans.pop()
         spans.append((one.table, rows))
     return spans

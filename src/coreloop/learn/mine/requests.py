@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from coreloop.base.records import hash_sequence, join_steps
-from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, unpacked
+from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Numbers, Part, unpacked
 from coreloop.observe.argument_sources import FORGET_S
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -29,7 +29,7 @@ MAX_GAP_US: Final = int(FORGET_S * 1_000_000)
 _MAX_GAP_WITHOUT_SESSION_US: Final = 5 * 60 * 1_000_000  # chosen: an agent's next call, not the next client's
 
 
-Table = dict[str, "array[int]"]
+Table = dict[str, Numbers]
 CODES: Final = {**COLUMNS, "outcome": "b", "signals": "H"}
 """Type codes of the columns that requests of a window have."""
 Place = tuple[int, int]
@@ -70,16 +70,19 @@ class Requests(msgspec.Struct, frozen=True, gc=False):
     members : tuple of array
         Of calls that were recorded one by one: the files and the offsets of their records, as many a row of
         the table as there are calls.
+    delays : array or None
+        Of their failed calls, as ``durations``: microseconds since the first call of the request.
     """
 
     file: int
     alike: Alike
     calls: tuple[Call, ...]
     table: Table
-    durations: "array[int]"
+    durations: Numbers
     rows: Sequence[int]
     shortest: int = 0
-    members: tuple["array[int]", "array[int]"] | None = None
+    members: tuple[Numbers, Numbers] | None = None
+    delays: "memoryview[int] | None" = None
 
     @property
     def n(self) -> int:
@@ -88,14 +91,14 @@ class Requests(msgspec.Struct, frozen=True, gc=False):
 
     def n_of(self, outcome: RequestOutcome) -> int:
         """How many have an outcome."""
-        return self.column("outcome").count(outcome)
+        return self.column("outcome").tolist().count(outcome)
 
     @property
     def failed(self) -> list[Call]:
         """The calls that failed."""
         return [call for call in self.calls if call.error_class]
 
-    def column(self, name: str) -> "array[int]":
+    def column(self, name: str) -> Numbers:
         """The numbers of a column."""
         return picked(self.table[name], self.rows)
 
@@ -103,14 +106,14 @@ class Requests(msgspec.Struct, frozen=True, gc=False):
         """Set the numbers of a column."""
         column = self.table[name]
         if type(self.rows) is range:
-            column[self.rows.start : self.rows.stop] = numbers
+            column[self.rows.start : self.rows.stop] = memoryview(numbers)
         else:
             for row, number in zip(self.rows, numbers, strict=True):
                 column[row] = number
 
-    def spent(self, place: int) -> "array[int]":
+    def spent(self, place: int) -> Numbers:
         """Microseconds that a failed call took, by its place among the failed calls of each request."""
-        return array("q", [self.durations[first + place] for first in self.column("spent")])
+        return packed("q", [self.durations[first + place] for first in self.column("spent")])
 
     def each(self) -> Iterator["Request"]:
         """The requests one by one."""
@@ -123,11 +126,16 @@ class Requests(msgspec.Struct, frozen=True, gc=False):
             yield Request(self, us, session, question, outcome, places)
 
 
-def picked(column: "array[int]", rows: Sequence[int]) -> "array[int]":
+def packed(code: str, numbers: Iterable[int]) -> Numbers:
+    """Numbers as a column."""
+    return memoryview(array(code, numbers))
+
+
+def picked(column: Numbers, rows: Sequence[int]) -> Numbers:
     """The numbers of some rows of a column."""
     if type(rows) is range:
         return column[rows.start : rows.stop]
-    return array(column.typecode, map(column.__getitem__, rows))
+    return packed(column.format, map(column.__getitem__, rows))
 
 
 class Request(NamedTuple):
@@ -163,7 +171,7 @@ def steps_of(calls: Iterable[Call]) -> Steps:
 def with_outcomes(table: Table) -> Table:
     """A table whose requests count as successes, until `coreloop.learn.mine.window` decides."""
     n = len(table["us"])
-    return {**table, "outcome": array("b", b"\1" * n), "signals": array("H", bytes(2 * n))}
+    return {**table, "outcome": packed("b", b"\1" * n), "signals": packed("H", bytes(2 * n))}
 
 
 class _Lone(NamedTuple):
@@ -248,13 +256,22 @@ def _joined(groups: Sequence[Requests], runs: Iterable[Sequence[_Lone]]) -> Iter
     took_us = [group.spent(0) if group.failed else None for group in groups]
     for (file, common, calls), of_runs in alike.items():
         members = [one for run in of_runs for one in run]
-        of_members = array("I", (one.file for one in members)), array("q", (one.at for one in members))
+        of_members = packed("I", (one.file for one in members)), packed("q", (one.at for one in members))
         spent = [[us[one.row] for one in run if (us := took_us[one.place])] for run in of_runs]
         table = {
-            name: array(code, [tables[run[0].place][name][run[0].row] for run in of_runs])
+            name: packed(code, [tables[run[0].place][name][run[0].row] for run in of_runs])
             for name, code in COLUMNS.items()
         }
-        table["spent"] = array("I", accumulate(map(len, spent[:-1]), initial=0))
-        durations = array("q", chain.from_iterable(spent))
-        rows = range(len(of_runs))
-        yield Requests(file, common, calls, with_outcomes(table), durations, rows, NO_LENGTH, of_members)
+        delays = [one.us - run[0].us for run in of_runs for one in run if took_us[one.place]]
+        table["spent"] = packed("I", accumulate(map(len, spent[:-1]), initial=0))
+        yield Requests(
+            file,
+            common,
+            calls,
+            with_outcomes(table),
+            packed("q", chain.from_iterable(spent)),
+            range(len(of_runs)),
+            NO_LENGTH,
+            of_members,
+            packed("q", delays),
+        )

@@ -18,10 +18,10 @@ import msgspec
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
-from coreloop.base.records import hash_sequence
+from coreloop.base.records import digest64, hash_sequence
 from coreloop.learn.causes import causes
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings
-from coreloop.learn.facts.schema import Call, id_of
+from coreloop.learn.facts.schema import Call
 from coreloop.learn.mine.requests import Place, Request, Requests, Steps, groups_of, join_sessions, steps_of
 from coreloop.observe.reading.decode import EPOCH, RecordLine, decode_line, read_request
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
@@ -206,15 +206,15 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
     """The facts of different files without the records of other days."""
     first, last = (days.since - EPOCH_DAY).days, (days.until - EPOCH_DAY).days
     paths, settings = tuple(file.path for file in files), files[0].settings if files else MineSettings()
-    replayed = frozenset(map(id_of, settings.replayed))
+    replayed = frozenset(map(digest64, settings.replayed))
     requests, n_by_day, interned = list[Requests](), Counter[int](), dict[Call, Call]()
     parts = ((number, part) for number, file in enumerate(files) for part in file.parts)
     for group in chain.from_iterable(groups_of(number, part, interned) for number, part in parts):
         if first <= group.alike.day <= last:
             one = _without(replayed, group)
             n_by_day[group.alike.day] += one.n
-            requests.append(one)
-    judged = {id_of(request): mark for request, mark in settings.verdicts.items() if mark in BY_VERDICT}
+            requests += [one] * (one.n > 0)
+    judged = {digest64(request): mark for request, mark in settings.verdicts.items() if mark in BY_VERDICT}
     joined = join_sessions(requests, judged.keys())
     _decide(joined, settings, judged)
     shown = [file for file in files if any(first <= day <= last for day in file.days)]

@@ -8,7 +8,7 @@ ask a second time what the base declares (`Words`).
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -130,11 +130,9 @@ class Vocabulary:
                 return one.name.isascii() and len(one.name) <= MAX_FIELD_CHARS
         return True
 
-    def values_by_hash(self, tool: str) -> dict[int, str]:
+    def values_by_hash(self, tool: str) -> Mapping[int, str]:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
-        from coreloop.learn.statements.values import texts_by_hash
-
-        return texts_by_hash((*self._literals(tool), *self.settings.axis_slugs, "true", "false"))
+        return _by_hash(self._literals(tool), tuple(self.settings.axis_slugs))
 
     def _literals(self, tool: str) -> frozenset[str]:
         known = self.tool(tool)
@@ -186,6 +184,13 @@ class Vocabulary:
         if all(map(self.is_known, names)) or self.tool(target) is None:
             return None
         return "it names a tool that is not defined here; name it under tools: in coreloop.yaml"
+
+
+@lru_cache(maxsize=4)  # most tools are of few files
+def _by_hash(literals: frozenset[str], slugs: tuple[str, ...]) -> Mapping[int, str]:
+    from coreloop.learn.statements.values import texts_by_hash
+
+    return texts_by_hash((*literals, *slugs, "true", "false"))
 
 
 @dataclass(frozen=True)

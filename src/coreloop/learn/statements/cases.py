@@ -144,11 +144,7 @@ _FLAGS: Final = bytes.maketrans(b"01", b"\0\1")
 def has_several(items: Iterable[Hashable], least: int) -> bool:
     """Whether so many of some items differ; stops where they do."""
     seen = set[Hashable]()
-    for item in items:
-        seen.add(item)
-        if len(seen) >= least:
-            return True
-    return False
+    return any(len(seen) >= least for _ in map(seen.add, items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +192,11 @@ class NumberedCalls:
 
     def has_cases(self, *subsets: int) -> bool:
         """Whether each of some subsets has calls of `MIN_CASES` cases."""
-        cases = (map(self.cases.__getitem__, iter_places(subset)) for subset in subsets)
-        return all(has_several(of_subset, MIN_CASES) for of_subset in cases)
+        return all(
+            subset.bit_count() >= MIN_CASES
+            and has_several(map(self.cases.__getitem__, iter_places(subset)), MIN_CASES)
+            for subset in subsets
+        )
 
     def rate(self, subset: int) -> float:
         """Share of successful calls; 0.0 of none."""

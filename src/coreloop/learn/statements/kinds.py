@@ -1,10 +1,10 @@
 """The kinds of lines, and whether a call is against one: what each reads of a call, and what it may say."""
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import accumulate, combinations
 from operator import gt, lt
 from typing import Any, Final, NamedTuple
@@ -20,6 +20,8 @@ Subject = tuple[str, ...]
 Key = Any
 """What a kind reads about a subject in a call; None where the call shows nothing about it."""
 Reads = Iterable[tuple[Subject, Key]]
+Groups = Mapping[Subject, Mapping[Key, list[int]]]
+"""Numbers of calls by what a kind reads of them."""
 KeyTest = Callable[[Key], bool | None]
 """Whether calls with a key deviate from a line; None where the line says nothing about them."""
 ROUND: Final = frozenset(range(21)) | {
@@ -97,18 +99,33 @@ class LineKind:
     forms: frozenset[str]
     candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterator[Advice]]
     test: Callable[[Advice], KeyTest]
-    of_value: Callable[[str, Value], Reads] | None = None
+    of_value: Callable[[str, Value], Reads] = lambda name, value: ()
     of_call: Callable[[CallPlace], Reads] | None = None
 
-    def reads(self, place: CallPlace) -> dict[Subject, Key]:
-        """The subjects of a call with their keys."""
-        read: dict[Subject, Key] = {}
-        if self.of_value is not None:
-            for name, value in place.call.values.items():
-                read.update(self.of_value(name, value))
-        if self.of_call is not None:
-            read.update(self.of_call(place))
-        return read
+
+def read_calls(places: Sequence[CallPlace]) -> Callable[[LineKind], Groups]:
+    """Return what reads calls for a kind: each value once, which calls alike usually share."""
+    values: dict[int, Value] = {}
+    numbers: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, place in enumerate(places):
+        for name, value in place.call.values.items():
+            values[id(value)] = value
+            numbers[name][id(value)].append(number)
+
+    @cache
+    def read(kind: LineKind) -> Groups:
+        groups: defaultdict[Subject, defaultdict[Key, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for name, of_name in numbers.items():
+            for value, own in of_name.items():
+                for subject, key in kind.of_value(name, values[value]):
+                    groups[subject][key] += own
+        if kind.of_call is not None:
+            for number, place in enumerate(places):
+                for subject, key in dict(kind.of_call(place)).items():
+                    groups[subject][key].append(number)
+        return groups
+
+    return read
 
 
 @lru_cache(maxsize=4096)
@@ -170,12 +187,13 @@ def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
         yield advice("only_while", argument=subject[0], field=subject[1], states=works)
 
 
-def _state_test(line: Advice) -> KeyTest:
-    states = dict(line.slots)["states"]
-    return lambda key: None if key is None else key not in states
-
-
-STATE: Final = LineKind("state", frozenset({"only_while"}), _state_candidates, _state_test, _state_of)
+STATE: Final = LineKind(
+    "state",
+    frozenset({"only_while"}),
+    _state_candidates,
+    lambda line: lambda key: None if key is None else key not in dict(line.slots)["states"],
+    _state_of,
+)
 
 
 # --- Presence: an argument that must be passed, left out, or never be empty.
@@ -468,6 +486,6 @@ def is_against(line: Advice, place: CallPlace) -> bool | None:
     kind = kind_of(line)
     if kind is None:
         return None
-    read = kind.reads(place)
-    answers = [kind.test(part)(read.get(read_of(part))) for part in parts_of(line)]
+    groups = read_calls([place])(kind)
+    answers = [kind.test(part)(next(iter(groups.get(read_of(part), {})), None)) for part in parts_of(line)]
     return True if True in answers else next((answer for answer in answers if answer is not None), None)

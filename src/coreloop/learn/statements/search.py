@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache, partial
 from types import MappingProxyType
 from typing import Final
 
@@ -26,14 +25,15 @@ from coreloop.learn.statements.kinds import (
     DIRECT,
     LAST,
     SOURCE,
+    Groups,
     Key,
     KeyTally,
     KeyTest,
     Known,
     LineKind,
-    Subject,
     kind_of,
     parts_of,
+    read_calls,
     read_of,
     slot,
 )
@@ -42,15 +42,10 @@ from coreloop.learn.statements.values import Value
 from coreloop.learn.statistics import benjamini_hochberg
 
 _REASONS: Final = (
-    "only_while",
-    "never_empty",
-    "always_pass leave_out",
-    "one_of",
-    "fails at_most at_least",
-    "before",
+    *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
 )
-"""Forms by how good a reason they are; all others are after them."""
 _RANKS: Final = {form: rank for rank, forms in enumerate(_REASONS) for form in forms.split()}
+"""Forms by how good a reason they are; all others are after them."""
 MIN_DAYS: Final = 2  # the last third of the days has to agree with the others
 _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
@@ -59,9 +54,6 @@ _NAMED: Final = "no word such as null"
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
-Groups = Mapping[Subject, Mapping[Key, list[int]]]
-"""Numbers of calls by what a kind reads of them."""
-_Values = Mapping[str, Sequence[tuple[Value, list[int]]]]
 _SPELLING: Final = frozenset({"written", "prefix"})
 """How an id is written: a name in its place differs in case, too, and that is not why the call fails."""
 
@@ -155,7 +147,7 @@ def search_tools(
                 places[call.tool].append(CallPlace(request, index))
     since = last_third(log)
     opened = (
-        ToolSearch(tool, own, evidence_calls(own, since), cache(partial(grouped, own, by_value(own))))
+        ToolSearch(tool, own, evidence_calls(own, since), read_calls(own))
         for tool, own in sorted(places.items())
         if has_several((place.request.case for place in own if not place.call.ok), MIN_CASES)
     )
@@ -257,7 +249,7 @@ def _tested(calls: NumberedCalls, hypotheses: Iterable[LineHypothesis], rest: in
         deviate, follow = found.deviate & rest, found.follow & rest
         p_value = compare(calls, follow, deviate)
         if p_value is not None:
-            tested.append(replace(found, deviate=deviate, follow=follow, p_value=p_value))
+            tested.append(LineHypothesis(found.kind, found.line, deviate, follow, p_value))
     return tested
 
 
@@ -340,6 +332,8 @@ def _of_kind(
     calls = search.calls
     is_left, is_good = (flags_of(side, calls.n).__getitem__ for side in (rest, rest & calls.good))
     for subject, keys in search.groups(kind).items():
+        if only_tested and sum(map(len, keys.values())) < MIN_CASES:
+            continue
         counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
         tallies = {key: tally for key, tally in counted.items() if tally.n}
         for line in kind.candidates(subject, tallies, known):
@@ -381,37 +375,11 @@ def _evidence(merged: Iterable[MergedSides], line: Advice, rest: int) -> int:
     return rest
 
 
-def by_value(places: Sequence[CallPlace]) -> _Values:
-    """The values of each argument with the numbers of their calls; calls alike share a value's object."""
-    values: dict[int, Value] = {}
-    numbers: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for number, place in enumerate(places):
-        for name, value in place.call.values.items():
-            values[id(value)] = value
-            numbers[name][id(value)].append(number)
-    return {name: [(values[at], own) for at, own in of_name.items()] for name, of_name in numbers.items()}
-
-
-def grouped(places: Sequence[CallPlace], values: _Values, kind: LineKind) -> Groups:
-    """The numbers of the calls by what a kind reads of them: of each value once."""
-    groups: defaultdict[Subject, defaultdict[Key, list[int]]] = defaultdict(lambda: defaultdict(list))
-    if kind.of_value is not None:
-        for name, of_name in values.items():
-            for value, numbers in of_name:
-                for subject, key in kind.of_value(name, value):
-                    groups[subject][key] += numbers
-    if kind.of_call is not None:
-        for number, place in enumerate(places):
-            for subject, key in dict(kind.of_call(place)).items():
-                groups[subject][key].append(number)
-    return groups
-
-
 def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[int, int]:
     """The calls that deviate from a line, and those that follow it; the key None is of all other calls."""
     numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
     for key, of_key in keys.items():
         numbers[test(key)] += of_key
-    sides = {answer: bits_of(of_answer, n) for answer, of_answer in numbers.items()}
+    sides = {answer: bits_of(own, n) if own else 0 for answer, own in numbers.items()}
     sides[test(None)] |= ((1 << n) - 1) & ~(sides[True] | sides[False] | sides[None])
     return sides[True], sides[False]

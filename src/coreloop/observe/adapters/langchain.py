@@ -179,8 +179,7 @@ class Runs:
 
 def _read_answers(request: AdaptedRequest, messages: Iterable[Any]) -> None:
     for message in messages:
-        call_id = getattr(message, "tool_call_id", None)
-        if call_id is None:
+        if (call_id := getattr(message, "tool_call_id", None)) is None:
             continue
         content = getattr(message, "content", None)
         if getattr(message, "status", "success") == "error":

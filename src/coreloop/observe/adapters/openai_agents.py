@@ -18,6 +18,7 @@ from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejec
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
+from coreloop.observe.importers.trace_values import listed
 
 _run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_openai_agents_run", default=None)
 _REJECTED: Final = "Invalid JSON input for tool"
@@ -91,7 +92,7 @@ class _Run:
     @never_raises
     def ask(self, given: Any) -> None:
         """Note what the run is given: its question is the user's last text."""
-        of_user = [item for item in _listed(given) if field_of(item, "role") == "user"]
+        of_user = [item for item in listed(given) if field_of(item, "role") == "user"]
         texts = [said(field_of(item, "content")) for item in of_user]
         self.request.ask(given if isinstance(given, str) else texts[-1] if texts else "")
 
@@ -230,13 +231,9 @@ _NOTICES: Final[Mapping[str, Callable[..., None]]] = {
 
 def read_outputs(run: _Run, items: Any) -> None:
     """Note the results among items that are sent to the model."""
-    for item in _listed(items):
+    for item in listed(items):
         if field_of(item, "type") in {"function_call_output", "custom_tool_call_output"}:
             run.request.answered(field_of(item, "call_id"), field_of(item, "output"))
-
-
-def _listed(items: Any) -> list[Any]:
-    return items if isinstance(items, list) else []
 
 
 def _sent(tool: Any) -> SentTool:

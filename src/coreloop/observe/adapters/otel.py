@@ -112,8 +112,7 @@ def _add_tool(request: AdaptedRequest, span: Any, attributes: Mapping[str, Any])
 
 def _add_model(request: AdaptedRequest, attributes: Mapping[str, Any]) -> None:
     for part in _parts(decoded(first(attributes, *_INPUT)), "tool_call_response"):
-        call = request.open_calls.get(part.get("id"))
-        if call is not None:
+        if (call := request.open_calls.get(part.get("id"))) is not None:
             request.answered(part["id"], error=_unspanned(call.name, first(part, "result", "response")))
     request.replied(
         provider=first(attributes, *known.PROVIDER),

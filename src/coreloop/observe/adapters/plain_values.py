@@ -106,10 +106,7 @@ def rejection_in(text: str) -> str | None:
     """Return the `rejection` in the text of a pydantic ``ValidationError``, or None if it is another text."""
     if _HEAD.search(text) is None:
         return None
-    found = [
-        {"loc": tuple(match["loc"].split(".")), "msg": match["msg"], "type": match["type"]}
-        for match in _DETAIL.finditer(text)
-    ]
+    found = [{**match.groupdict(), "loc": tuple(match["loc"].split("."))} for match in _DETAIL.finditer(text)]
     return rejection(found) if found else None
 
 

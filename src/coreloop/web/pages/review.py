@@ -94,10 +94,7 @@ def _state(source: PageSource, proposal: WaitingProposal) -> str:
 def _evidence(entry: Entry) -> dict[str, str]:
     if not isinstance(entry, Statement):
         return {"q": "", "evidence": ""}
-    return {
-        "q": q_text(entry.q_value),
-        "evidence": f"{sides_text(entry, entry.sides)}; {cost_text(entry)}",
-    }
+    return {"q": q_text(entry.q_value), "evidence": f"{sides_text(entry, entry.sides)}; {cost_text(entry)}"}
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:

@@ -125,10 +125,5 @@ def _names(source: PageSource) -> list[str]:
 
 
 TOOLS: Final = PageSection(
-    name="tools",
-    title="Tools",
-    read=read_tools,
-    item="tool.html",
-    read_item=read_tool,
-    items=_names,
+    name="tools", title="Tools", read=read_tools, item="tool.html", read_item=read_tool, items=_names
 )

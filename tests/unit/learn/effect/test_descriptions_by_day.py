@@ -23,6 +23,11 @@ def _effect(shop: Shop, now: int = 100) -> Effect:
     return run_effect(shop.workspace, now=at(now)).effects[0]
 
 
+def _descriptions(shop: Shop) -> list[str]:
+    sent = ([SentTool("refund_order", text, {})] for text in ("Do.", "Do. - Always"))
+    return [keep_descriptions(tools, shop.workspace.audit_dir) for tools in sent]
+
+
 @pytest.mark.slow
 def test_without_a_version_the_day_of_the_merge_and_the_lag_are_left_out(shop: Shop):
     write_days(shop, ONE, range(100))
@@ -32,34 +37,21 @@ def test_without_a_version_the_day_of_the_merge_and_the_lag_are_left_out(shop: S
 
 
 @pytest.mark.slow
-def test_a_later_deployment_is_dated_by_the_version(shop: Shop):
+@pytest.mark.parametrize("field", ["tools_version", "descriptions"])
+def test_a_later_deployment_is_dated_by_what_was_recorded(field: str, shop: Shop):
     deployed = (Planted("refund_order", 0.3, 0.02, 69),)
-    first, merged = git(shop, "rev-parse", "HEAD~1"), shop.shas["refund_order"]
-    write_days(shop, deployed, range(70), tools_version=first)
-    write_days(shop, deployed, range(70, 100), tools_version=merged)
-    effect = _effect(shop)
-    assert (effect.verdict, effect.since) == (EffectVerdict.HELPS, date(2026, 5, 11))
-
-
-@pytest.mark.slow
-def test_a_later_deployment_is_dated_by_the_description_that_was_sent(shop: Shop):
-    deployed = (Planted("refund_order", 0.3, 0.02, 69),)
-    audit_dir = shop.workspace.audit_dir
-    old, new = (
-        keep_descriptions([SentTool("refund_order", text, {})], audit_dir) for text in ("Do.", "Do. - Always")
-    )
-    write_days(shop, deployed, range(70), descriptions=old)
-    write_days(shop, deployed, range(70, 100), descriptions=new)
+    old, new = git(shop, "rev-parse", "HEAD~1"), shop.shas["refund_order"]
+    if field == "descriptions":
+        old, new = _descriptions(shop)
+    write_days(shop, deployed, range(70), **{field: old})
+    write_days(shop, deployed, range(70, 100), **{field: new})
     effect = _effect(shop)
     assert (effect.verdict, effect.since) == (EffectVerdict.HELPS, date(2026, 5, 11))
 
 
 @pytest.mark.slow
 def test_a_description_that_goes_back_is_the_one_before(shop: Shop):
-    audit_dir = shop.workspace.audit_dir
-    old, new = (
-        keep_descriptions([SentTool("refund_order", text, {})], audit_dir) for text in ("Do.", "Do. - Always")
-    )
+    old, new = _descriptions(shop)
     write_days(shop, ONE, range(61), descriptions=old)
     write_days(shop, ONE, range(61, 90), descriptions=new)
     write_days(shop, (Planted("refund_order", 0.3, 0.3, 60),), range(90, 100), descriptions=old)

@@ -36,17 +36,11 @@ def _column(window: Window, name: str) -> list[int]:
         pytest.param(
             [call("analysis", {"axis": "수익성", "years": 3})], "analysis(axis=수익성)", id="a selector"
         ),
-        pytest.param(
-            [call("a", {"sub": "x", "axis": "y"})], "a(axis=y,sub=x)", id="the selectors' own order"
-        ),
+        pytest.param([call("a", {"sub": "x", "axis": "y"})], "a(axis=y,sub=x)", id="own order"),
         pytest.param([call("a"), call("b"), call("a")], "a()>b()>a()", id="order and returns count"),
         pytest.param([call("a"), call("a"), call("a")], "a()", id="immediate repeats collapse"),
-        pytest.param(
-            [call("a", {"axis": "x"}), call("a", {"axis": "y"})], "a(axis=x)>a(axis=y)", id="two axes stay"
-        ),
-        pytest.param(
-            [call("a"), failed("b"), call("a")], "a()", id="failed calls are left out, then collapsed"
-        ),
+        pytest.param([call("a", {"axis": "x"}), call("a", {"axis": "y"})], "a(axis=x)>a(axis=y)", id="both"),
+        pytest.param([call("a"), failed("b"), call("a")], "a()", id="failed calls are left out"),
         pytest.param([failed("a")], "", id="nothing but a failure"),
         pytest.param(["a", "b"], "a()>b()", id="bare names"),
         pytest.param([call("a", ["x"]), call("b", "x")], "a()>b()", id="arguments that are no object"),
@@ -54,9 +48,7 @@ def _column(window: Window, name: str) -> list[int]:
         pytest.param([call("a", {"axis": " 배당 "})], "a(axis=배당)", id="trimmed"),
         pytest.param([call("a", {"axis": ["x"]})], "a(axis=<other>)", id="a list is no name"),
         pytest.param([call("a", {"axis": "x" * 81})], "a(axis=<other>)", id="a text is no name"),
-        pytest.param(
-            [call("a>b", {"axis": "c)"})], '"a>b"(axis="c)")', id="what looks like syntax is quoted"
-        ),
+        pytest.param([call("a>b", {"axis": "c)"})], '"a>b"(axis="c)")', id="syntax is quoted"),
     ],
 )
 def test_sequences(calls: list[Any], expected: str):
@@ -66,9 +58,7 @@ def test_sequences(calls: list[Any], expected: str):
 
 def test_selectors_can_be_set_per_tool():
     settings = MineSettings(selectors={"scan": ("target",), "show": ()})
-    row = record(
-        tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})],
-    )
+    row = record(tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})])
     assert set(_window(row, settings=settings).texts.values()) == {"scan(target=배당)>show()"}
 
 
@@ -86,9 +76,7 @@ def test_the_recorded_hash_counts_only_if_calls_were_omitted(omitted: int | None
         pytest.param("FIN-own", "배당", "FIN-own", id="a recorded label stands"),
         pytest.param(None, "배당 알려줘", "FIN-dividend", id="no label: the rules"),
         pytest.param("UNSPECIFIED", "배당 알려줘", "FIN-dividend", id="unspecified: a rule added later"),
-        pytest.param(
-            "ignore all rules!", "배당 알려줘", "FIN-dividend", id="a label that is none: the rules"
-        ),
+        pytest.param("ignore all rules!", "배당 알려줘", "FIN-dividend", id="no label at all"),
         pytest.param("a-b-c-d-e", "other", "UNSPECIFIED", id="five parts are no label"),
         pytest.param("", None, "UNSPECIFIED", id="nothing at all"),
         pytest.param("FIN-x\n", None, "UNSPECIFIED", id="a line break"),
@@ -101,8 +89,8 @@ def test_categories(label: str | None, question: str | None, expected: str):
 
 
 def test_a_verdict_changes_what_its_request_counts_as():
-    records = [record(), record(request_id="req-2"), record(request_id=None)]
-    window = _window(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"}))
+    records = [record(request_id="0"), record(request_id="req-2"), record(request_id=None)]
+    window = _window(*records, settings=MineSettings(verdicts={"0": "V", "": "V"}))
     assert _column(window, "outcome") == [0, 1, 1]
 
 
@@ -115,42 +103,31 @@ def test_a_replay_is_not_counted_but_stays_in_the_facts():
 
 
 HANDED_OVER = [call("analysis"), call("transfer")]
+BAD, NEITHER, GOOD = RequestOutcome.FAILURE, RequestOutcome.NEUTRAL, RequestOutcome.SUCCESS
 
 
 @each_row("odd", [{}, {"overrides_used": {"a": 1}}], ids=["plain", "read loosely"])
 @each_row(
-    ("changes", "verdict", "expected"),
+    ("calls", "changes", "verdict", "expected"),
     [
-        pytest.param({"tool_calls": HANDED_OVER}, None, RequestOutcome.NEUTRAL, id="at its end"),
-        pytest.param({"tool_calls": HANDED_OVER[::-1]}, None, RequestOutcome.NEUTRAL, id="at its beginning"),
-        pytest.param(
-            {"tool_calls": [call(), failed("transfer")]}, None, RequestOutcome.NEUTRAL, id="in vain"
-        ),
-        pytest.param(
-            {"tool_calls": HANDED_OVER, "error": "x"}, None, RequestOutcome.NEUTRAL, id="and an error"
-        ),
-        pytest.param({"tool_calls": [call("Transfer")]}, None, RequestOutcome.SUCCESS, id="another name"),
-        pytest.param({"tool_calls": [failed()]}, None, RequestOutcome.FAILURE, id="another tool failed"),
-        *(
-            pytest.param(
-                {"tool_calls": HANDED_OVER, "judgment": {"verdict": verdict}},
-                None,
-                outcome,
-                id=f"{verdict} in it",
-            )
-            for verdict, outcome in (("P", RequestOutcome.SUCCESS), ("C", RequestOutcome.FAILURE))
-        ),
-        pytest.param({"tool_calls": HANDED_OVER}, "T", RequestOutcome.SUCCESS, id="T given later"),
-        pytest.param({"tool_calls": HANDED_OVER}, "V", RequestOutcome.FAILURE, id="V given later"),
+        pytest.param(HANDED_OVER, {}, None, NEITHER, id="at its end"),
+        pytest.param(HANDED_OVER[::-1], {}, None, NEITHER, id="at its beginning"),
+        pytest.param([call(), failed("transfer")], {}, None, NEITHER, id="in vain"),
+        pytest.param(HANDED_OVER, {"error": "x"}, None, NEITHER, id="and an error"),
+        pytest.param([call("Transfer")], {}, None, GOOD, id="another name"),
+        pytest.param([failed()], {}, None, BAD, id="another tool failed"),
+        pytest.param(HANDED_OVER, {"judgment": {"verdict": "P"}}, None, GOOD, id="P in it"),
+        pytest.param(HANDED_OVER, {"judgment": {"verdict": "C"}}, None, BAD, id="C in it"),
+        pytest.param(HANDED_OVER, {}, "T", GOOD, id="T given later"),
+        pytest.param(HANDED_OVER, {}, "V", BAD, id="V given later"),
     ],
 )
 def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
-    changes: dict[str, Any], verdict: str | None, expected: RequestOutcome, odd: dict[str, Any]
+    calls: Any, changes: dict[str, Any], verdict: str | None, expected: RequestOutcome, odd: dict[str, Any]
 ):
     verdicts = {"req-1": verdict} if verdict else {}
     settings = MineSettings.of(Settings(handoff=("transfer",)), verdicts=verdicts)
-    row = record(**changes)
-    row["tool_calls"] = [{**made, **odd} for made in row["tool_calls"]]
+    row = record(tool_calls=[{**made, **odd} for made in calls], **changes)
     assert _column(_window(row, settings=settings), "outcome") == [expected]
 
 

@@ -20,14 +20,7 @@ ROOT = Path(__file__).parents[4]
 
 @each_row(
     "heading",
-    [
-        "## 엔진 개선",
-        "## 엔진개선",
-        "## 개선 제안",
-        "엔진 개선\n---",
-        "## Improvements",
-        "## 3. 개선점",
-    ],
+    ["## 엔진 개선", "## 엔진개선", "## 개선 제안", "엔진 개선\n---", "## Improvements", "## 3. 개선점"],
 )
 def test_every_usual_heading_opens_the_section(heading: str):
     assert improvement_bullets(f"# x\n- no\n\n{heading}\n\n- a\n- b\n") == ["a", "b"]

@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.knowledge.blog import (
-    Backfill,
-    NoInsight,
-    backfill_blog,
-    read_post,
-)
+from coreloop.learn.knowledge.blog import Backfill, NoInsight, backfill_blog, read_post
 from coreloop.learn.knowledge.store import Insight
 from old_knowledge import rows_of
 from rows import each_row
@@ -97,11 +92,7 @@ def _write(project: Workspace, name: str, verdict: str = "좋다", code: str = "
 
 def _backfill(project: Workspace) -> Backfill:
     return backfill_blog(
-        project.root / "blog",
-        project=project.root,
-        database=project.knowledge_file,
-        confirm=True,
-        now=NOW,
+        project.root / "blog", project=project.root, database=project.knowledge_file, confirm=True, now=NOW
     )
 
 

@@ -194,31 +194,9 @@ CHUNK_LENS = st.sampled_from([0, 199, 200, 399, 399.5, 400, 1000, 1000, 1000, No
 VERDICTS = st.sampled_from(
     [None, None, {}, *({"verdict": verdict} for verdict in ("P", "T", "V", "C", "?", None))]
 )
-ODD_VALUES = st.sampled_from(
-    [
-        None,
-        True,
-        False,
-        7,
-        2.5,
-        -1,
-        1_777_109_400,
-        1_777_109_400_123,
-        "text",
-        "18",
-        "V",
-        "",
-        "true",
-        [],
-        [1],
-        {},
-        {"a": None},
-        {"wacc": 0.1},
-        ["a", {"text": "b"}],
-        [{"name": "show"}],
-        {"name": "show"},
-    ]
-)
+ODD_JSON = """[null, true, false, 7, 2.5, -1, 1777109400, 1777109400123, "text", "18", "V", "", "true", [],
+[1], {}, {"a": null}, {"wacc": 0.1}, ["a", {"text": "b"}], [{"name": "show"}], {"name": "show"}]"""
+ODD_VALUES = st.sampled_from(json.loads(ODD_JSON))
 LISTED = ["tool_calls", "override_calls", "judgment"]
 FIELDS = [*plain_miner.RECORD, *LISTED, "duration_total_ms", "no_such_field"]
 

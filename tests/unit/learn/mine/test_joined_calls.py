@@ -1,5 +1,6 @@
 """Calls of a session that were recorded one by one count as one request, as if one record held them."""
 
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,10 @@ THREE = (call("find", ORDER), failed("book", ORDER), call("book", ORDER))
 OTHER_THREE = tuple(call(name, {"id": "W7654321"}) for name in ("find", "book", "pay"))
 
 
+def changed(calls: Iterable[dict[str, Any]], **changes: Any) -> list[dict[str, Any]]:
+    return [{**row, **changes} for row in of_session(*calls)]
+
+
 def without_session(*clients: Any) -> list[dict[str, Any]]:
     rows = [{**row, "session_hash": None} for of_client in clients for row in of_client]
     return sorted(rows, key=lambda row: row["ts"])
@@ -66,49 +71,38 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry(first: int, tmp_pa
     assert n_requests_of(found) == 1
 
 
-@pytest.mark.parametrize(
-    ("rows", "n_requests"),
-    [
-        (of_session(*THREE, step_s=3601), 3),
-        (of_session(*THREE, step_s=3600), 1),
-        (of_session(*THREE, start="25T23:59", step_s=50), 2),
-        ([*of_session(*THREE), *of_session(*THREE, session="b")], 2),
-        ([{**row, "question": "why"} for row in of_session(*THREE)], 3),
-        ([{**row, "chunk_len": 10} for row in of_session(*THREE)], 3),
-        ([{**row, "rounds": 1} for row in of_session(*THREE)], 3),
-        (without_session(of_session(*THREE)), 1),
-        (without_session(of_session(*THREE, step_s=301)), 3),
-        (without_session(of_session(*THREE), of_session(*OTHER_THREE, start="25T09:30")), 2),
-        (without_session(of_session(*(call("find", {"city": "Oslo"}) for _ in range(3)))), 3),
-        (without_session(*(of_session(*THREE, start=f"25T{hour:02}:00") for hour in (9, 15))), 6),
-        ([{**row, "tool_calls": row["tool_calls"] * 2} for row in of_session(*THREE)], 3),
-        (of_session(*(call("find") for _ in range(MAX_CALLS + 2))), 2),
-        (
-            [
-                {**row, "descriptions": f"desc:{number // 2:016x}"}
-                for number, row in enumerate(of_session(*THREE))
-            ],
-            2,
-        ),
-    ],
-    ids=[
-        "more than an hour apart",
-        "an hour apart",
-        "midnight",
-        "two sessions",
-        "with a question",
-        "with an answer",
-        "with a model's reply",
-        "without a session, of the same identifiers",
-        "without a session, more than five minutes apart",
-        "without a session, two clients at once",
-        "without a session and identifiers",
-        "without a session, what many ask about all day",
-        "several calls in a record",
-        "more than a request may have",
-        "other descriptions",
-    ],
-)
+CASES = {
+    "more than an hour apart": (of_session(*THREE, step_s=3601), 3),
+    "an hour apart": (of_session(*THREE, step_s=3600), 1),
+    "midnight": (of_session(*THREE, start="25T23:59", step_s=50), 2),
+    "two sessions": (of_session(*THREE) + of_session(*THREE, session="b"), 2),
+    "with a question": (changed(THREE, question="why"), 3),
+    "with an answer": (changed(THREE, chunk_len=10), 3),
+    "with a model's reply": (changed(THREE, rounds=1), 3),
+    "without a session, of the same identifiers": (without_session(of_session(*THREE)), 1),
+    "without a session, more than five minutes apart": (without_session(of_session(*THREE, step_s=301)), 3),
+    "without a session, two clients at once": (
+        without_session(of_session(*THREE), of_session(*OTHER_THREE, start="25T09:30")),
+        2,
+    ),
+    "without a session and identifiers": (
+        without_session(of_session(*(call("find", {"city": "Oslo"}) for _ in range(3)))),
+        3,
+    ),
+    "without a session, what many ask about all day": (
+        without_session(*(of_session(*THREE, start=f"25T{hour:02}:00") for hour in (9, 15))),
+        6,
+    ),
+    "several calls in a record": (changed(THREE, tool_calls=[THREE[0]] * 2), 3),
+    "more than a request may have": (of_session(*(call("find") for _ in range(MAX_CALLS + 2))), 2),
+    "other descriptions": (
+        changed(THREE, descriptions="desc:00")[:2] + changed(THREE, descriptions="desc:01")[2:],
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "n_requests"), CASES.values(), ids=CASES)
 def test_what_is_one_request(rows: list[dict[str, Any]], n_requests: int):
     assert n_requests_of(window(rows)) == n_requests
 

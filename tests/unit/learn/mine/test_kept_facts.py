@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.categories import Categories
 from coreloop.base.record_lines import encode_line
 from coreloop.learn.facts import cache as kept
 from coreloop.learn.facts.read_lines import MineSettings
@@ -21,8 +22,8 @@ from samples import contents
 
 SETTINGS = MineSettings()
 ONE, TWO, THREE = (
-    line(record(request_id=f"req-{number}", question=f"질문 {number}", tool_calls=[made]))
-    for number, made in enumerate((call(result_size_bytes=1), failed(), call("buy", {"id": "A1"})))
+    line(record(request_id=f"req-{number}", question=f"질문 {number}", category_hash=None, tool_calls=[made]))
+    for number, made in enumerate((call(result_size_bytes=1), failed(), call("buy", {"id": "W1234567"})))
 )
 OTHER = ONE.replace(b"req-0", b"req-9")
 LONG: Any = encode_line(record(tool_calls=[call("t", {"n": n}) for n in range(120)]))  # type: ignore[arg-type]
@@ -33,12 +34,14 @@ STATES = {
     "whole lines": [ONE, ONE + TWO, ONE + TWO + THREE],
     "a torn line, completed later": [ONE + TWO[:-40], ONE + TWO + THREE],
     "a line without its end": [ONE + TWO[:-1], ONE + TWO, ONE + TWO + THREE],
-    "a long request": [ONE + PARTS[0], ONE + PARTS[0] + PARTS[1][:99], ONE + LONG, ONE + LONG + TWO],
+    "a long request": [ONE + PARTS[0], ONE + LONG, ONE + LONG + TWO],
+    "a long request, torn": [ONE + PARTS[0] + PARTS[1][:99], ONE + LONG],
     "a session": [SESSION[0], b"".join(SESSION[:2]), b"".join(SESSION) + ONE],
     "a byte order mark": [MARK + ONE, MARK + ONE + TWO],
     "what is no record": [b"torn\n", b"torn\n" + ONE, b"torn\n" + ONE + b"torn\n\n"],
     "an empty file": [b"", ONE, b"", TWO],
     "it shrinks": [ONE + TWO + THREE, ONE + TWO],
+    "it is touched": [ONE, ONE],
     "another of the same size": [ONE, OTHER],
     "another that is longer": [ONE, OTHER + TWO],
 }
@@ -93,21 +96,29 @@ def test_a_file_in_chunks_is_what_it_is_at_once(size: int, log: Path, monkeypatc
     assert read(log) == expected
 
 
+CATEGORIES = Categories([("FIN-x", ["질문"])])
+
+
+@pytest.mark.parametrize(
+    "changes", [{"selectors": {"buy": ("id",)}}, {"case_key": b"k"}, {"categories": CATEGORIES}]
+)
+def test_facts_of_other_settings_are_not_used(changes: dict[str, Any], log: Path, tmp_path: Path):
+    log.write_bytes(THREE)
+    before = read(log, cache=tmp_path / "c")
+    other = MineSettings(**changes)
+    assert before != contents(read_folder(log.parent, other, cache=tmp_path / "c"))
+    assert before == read(log, cache=tmp_path / "c")
+
+
 def test_only_what_was_added_is_read(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    opened = list[tuple[str, int]]()
-
-    def lines_of(path: Path, *, start: int, end: int) -> Any:
-        opened.append((path.name, start))
-        return original(path, start=start, end=end)
-
-    original = mining.lines_of
-    monkeypatch.setattr(mining, "lines_of", lines_of)
-    for content, expected in ((ONE, 0), (ONE, None), (ONE + TWO, len(ONE))):
-        if content != ONE or not log.exists():
-            log.write_bytes(content)
-        opened.clear()
+    for content in (ONE, ONE + TWO):
+        log.write_bytes(content)
         read(log, cache=tmp_path / "c")
-        assert [start for name, start in opened if name == log.name] == [expected] * (expected is not None)
+    monkeypatch.setattr(mining, "_chunks", lambda _, start, *__: pytest.fail(f"read from {start}"))
+    assert read(log, cache=tmp_path / "c")
+    log.write_bytes(ONE + TWO + THREE)
+    with pytest.raises(pytest.fail.Exception, match=f"read from {len(ONE + TWO)}"):
+        read(log, cache=tmp_path / "c")
 
 
 @pytest.mark.parametrize(("n_left", "kept_from"), [(1, 0), (0, 0), (1, 1 << 20)])

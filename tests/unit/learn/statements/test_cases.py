@@ -28,9 +28,7 @@ from coreloop.learn.statements.cases import (
         pytest.param(RequestKeys(0, (1, 2), 3), RequestKeys(0, (1, 8, 9), 3), False, id="few in common"),
         pytest.param(RequestKeys(0, (), 3), RequestKeys(0, (), 3), True, id="a question"),
         pytest.param(RequestKeys(0, (), 0, "a"), RequestKeys(0, (), 0, "a"), True, id="the same calls"),
-        pytest.param(
-            RequestKeys(3), RequestKeys(0, (), 3), False, id="a session, and a question of its hash"
-        ),
+        pytest.param(RequestKeys(3), RequestKeys(0, (), 3), False, id="a session and a question"),
     ],
 )
 def test_what_makes_two_requests_one_case(first: RequestKeys, second: RequestKeys, same: bool) -> None:
@@ -59,12 +57,6 @@ def _calls(good: set[int], cases: list[int] | None = None) -> NumberedCalls:
 
 FOLLOW, DEVIATE = bits_of(range(40), N), bits_of(range(40, N), N)
 CLEAR = _calls(set(range(40)))
-
-
-def test_calls_of_many_cases_that_all_fail_are_evidence() -> None:
-    p_value = compare(CLEAR, FOLLOW, DEVIATE)
-    assert p_value is not None
-    assert p_value < 1e-6
 
 
 @pytest.mark.parametrize(

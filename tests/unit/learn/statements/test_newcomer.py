@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -127,16 +128,10 @@ def _lines(records: Iterable[dict[str, Any]], folder: Path) -> set[tuple[str, st
     return {(statement.tool, statement.line) for statement, _ in found}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_four_causes_are_said_and_no_other_line(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("records", [*map(_records, (1, 2, 3)), chain(*map(one_by_one, _records(1)))])
+def test_the_four_causes_are_said_and_no_other_line(records: Iterable[Any], tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(TOOLS.format(priority=PRIORITY, taken="Priority(priority)"))
-    assert _lines(_records(seed), tmp_path) == EXPECTED
-
-
-def test_a_server_that_sees_single_calls_says_the_same(tmp_path: Path) -> None:
-    (tmp_path / "tools.py").write_text(TOOLS.format(priority=PRIORITY, taken="Priority(priority)"))
-    calls = [call for record in _records(1) for call in one_by_one(record)]
-    assert _lines(calls, tmp_path) == EXPECTED
+    assert _lines(records, tmp_path) == EXPECTED
 
 
 CREATE = "from shop.backend import types\n\n\ndef create(level):\n    return types.Priority(level)\n"

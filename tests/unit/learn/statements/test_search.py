@@ -9,12 +9,14 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from types import ModuleType
+from typing import Any
 
 import orjson
 import pytest
 
 from coreloop.learn.effect.tool_days import named_failure, places_against
 from coreloop.learn.line import statement_key
+from coreloop.learn.statements import cases
 from coreloop.learn.statements.findings import error_table, to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedCall
 from coreloop.learn.statements.search import ToolSearch, search_tools
@@ -70,7 +72,7 @@ def test_a_true_cause_is_said_though_all_requests_have_one_template() -> None:
     assert _lines(search_tools(log, WORDS)) == [("act", "- Leave out note")]
 
 
-def _asked_with(values: Iterable[object], *, fails: Callable[[object], bool]) -> CaseLog:
+def _asked_with(values: Iterable[object], *, fails: Callable[[Any], bool], name: str = "limit") -> CaseLog:
     """Sessions of one call each over twelve days; no number of it stands in the tool's source."""
     records = [
         {
@@ -79,7 +81,7 @@ def _asked_with(values: Iterable[object], *, fails: Callable[[object], bool]) ->
             "request_id": f"r{number}",
             "session_hash": f"{number:08x}",
             "question": f"question {number}",
-            "tool_calls": [(failed if fails(value) else worked)("act", {"limit": value})],
+            "tool_calls": [(failed if fails(value) else worked)("act", {name.format(value): value})],
             "chunk_len": 600,
         }
         for number, value in enumerate(values)
@@ -106,6 +108,15 @@ def test_a_bound_that_the_source_lacks_forbids_nothing_that_worked(bound: int, n
 def test_one_value_a_side_is_no_way_of_writing(good: list[str]) -> None:
     values = ["LEGACY" if n % 3 == 0 else good[n % len(good)] for n in range(90)]
     assert _lines(search_tools(_asked_with(values, fails="LEGACY".__eq__), PLAIN)) == []
+
+
+def test_work_grows_with_a_log_and_not_with_its_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    iterate, visited, n_visited = cases.iter_places, list[bool](), list[int]()
+    monkeypatch.setattr(cases, "iter_places", lambda side: (visited.append(1) or at for at in iterate(side)))
+    for n in (50, 200):
+        search_tools(_asked_with([*range(n)] * 6, fails=lambda number: number % 3 == 0, name="a{}"), PLAIN)
+        n_visited.append(len(visited))
+    assert n_visited[1] < 6 * n_visited[0]
 
 
 @pytest.mark.parametrize("name", slow_after(1, (name for name, cause in CAUSES.items() if cause.line)))

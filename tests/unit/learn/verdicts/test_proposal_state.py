@@ -12,12 +12,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.proposal_files import Proposed
-from coreloop.learn.verdicts.proposal_state import (
-    GitPromotions,
-    ProposalState,
-    pending,
-    read_states,
-)
+from coreloop.learn.verdicts.proposal_state import GitPromotions, ProposalState, pending, read_states
 from coreloop.observe.judgments import HumanVerdict, HumanVerdicts
 from coreloop.observe.judgments import VerdictLetter as Judged
 from promoting import statement
@@ -65,10 +60,7 @@ ROWS = {
         {"open_keys": ("k",), "requested": ("k",), "verdict": Judged.VIOLATION},
     ),
     "on a branch": (ProposalState.OPEN, {"open_keys": ("k",)}),
-    "rejected, its branch left": (
-        ProposalState.REJECTED,
-        {"open_keys": ("k",), "verdict": Judged.VIOLATION},
-    ),
+    "rejected, its branch left": (ProposalState.REJECTED, {"open_keys": ("k",), "verdict": Judged.VIOLATION}),
     "merged": (ProposalState.MERGED, {"promotions": (MERGED,)}),
     "helps": (ProposalState.HELPS, {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS),)}),
     "no effect": (

@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 
 from coreloop.base.record_lines import encode_line
-from coreloop.learn.facts.read_lines import MineSettings
-from coreloop.learn.mine import folder as mining
-from coreloop.learn.mine.window import EVERY_DAY, merge
 from coreloop.observe.reading.decode import NO_FIRST_LINE, RecordLine, Skipped, find_record, read_lines
 from coreloop.observe.reading.outcome import RequestOutcome, decide
 from logs import call, failed, override, record
@@ -71,14 +68,3 @@ def test_of_a_torn_request_the_calls_that_are_lost_are_counted(tmp_path: Path) -
 def test_calls_without_their_request_are_reported(tmp_path: Path) -> None:
     assert _read(tmp_path / "2026-04-25.jsonl", OTHER + PARTS[1])[1] == [NO_FIRST_LINE]
     assert find_record("req-long", tmp_path) is None
-
-
-def test_a_range_of_a_file_ends_behind_a_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mining, "_CHUNK_BYTES", 5_000)
-    _read(tmp_path / "2026-04-25.jsonl", WHOLE + OTHER + OTHER_LONG)
-    [file] = mining.read_folder(tmp_path, MineSettings())
-    requests = merge([file], EVERY_DAY).requests
-    assert sorted(len(group.calls) for group in requests for _ in range(group.n)) == [1, 121, 121]
-    assert not any(group.alike.omitted for group in requests)
-    assert not any(part.oddities.skipped for part in file.parts)
-    assert len(file.parts) == 2
