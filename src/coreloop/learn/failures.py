@@ -1,7 +1,7 @@
 """A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,7 +19,6 @@ from coreloop.learn.statistics import success_bound
 MAX_EXAMPLES: Final = 5
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _PLACE: Final = ("us", "file", "at")
-_Places = Sequence[Place]
 
 
 def find_counterexamples(
@@ -60,7 +59,7 @@ def find_counterexamples(
     return Search(found, len(groups), dropped)
 
 
-def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
+def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, list[Place]]]:
     if "tool_error" in excluded:
         return
     of_tools, of_shapes = (defaultdict[tuple[str, ...], Counter[bool]](Counter) for _ in range(2))
@@ -102,7 +101,9 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         yield group, _places(row)
 
 
-def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
+def _failing_sequences(
+    window: Window, excluded: Collection[str]
+) -> Iterator[tuple[Counterexample, list[Place]]]:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
@@ -147,7 +148,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
         yield group, _places(row)
 
 
-def _places(row: Mapping[str, Any]) -> _Places:
+def _places(row: Mapping[str, Any]) -> list[Place]:
     return [(place["file"], place["at"]) for place in row["places"]]
 
 

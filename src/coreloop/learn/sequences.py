@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -186,8 +186,7 @@ def _distinct(window: Window, patterns: Sequence[int]) -> dict[int, list[str]]:
     distinct: dict[int, list[str]] = {}
     for pattern, of_pattern in places.items():
         readable = [texts[place] for place in of_pattern if place in texts]
-        different = [readable[index] for index in distinct_questions(readable)]
-        distinct[pattern] = different + [""] * (len(of_pattern) - len(readable))
+        distinct[pattern] = distinct_questions(readable) + [""] * (len(of_pattern) - len(readable))
     return distinct
 
 
@@ -195,29 +194,23 @@ _NUMBER: Final = re.compile(r"(?<![0-9a-z])[a-z]*[0-9][0-9a-z]*")  # from the st
 """An id, a number or a date in a normalised question: ``a1000`` of ``a1000은``, ``20260425``, ``3``."""
 
 
-def distinct_questions(questions: Sequence[str]) -> list[int]:
-    """Indices of the questions that are not near duplicates of an earlier question in the result.
+def distinct_questions(questions: Iterable[str]) -> list[str]:
+    """The questions that are not near duplicates of an earlier question in the result.
 
     Two questions are near duplicates if the word sets of their normalised texts have a Jaccard similarity of
     at least 0.8. Ids, numbers and dates are ignored. All questions without a word are duplicates.
 
     Parameters
     ----------
-    questions : sequence of str
+    questions : iterable of str
         Raw texts; of two near duplicates, the first is distinct.
-
-    Returns
-    -------
-    list of int
-        Ascending.
     """
-    word_sets = [frozenset(_NUMBER.sub("0", normalize_question(text)).split()) for text in questions]
-    distinct: list[int] = []
-    for index, words in enumerate(word_sets):
-        others = (word_sets[other] for other in distinct)
-        if not any(5 * len(words & other) >= 4 * len(words | other) for other in others):
-            distinct.append(index)
-    return distinct
+    distinct: dict[frozenset[str], str] = {}
+    for text in questions:
+        words = frozenset(_NUMBER.sub("0", normalize_question(text)).split())
+        if not any(5 * len(words & other) >= 4 * len(words | other) for other in distinct):
+            distinct[words] = text
+    return list(distinct.values())
 
 
 _Tally = dict[int, tuple[int, int]]
@@ -262,11 +255,6 @@ def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, boo
         for one, (_, keys) in zip(counted, read_requests(window, counted), strict=True)
     ]
     return [
-        (
-            one.group.alike.category,
-            window.steps(one.group).sequence,
-            case,
-            one.outcome == RequestOutcome.SUCCESS,
-        )
+        (one.group.alike.category, window.steps(one.group).sequence, case, one.outcome == _SUCCESS)
         for one, case in zip(counted, case_numbers(keys)[0], strict=True)
     ]

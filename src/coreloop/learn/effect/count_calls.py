@@ -9,12 +9,11 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.learn.effect.sent_descriptions import sent_tools
-from coreloop.learn.effect.tool_days import CaseCounts, Log, NamedFailure, ToolLog, calls_of
+from coreloop.learn.effect.tool_days import CaseCounts, Log, NamedFailure, ToolLog, against_of
 from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.frames import requests_frame
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import Window
-from coreloop.learn.statements.kinds import is_against
 from coreloop.learn.statements.logged_calls import read_requests
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -120,8 +119,6 @@ def calls_against(
     for first in range(0, len(requests), _MAX_REQUESTS):
         read = read_requests(window, requests[first : first + _MAX_REQUESTS], names)
         for row, (request, _) in enumerate(read, first):
-            for place in calls_of(request, tool):
-                for rows, failure in zip(found, failures, strict=True):
-                    if not failure or any(is_against(line, place) for line in failure):
-                        rows.append((row, not place.call.ok))
+            for rows, failure in zip(found, failures, strict=True):
+                rows += [(row, not call.ok) for call in against_of(request, tool, failure)]
     return found

@@ -44,6 +44,5 @@ def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
         path = audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"
         if path.parent.name == FOLDER:  # a record may name any path
             with suppress(OSError, ValueError, msgspec.DecodeError):
-                yield from (
-                    (name, tool) for tool in msgspec.json.decode(path.read_bytes(), type=_Tools).tools
-                )
+                sent = msgspec.json.decode(path.read_bytes(), type=_Tools)
+                yield from ((name, tool) for tool in sent.tools)

@@ -1,13 +1,13 @@
 """A log by tool, day and case, as queries over facts: what the periods of a change are cut from."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.line import Advice, parse_advice
 from coreloop.learn.statements.kinds import is_against, kind_of
-from coreloop.learn.statements.logged_calls import CallPlace, LoggedRequest, RecordReader
+from coreloop.learn.statements.logged_calls import CallPlace, LoggedCall, LoggedRequest, RecordReader
 from coreloop.observe.reading.decode import RecordLine
 
 NamedFailure = tuple[Advice, ...]
@@ -104,12 +104,12 @@ def places_against(
         LoggedRequest(line.ts_us, 0, line.offset, "", 0, 0, 0, reader.read(line).calls) for line in lines
     )
     return frozenset(
-        (request.offset, place.call.number)
-        for request in requests
-        for place in calls_of(request, tool)
-        if not failure or any(is_against(line, place) for line in failure)
+        (request.offset, call.number) for request in requests for call in against_of(request, tool, failure)
     )
 
 
-def calls_of(request: LoggedRequest, tool: str) -> Iterator[CallPlace]:
-    return (CallPlace(request, at) for at, call in enumerate(request.calls) if call.tool == tool)
+def against_of(request: LoggedRequest, tool: str, failure: NamedFailure) -> list[LoggedCall]:
+    """The calls of a tool in a request that are against lines."""
+    places = (CallPlace(request, at) for at, call in enumerate(request.calls) if call.tool == tool)
+    named = (place for place in places if not failure or any(is_against(line, place) for line in failure))
+    return [place.call for place in named]

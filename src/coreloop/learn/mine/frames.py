@@ -4,7 +4,7 @@ polars takes a tenth of a second to import, so that only what aggregates imports
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -116,7 +116,7 @@ def requests_frame(groups: Iterable[Requests], *names: str) -> pl.DataFrame:
         {"group": range(len(groups)), "file": [one.file for one in groups], "n": [one.n for one in groups]},
         {"group": pl.UInt32, "file": pl.UInt32, "n": pl.UInt32},
     )
-    spans = list(_spans(groups))
+    spans = _spans(groups)
     rows = sizes.select(pl.col("group", "file").repeat_by("n").explode())
     return rows.with_columns(_column(spans, name) for name in names)
 
@@ -128,21 +128,19 @@ def _column(spans: Iterable[tuple[Table, Sequence[int]]], name: str) -> pl.Serie
     return pl.Series(name, numbers, dtype=_TYPES[numbers.typecode])
 
 
-def _spans(groups: Iterable[Requests]) -> Iterator[tuple[Table, Sequence[int]]]:
+def _spans(groups: Iterable[Requests]) -> list[tuple[Table, Sequence[int]]]:
     """The tables and the rows of groups; rows that follow each other are one range."""
-    table: Table | None = None
-    start = stop = 0
-    for group in groups:
-        rows = group.rows
-        if type(rows) is range and group.table is table and rows.start == stop:
-            stop = rows.stop
-            continue
-        if table is not None:
-            yield table, range(start, stop)
-        table = None
-        if type(rows) is range:
-            table, start, stop = group.table, rows.start, rows.stop
-        else:
-            yield group.table, rows
-    if table is not None:
-        yield table, range(start, stop)
+    spans: list[tuple[Table, Sequence[int]]] = []
+    for one in groups:
+        rows = one.rows
+        table, last = spans[-1] if spans else (None, ())
+        if (
+            table is one.table
+            and isinstance(rows, range)
+            and isinstance(last, range)
+            and last.stop == rows.start
+        ):
+            spans.pop()
+            rows = range(last.start, rows.stop)
+        spans.append((one.table, rows))
+    return spans

@@ -35,6 +35,7 @@ NO_SEQUENCE: Final = hash_sequence("")
 _SUCCESS: Final = int(RequestOutcome.SUCCESS)
 _NEUTRAL: Final = int(RequestOutcome.NEUTRAL)
 _FAILURE: Final = int(RequestOutcome.FAILURE)
+_BY_LENGTH: Final = (_FAILURE, _NEUTRAL, _SUCCESS)
 _SHORT: Final = BITS["chunk_len_low"]
 _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # odd, without structure: Fibonacci hashing
 _64_BITS: Final = (1 << 64) - 1
@@ -215,9 +216,7 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
             requests += [one] * (one.n > 0)
     judged = {digest64(request): mark for request, mark in settings.verdicts.items() if mark in BY_VERDICT}
     joined = join_sessions(requests, judged.keys())
-    decide = _Decision(settings, judged)
-    for group in joined:
-        decide(group)
+    _decide(joined, settings, judged)
     shown = [file for file in files if any(first <= day <= last for day in file.days)]
     return Window(shown, days, paths, settings, +n_by_day, joined)
 
@@ -230,49 +229,37 @@ def _without(ids: frozenset[int], group: Requests) -> Requests:
     return msgspec.structs.replace(group, rows=rows)
 
 
-class _Decision:
-    """How requests count, see `coreloop.observe.reading.outcome` for what decides.
+def _decide(groups: Iterable[Requests], settings: MineSettings, judged: Mapping[int, str]) -> None:
+    """Set the outcome of requests, and the signals of failures; see `coreloop.observe.reading.outcome`.
 
     One that was handed over to a human is neutral, unless there is a verdict. An answer of at least
     ``min_chunk_len`` characters is complete, one below ``min(LOW_CHUNK_LEN, min_chunk_len)`` fails, and one
     in between is neutral. Without the setting, an empty answer fails and any other is complete. An answer of
     unknown length is complete.
     """
-
-    def __init__(self, settings: MineSettings, judged: Mapping[int, str]) -> None:
-        least = settings.min_chunk_len
-        self._enough, self._low = (1, 1) if least is None else (least, min(LOW_CHUNK_LEN, least))
-        self._handoff, self._judged = settings.handoff, judged
-
-    def __call__(self, group: Requests) -> None:
-        """Set the outcome of each request, and the signals of each failure."""
-        alike = group.alike
-        decided = alike.decided
-        if self._handoff and not alike.is_judged and any(call.tool in self._handoff for call in group.calls):
+    least, handoff = settings.min_chunk_len, settings.handoff
+    enough, low = (1, 1) if least is None else (least, min(LOW_CHUNK_LEN, least))
+    for group in groups:
+        decided = group.alike.decided
+        if handoff and not group.alike.is_judged and any(call.tool in handoff for call in group.calls):
             decided = _NEUTRAL
-        verdicts = list(map(self._judged.get, group.column("id"))) if self._judged else []
-        if group.shortest >= self._enough and not any(verdicts):
-            if decided is not None and decided != _SUCCESS:
-                group.put("outcome", array("b", [decided]) * group.n)
-            if decided == _FAILURE:
-                group.put("signals", array("H", [alike.signals]) * group.n)
-            return
-        lengths = group.column("length")
-        outcomes = array("b", map(self._by_length, lengths) if decided is None else [decided] * group.n)
+        elif decided is None and group.shortest >= enough:
+            decided = _SUCCESS
+        verdicts = list(map(judged.get, group.column("id"))) if judged else []
+        if decided == _SUCCESS and not any(verdicts):
+            continue  # as the table has it
+        lengths, outcomes = group.column("length"), array("b", [decided or 0]) * group.n
+        if decided is None:
+            outcomes = array("b", [_BY_LENGTH[(length >= low) + (length >= enough)] for length in lengths])
         for row, verdict in enumerate(verdicts):
             if verdict is not None:
                 outcomes[row] = BY_VERDICT[verdict]
-        signals = (
-            alike.signals | _SHORT * (length < self._low) if outcome == _FAILURE else 0
+        signals = [
+            group.alike.signals | _SHORT * (length < low) if outcome == _FAILURE else 0
             for outcome, length in zip(outcomes, lengths, strict=True)
-        )
+        ]
         group.put("outcome", outcomes)
         group.put("signals", array("H", signals))
-
-    def _by_length(self, length: int) -> int:
-        if length >= self._enough:
-            return _SUCCESS
-        return _FAILURE if length < self._low else _NEUTRAL
 
 
 def _number(us: int, at: int) -> int:

@@ -63,9 +63,9 @@ class LoggedRequest:
     question: int
     template: int
     calls: tuple[LoggedCall, ...]
+    undated: bool = False
     case: int = 0
     owner: int = 0
-    undated: bool | None = None
 
     @property
     def day(self) -> int:
@@ -114,13 +114,6 @@ class CaseLog:
         """Names of all called tools."""
         return frozenset(call.tool for request in self.requests for call in request.calls)
 
-    def places(self, tool: str) -> Iterator[CallPlace]:
-        """The calls of a tool that are evidence: all but retries."""
-        for request in self.requests:
-            for index, call in enumerate(request.calls):
-                if call.tool == tool and not call.retry:
-                    yield CallPlace(request, index)
-
 
 def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     """Read the requests of a window; ``names`` are the tools' names by those that clients log."""
@@ -155,6 +148,7 @@ class ReadRecord(NamedTuple):
     template: int
 
 
+@dataclass(frozen=True, slots=True)
 class RecordReader:
     """Records -> their calls as statements see them.
 
@@ -168,17 +162,14 @@ class RecordReader:
         The tools' names by those that clients log.
     """
 
-    def __init__(
-        self, case_key: bytes, causes: Mapping[tuple[str, str], str], names: Mapping[str, str]
-    ) -> None:
-        self._case_key = case_key
-        self._causes = causes
-        self._names = names
-        self._sources: dict[bytes, Mapping[str, tuple[str, ...]]] = {}
+    case_key: bytes
+    causes: Mapping[tuple[str, str], str]
+    names: Mapping[str, str]
+    _sources: dict[bytes, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
     def read(self, line: RecordLine) -> ReadRecord:
         """What a record holds."""
-        case = case_of(line.fields, line.calls, self._case_key)
+        case = case_of(line.fields, line.calls, self.case_key)
         identifiers = tuple(int(number, 16) for number in wrap(case, 8))
         calls = (
             self._call(number, call) for number, call in enumerate(line.calls) if worked(call) is not None
@@ -187,12 +178,12 @@ class RecordReader:
 
     def _call(self, number: int, call: CallFields) -> LoggedCall:
         args = call.args if isinstance(call.args, dict) else {}
-        name = self._names.get(call.name, call.name)
+        name = self.names.get(call.name, call.name)
         values = {cut_name(key): value for key, value in self._values(call, args) if value.kind != "null"}
         if worked(call):
             return LoggedCall(name, values, number=number)
         error_class, template = failure_of(call, args)
-        cause = self._causes.get((call.name, template), template)
+        cause = self.causes.get((call.name, template), template)
         return LoggedCall(name, values, error_class, digest64(cause), number=number)
 
     def _values(self, call: CallFields, args: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, Value]]:
@@ -208,7 +199,7 @@ class RecordReader:
         """The earlier places of each argument's value."""
         if raw not in self._sources:
             self._sources[raw] = {
-                name: tuple(_renamed(path, self._names) for path in paths[:_MAX_PATHS])
+                name: tuple(_renamed(path, self.names) for path in paths[:_MAX_PATHS])
                 for name, paths in _entries(raw, list[str])
             }
         return self._sources[raw]
@@ -216,27 +207,18 @@ class RecordReader:
 
 def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest, RequestKeys]:
     alike, (file, offset) = one.group.alike, one.places[0]
-    template = records[0].template if records else 0
+    calls, identifiers, template = records[0] if len(records) == 1 else _joined(records)
     request = LoggedRequest(
-        one.us,
-        file,
-        offset,
-        alike.model,
-        one.outcome,
-        one.question,
-        template,
-        records[0].calls
-        if len(records) == 1
-        else _in_order(chain.from_iterable(one.calls for one in records)),
-        undated=alike.is_undated,
+        one.us, file, offset, alike.model, one.outcome, one.question, template, calls, alike.is_undated
     )
-    identifiers = records[0].identifiers if len(records) == 1 else _of_all(records)
     return request, RequestKeys(one.session, identifiers, template)
 
 
-def _of_all(records: Iterable[ReadRecord]) -> tuple[int, ...]:
-    """The identifiers of a request whose calls were recorded one by one."""
-    return tuple(sorted({number for record in records for number in record.identifiers})[:MAX_IDENTIFIERS])
+def _joined(records: Sequence[ReadRecord]) -> ReadRecord:
+    """What a request holds whose calls were recorded one by one; nothing if all of them are gone."""
+    calls = _in_order(chain.from_iterable(record.calls for record in records))
+    identifiers = sorted({number for record in records for number in record.identifiers})
+    return ReadRecord(calls, tuple(identifiers[:MAX_IDENTIFIERS]), records[0].template if records else 0)
 
 
 def _in_order(calls: Iterable[LoggedCall]) -> tuple[LoggedCall, ...]:
