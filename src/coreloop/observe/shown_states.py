@@ -78,7 +78,7 @@ class ShownObjects(dict[int, Shown]):
                     numbers.append(hash(value))
             elif kind is bool:
                 fields[name] = value
-            elif kind is int and value > _SMALL:
+            elif kind is int and _SMALL < value < 1 << 64:  # Python refuses to write 4,300 digits
                 numbers.append(hash(str(value)))
         if fields and len(node) <= MAX_FIELDS:
             for number in numbers:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from coreloop.learn.effect.sent_descriptions import sent_tools
-from coreloop.learn.effect.tool_days import CaseCounts, Log, NamedFailure, ToolLog, against_of
+from coreloop.learn.effect.tool_days import CaseCounts, Log, NamedFailure, ToolLog, against_of, sent_tools
 from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.frames import requests_frame
 from coreloop.learn.mine.requests import Requests

@@ -1,13 +1,19 @@
 """A log by tool, day and case, as queries over facts: what the periods of a change are cut from."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.line import Advice, parse_advice
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import CallPlace, LoggedCall, LoggedRequest, RecordReader
+from coreloop.observe.descriptions_in_force import FOLDER
 from coreloop.observe.reading.decode import RecordLine
 
 NamedFailure = tuple[Advice, ...]
@@ -113,3 +119,44 @@ def against_of(request: LoggedRequest, tool: str, failure: NamedFailure) -> list
     places = (CallPlace(request, at) for at, call in enumerate(request.calls) if call.tool == tool)
     named = (place for place in places if not failure or any(is_against(line, place) for line in failure))
     return [place.call for place in named]
+
+
+# --- The descriptions that models were sent.
+
+_PREFIX: Final = "desc:"
+
+
+class _Tool(msgspec.Struct):
+    name: str
+    hash: str
+    description: str = ""
+
+
+class _Tools(msgspec.Struct):
+    tools: list[_Tool]
+
+
+def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> dict[tuple[str, str], str]:
+    """The hash of the name, description and schema that models were sent, by set of descriptions and tool.
+
+    ``descriptions`` are as recorded, ``desc:HASH``; ``audit_dir`` contains their folder. A set whose file is
+    gone or damaged has no tools.
+    """
+    return {(name, tool.name): tool.hash for name, tool in _read(audit_dir, sorted(set(descriptions)))}
+
+
+def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
+    """The description of each tool as models were last sent it; ``descriptions`` are the newest first."""
+    texts: dict[str, str] = {}
+    for _, tool in _read(audit_dir, descriptions):
+        texts.setdefault(tool.name, tool.description)
+    return texts
+
+
+def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
+    for name in names:
+        path = audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"
+        if path.parent.name == FOLDER:  # a record may name any path
+            with suppress(OSError, ValueError, msgspec.DecodeError):
+                sent = msgspec.json.decode(path.read_bytes(), type=_Tools)
+                yield from ((name, tool) for tool in sent.tools)
