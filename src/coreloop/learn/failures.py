@@ -11,7 +11,6 @@ import polars as pl
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
-from coreloop.learn.mine.requests import Place
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
 from coreloop.learn.statistics import success_bound
@@ -19,7 +18,8 @@ from coreloop.learn.statistics import success_bound
 MAX_EXAMPLES: Final = 5
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _PLACE: Final = ("us", "file", "at")
-_Found = tuple[Counterexample, list[Place]]
+_Found = tuple[Counterexample, list[dict[str, int]]]
+"""With the `_PLACE` of some of its failures."""
 
 
 def find_counterexamples(
@@ -50,13 +50,13 @@ def find_counterexamples(
     new = [(group, places) for group, places in frequent if group.key not in known]
     dropped = {"min_failures": len(groups) - len(frequent), "known": len(frequent) - len(new)}
     new.sort(key=lambda pair: (-pair[0].harm_low, -pair[0].wasted_ms, -pair[0].n_failures, pair[0].key))
-    questions = window.question_texts(place for _, places in new for place in places)
+    questions = window.question_texts((one["file"], one["at"]) for _, places in new for one in places)
 
-    def example(place: Place) -> Example:
+    def example(us: int, file: int, at: int) -> Example:
         """Without a question if the line no longer exists."""
-        return Example(window.paths[place[0]].name, place[1], questions.get(place, ""))
+        return Example(window.paths[file].name, at, questions.get((file, at), ""))
 
-    found = tuple(replace(group, examples=tuple(map(example, places))) for group, places in new)
+    found = tuple(replace(group, examples=tuple(example(**one) for one in places)) for group, places in new)
     return Search(found, len(groups), dropped)
 
 
@@ -99,7 +99,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[_Found
             wasted_ms=row["wasted_us"] / 1000,
             **_counts(row, of_shape.total()),
         )
-        yield group, _places(row)
+        yield group, row["places"]
 
 
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_Found]:
@@ -144,11 +144,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_F
             wasted_ms=0.0,
             **_counts(row, row["n_calls"]),
         )
-        yield group, _places(row)
-
-
-def _places(row: Mapping[str, Any]) -> list[Place]:
-    return [(place["file"], place["at"]) for place in row["places"]]
+        yield group, row["places"]
 
 
 def _counts(row: Mapping[str, Any], n_calls: int) -> dict[str, Any]:

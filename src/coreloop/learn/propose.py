@@ -293,7 +293,7 @@ def refine(
             errors=found.errors,
         ),
         words=found.words,
-        n_days=found.n_days,
+        n_days=len(found.log.days),
         n_tests=found.n_tests,
         unproposed=found.unproposed,
         n_groups=search.n_groups,
@@ -311,7 +311,6 @@ class FoundStatements:
     errors: tuple[ErrorRow, ...]
     unproposed: Unproposed
     words: Vocabulary
-    n_days: int
     n_tests: int
 
 
@@ -339,7 +338,6 @@ def find_statements(
         error_table(log, tools, words=words),
         unproposed,
         words,
-        len(log.days),
         sum(len(tool.tested) for tool in tools),
     )
 

@@ -85,10 +85,9 @@ def find_candidates(
             dropped["min_unique_questions"] += 1
         elif candidate.key in known:
             dropped["known"] += 1
-        elif candidate.n_observed >= gate.min_repeat and n_questions >= gate.min_unique_questions:
-            found.append(candidate)
         else:
-            found.append(replace(candidate, bullets=advice[category]))
+            is_relaxed = candidate.n_observed < gate.min_repeat or n_questions < gate.min_unique_questions
+            found.append(replace(candidate, bullets=advice[category]) if is_relaxed else candidate)
     found.sort(key=lambda one: (one.base_rate - one.success_low, -one.n_observed, one.key))
     return Search(tuple(found), len(rows), dropped)
 

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
-from coreloop.learn.effect.tool_days import CaseCounts, Log, NamedFailure, ToolLog, against_of, sent_tools
+from coreloop.learn.effect.tool_days import CaseCounts, NamedFailure, ToolLog, add, against_of, sent_tools
 from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.frames import requests_frame
 from coreloop.learn.mine.requests import Requests
@@ -18,7 +18,6 @@ from coreloop.observe.reading.outcome import RequestOutcome
 
 _MAX_REQUESTS: Final = 10_000
 """Read at a time."""
-_TOTALS: Final[Mapping[str, Any]] = {"group": pl.UInt32, "n": pl.UInt32, "failed": pl.UInt32}
 
 
 def read_log(
@@ -27,7 +26,7 @@ def read_log(
     *,
     names: Mapping[str, str],
     audit_dir: Path,
-) -> Log:
+) -> dict[str, ToolLog]:
     """Count calls by tool.
 
     Parameters
@@ -52,7 +51,8 @@ def read_log(
         own = [group for group in groups if _ends(group, name, names)]
         cases, ends = _cases(own), [_ends(group, name, names) for group in own]
         totals = {"group": range(len(own)), "n": map(len, ends), "failed": map(sum, ends)}
-        _add_calls(counted.calls, own, cases.join(pl.DataFrame(totals, schema=_TOTALS), on="group"))
+        sums = pl.DataFrame(totals, dict.fromkeys(totals, pl.UInt32))
+        _add_calls(counted.calls, own, cases.join(sums, on="group"))
         of_changes = failures.get(name, {})
         against = calls_against(list(of_changes.values()), name, own, window, names) if of_changes else []
         for commit, rows in zip(of_changes, against, strict=True):
@@ -85,17 +85,14 @@ def _add_calls(days: CaseCounts, groups: Sequence[Requests], calls: pl.DataFrame
     sums = calls.group_by("group", "case").agg(pl.col("n", "failed").sum())
     for number, case, n, n_failed in sums.iter_rows():
         alike = groups[number].alike
-        of_day, key = days[alike.day], ((alike.model, alike.category), case)
-        before, failed_before = of_day.get(key, (0, 0))
-        of_day[key] = before + n, failed_before + n_failed
+        add(days[alike.day], ((alike.model, alike.category), case), n, n_failed)
 
 
 def _add_group(log: ToolLog, group: Requests, description: str) -> None:
     """Add what requests with a tool's calls say of the day: how they ended, and what the model was sent."""
     day = group.alike.day
-    n, n_lost = log.requests.get(day, (0, 0))
     n_failed = group.n_of(RequestOutcome.FAILURE)
-    log.requests[day] = n + n_failed + group.n_of(RequestOutcome.SUCCESS), n_lost + n_failed
+    add(log.requests, day, n_failed + group.n_of(RequestOutcome.SUCCESS), n_failed)
     log.versions[day].add(description or group.alike.tools_version or "")
     if description:
         first_us = min(group.column("us"))

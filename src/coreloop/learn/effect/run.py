@@ -117,8 +117,7 @@ def run_effect(
         return kept
     if files is None and workspace.records_dir.is_dir():
         files = mine(workspace, MiningOptions()).files
-    found = _judge(workspace, repository, files or (), kept, now)
-    found = replace(found, state=state, judged_on=now.date())
+    found = replace(_judge(workspace, repository, files or (), kept, now), state=state, judged_on=now.date())
     if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))
     return found

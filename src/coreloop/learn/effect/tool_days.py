@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ NamedFailure = tuple[Advice, ...]
 """The clauses against one of which a call is counted, failed or not; without any, all failures are."""
 CaseCounts = defaultdict[int, dict[tuple[Stratum, int], tuple[int, int]]]
 """By day, then by stratum (model and category) and case: calls and failures."""
+_Key = TypeVar("_Key")
 
 
 @dataclass(slots=True)
@@ -64,26 +65,27 @@ class ToolLog:
 
         A case counts at its first day.
         """
-        strata: defaultdict[int, defaultdict[Stratum, list[int]]] = defaultdict(
-            lambda: defaultdict(lambda: [0, 0])
-        )
-        cases: dict[int, list[int]] = {}
+        strata = defaultdict[int, dict[Stratum, tuple[int, int]]](dict)
+        cases, first_days = dict[int, tuple[int, int]](), dict[int, int]()
         for day in sorted(self.calls.keys() & set(days)):
             named = self.against[commit].get(day, {}) if commit else self.calls[day]
             for key, (n, _) in self.calls[day].items():
                 stratum, case = key
                 failed = named.get(key, (0, 0))[1]
-                for counts in (strata[day][stratum], cases.setdefault(case, [0, 0, day])):
-                    counts[0] += n
-                    counts[1] += failed
+                add(strata[day], stratum, n, failed)
+                add(cases, case, n, failed)
+                first_days.setdefault(case, day)
         squares: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-        for n, failed, day in cases.values():
+        for case, (n, failed) in cases.items():
             for at, value in enumerate((n * n, n * failed, failed * failed)):
-                squares[day][at] += value
-        return [
-            DayCount(day, {stratum: (n, failed) for stratum, (n, failed) in of_day.items()}, *squares[day])
-            for day, of_day in strata.items()
-        ]
+                squares[first_days[case]][at] += value
+        return [DayCount(day, of_day, *squares[day]) for day, of_day in strata.items()]
+
+
+def add(counts: dict[_Key, tuple[int, int]], key: _Key, n: int, failed: int) -> None:
+    """Add calls and failures to those with a key."""
+    n_before, failed_before = counts.get(key, (0, 0))
+    counts[key] = n_before + n, failed_before + failed
 
 
 Log = Mapping[str, ToolLog]
