@@ -68,7 +68,10 @@ def contents(files: Sequence[FileFacts]) -> tuple[list[bytes], list[object]]:
     requests = []
     for group in window.requests:
         columns = [group.column(name) for name in sorted(group.table) if name != "spent"]
-        columns += [group.spent(place) for place in range(len(group.failed))]
+        firsts = group.column("spent") if group.failed else ()
+        columns += [
+            [group.durations[first + place] for first in firsts] for place in range(len(group.failed))
+        ]
         alike = replace(group.alike, calls=()), group.calls
         rows = zip(group.each(), *columns, strict=True)
         requests += [encode((*alike, one.places, *numbers)) for one, *numbers in rows]

@@ -19,6 +19,7 @@ from coreloop.learn.statistics import success_bound
 MAX_EXAMPLES: Final = 5
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _PLACE: Final = ("us", "file", "at")
+_Found = tuple[Counterexample, list[Place]]
 
 
 def find_counterexamples(
@@ -59,7 +60,7 @@ def find_counterexamples(
     return Search(found, len(groups), dropped)
 
 
-def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, list[Place]]]:
+def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[_Found]:
     if "tool_error" in excluded:
         return
     of_tools, of_shapes = (defaultdict[tuple[str, ...], Counter[bool]](Counter) for _ in range(2))
@@ -101,9 +102,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         yield group, _places(row)
 
 
-def _failing_sequences(
-    window: Window, excluded: Collection[str]
-) -> Iterator[tuple[Counterexample, list[Place]]]:
+def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_Found]:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)

@@ -110,13 +110,10 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
         formats = {
             name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()
         }
-        looked = _mine(workspace, report, now, formats)
-    return replace(looked, n_unknown=len(recognised.unread))
+        return replace(_mine(workspace, report, formats), n_unknown=len(recognised.unread))
 
 
-def _mine(
-    workspace: Workspace, report: ImportReport, now: datetime, formats: dict[str, dict[str, int]]
-) -> Looked:
+def _mine(workspace: Workspace, report: ImportReport, formats: dict[str, dict[str, int]]) -> Looked:
     if not report.added:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
         raise UsageError(f"no request can be read; skipped: {reasons}")
@@ -127,24 +124,23 @@ def _mine(
     found = find_statements(window, mined.workspace)
     has_results = any(part.has_results for file in mined.files for part in file.parts)
     unseen, arguments = window.unseen(), argument_rows(found.log)
-    tools, failed = Counter[str](), Counter[str]()
+    tools = Counter[str]()
     for call, n in sorted(window.calls.items(), key=lambda item: item[0].tool):
         tools[call.tool] += n
-        failed[call.tool] += n * (call.error_class != "")
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
         formats=formats,
         report=replace(report, tools=tools),
         n_requests=sum(group.n for group in window.requests),
-        n_failed=sum(group.n_of(RequestOutcome.FAILURE) for group in window.requests),
-        n_failed_calls=failed.total(),
+        n_failed=window.n_of(RequestOutcome.FAILURE),
+        n_failed_calls=sum(n for call, n in window.calls.items() if call.error_class),
         unseen=unseen,
         errors=tuple(replace(row, task="") for row in found.errors),  # no code is at hand
         statements=found.statements,
         arguments=arguments,
         missing=(
             *_missing_of_calls(window, has_origins=bool(arguments or has_results)),
-            *_missing_of_requests(window.requests, is_one_day=report.first_day == report.last_day),
+            *_missing_of_requests(window, is_one_day=report.first_day == report.last_day),
             *_missing_of_tools(window.requests),
         ),
         next=f"in the agent's project, `dartlab-coreloop init`, then {then}",
@@ -182,13 +178,12 @@ def _missing_of_calls(window: Window, *, has_origins: bool) -> Iterator[str]:
         yield f"failed calls: none of {n:,}; a failure is flagged by the trace, or its text says so"
 
 
-def _missing_of_requests(groups: Sequence[Requests], *, is_one_day: bool) -> Iterator[str]:
-    n = sum(group.n for group in groups)
+def _missing_of_requests(window: Window, *, is_one_day: bool) -> Iterator[str]:
+    groups, n = window.requests, sum(group.n for group in window.requests)
     sessions = {session for group in groups for session in group.column("session")}
     if n > MAX_REQUESTS:
         yield f"requests: errors, lines and arguments are of {MAX_REQUESTS:,}, drawn evenly"
-    outcomes = {outcome for group in groups for outcome in group.column("outcome")}
-    if RequestOutcome.FAILURE not in outcomes and RequestOutcome.SUCCESS in outcomes:
+    if window.n_of(RequestOutcome.SUCCESS) and not window.n_of(RequestOutcome.FAILURE):
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if is_one_day and not any(group.alike.is_undated for group in groups):
         yield "a second day: with one, nobody knows whether a cause lasts"

@@ -213,48 +213,36 @@ def distinct_questions(questions: Iterable[str]) -> list[str]:
     return list(distinct.values())
 
 
-_Tally = dict[int, tuple[int, int]]
-"""Requests and successes of each case."""
-
-
 def with_q_values(window: Window, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Test each candidate against the rest of its category (Mann–Whitney on the cases' success rates)."""
-    by_category: defaultdict[str, _Tally] = defaultdict(dict)
-    by_sequence: defaultdict[tuple[str, str], _Tally] = defaultdict(dict)
+    n, n_ok = defaultdict[Any, Counter[int]](Counter), defaultdict[Any, Counter[int]](Counter)
     for category, sequence, case, succeeded in _rows(window, {one.cat_hash for one in candidates}):
-        for tally in (by_category[category], by_sequence[category, sequence]):
-            n, n_ok = tally.get(case, (0, 0))
-            tally[case] = (n + 1, n_ok + succeeded)
+        for key in (category, (category, sequence)):
+            n[key][case] += 1
+            n_ok[key][case] += succeeded
     p_values = []
-    for candidate in candidates:
-        own = by_sequence[candidate.cat_hash, candidate.seq_hash]
-        own_rates = [n_ok / n for n, n_ok in own.values()]
-        rest = _rates_without(own, by_category[candidate.cat_hash])
+    for one in candidates:
+        category, own = one.cat_hash, (one.cat_hash, one.seq_hash)
+        own_rates, rest = _rates(n[own], n_ok[own]), _rates(n[category] - n[own], n_ok[category] - n_ok[own])
         is_tested = min(len(own_rates), len(rest)) >= _MIN_CASES
         p_values.append(rank_test(own_rates, rest) if is_tested else 1.0)
     q_values = benjamini_hochberg(p_values)
     return [replace(one, q_value=q_value) for one, q_value in zip(candidates, q_values, strict=True)]
 
 
-def _rates_without(own: _Tally, group: _Tally) -> list[float]:
-    """The rates of a group's cases without the requests of one sequence."""
-    rates = []
-    for case, (n, n_ok) in group.items():
-        own_n, own_ok = own.get(case, (0, 0))
-        if n > own_n:
-            rates.append((n_ok - own_ok) / (n - own_n))
-    return rates
+def _rates(n: Counter[int], n_ok: Counter[int]) -> list[float]:
+    """The success rate of each case."""
+    return [n_ok[case] / of_case for case, of_case in n.items()]
 
 
 def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, bool]]:
     """Category, sequence, case, and whether it succeeded, of each request that is compared."""
     groups = (group for group in window.requests if group.alike.category in categories)
     counted = window.drawn(groups, _MAX_REQUESTS, least=RequestOutcome.FAILURE)
-    keys = [
-        replace(keys, calls=window.steps(one.group).sequence)
-        for one, (_, keys) in zip(counted, read_requests(window, counted), strict=True)
-    ]
+    sequences = [window.steps(one.group).sequence for one in counted]
+    read = zip(sequences, read_requests(window, counted), strict=True)
+    cases, _ = case_numbers([replace(keys, calls=sequence) for sequence, (_, keys) in read])
     return [
-        (one.group.alike.category, window.steps(one.group).sequence, case, one.outcome == _SUCCESS)
-        for one, case in zip(counted, case_numbers(keys)[0], strict=True)
+        (one.group.alike.category, sequence, case, one.outcome == _SUCCESS)
+        for one, sequence, case in zip(counted, sequences, cases, strict=True)
     ]

@@ -52,11 +52,6 @@ class Effects:
     state: str = ""
     judged_on: date = date.min
 
-    @property
-    def settled(self) -> "dict[str, Effect]":
-        """The effects that could not change any more when they were judged, by `_id_of` their change."""
-        return {_id_of(one.change): one for one in self.effects if _is_settled(one, self.judged_on)}
-
     def chosen(self, *, tool: str | None = None, id: str | None = None) -> "Effects":
         """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
 
@@ -134,7 +129,7 @@ def _judge(
 ) -> Effects:
     from coreloop.base.project.tools import logged_names
 
-    settled = kept.settled
+    settled = {_id_of(one.change): one for one in kept.effects if _is_settled(one, kept.judged_on)}
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
     window = merge(files, Days(since, now.date() - timedelta(days=1)))
     dated = (group.calls for group in window.requests if not group.alike.is_undated)

@@ -26,15 +26,7 @@ from coreloop.base.records import (
     selector_value,
     step,
 )
-from coreloop.learn.facts.schema import (
-    COLUMNS,
-    NO_LENGTH,
-    Alike,
-    Call,
-    Part,
-    as_int,
-    decoded,
-)
+from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, decoded
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.error_texts import general
@@ -291,13 +283,11 @@ class Reader:
     def part(self) -> Part:
         """The facts of all lines that were added."""
         groups = [
-            (Alike(*alike), len(rows), min([row[_LENGTH] for row in rows]))
-            for alike, rows in self._rows.items()
+            (Alike(*alike), len(own), min([row[_LENGTH] for row in own])) for alike, own in self._rows.items()
         ]
-        columns = zip(*chain.from_iterable(self._rows.values()), strict=True)
-        packed = [
-            array(code, column).tobytes() for code, column in zip(COLUMNS.values(), columns, strict=False)
-        ]
+        rows = chain.from_iterable(self._rows.values())
+        columns = zip(COLUMNS.values(), zip(*rows, strict=True), strict=False)
+        packed = [array(code, column).tobytes() for code, column in columns]
         durations = self._durations.tobytes()
         return Part(self._calls, groups, packed, durations, self._oddities, self._has_results)
 

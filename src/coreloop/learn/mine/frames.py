@@ -18,12 +18,7 @@ IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 _TYPES: Final = {"b": pl.Int8, "H": pl.UInt16, "i": pl.Int32, "I": pl.UInt32, "q": pl.Int64, "Q": pl.UInt64}
 _COLUMNS: Final = ("us", "at", "session", "question", "length", "spent", "outcome", "signals")
-_GROUPS: Final[dict[str, Any]] = {
-    "group": pl.UInt32,  # place among the window's
-    "pattern": pl.UInt32,  # number of its category and sequence
-    "shape": pl.UInt32,  # place of its steps among the shapes; 0: calls were omitted
-}
-_PATTERNS: Final[dict[str, Any]] = {"pattern": pl.UInt32, "category": pl.String, "sequence": pl.String}
+_GROUPS: Final[dict[str, Any]] = {"category": pl.String, "sequence": pl.String, "shape": pl.UInt32}
 _KINDS: Final = dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String)
 """Of failed calls; the template is that of the cause."""
 
@@ -50,25 +45,22 @@ class Frames:
         self._requests, self._steps, self._causes = requests, steps, causes
 
     @cached_property
-    def patterns(self) -> pl.DataFrame:
-        """A row per category and sequence: `_PATTERNS`."""
-        rows = [(number, *named) for named, number in self._numbers.items()]
-        return pl.DataFrame(rows, _PATTERNS, orient="row")
-
-    @cached_property
-    def _numbers(self) -> dict[tuple[str, str], int]:
-        named = {(group.alike.category, self._steps(group).sequence) for group in self._requests}
-        return {one: number for number, one in enumerate(sorted(named))}
-
-    @cached_property
     def groups(self) -> pl.DataFrame:
-        """A row per group: `_GROUPS`."""
+        """A row per group: its ``group``, `_GROUPS`, and ``pattern``, a number of its category and sequence.
+
+        ``shape`` is the place of its steps among the shapes; 0: calls were omitted.
+        """
         steps = list(map(self._steps, self._requests))
-        categories = (group.alike.category for group in self._requests)
-        patterns = [self._numbers[one, its.sequence] for one, its in zip(categories, steps, strict=True)]
         places = {shape: place for place, shape in enumerate(self.shapes)}
-        columns = (range(len(steps)), patterns, [places[its.shape] for its in steps])
-        return pl.DataFrame(dict(zip(_GROUPS, columns, strict=True)), _GROUPS)
+        categories = [group.alike.category for group in self._requests]
+        columns = (categories, [its.sequence for its in steps], [places[its.shape] for its in steps])
+        groups = pl.DataFrame(columns, _GROUPS).with_row_index("group")
+        return groups.with_columns(pattern=pl.struct("category", "sequence").rank("dense"))
+
+    @property
+    def patterns(self) -> pl.DataFrame:
+        """A row per category and sequence."""
+        return self.groups.select("pattern", "category", "sequence").unique()
 
     @cached_property
     def shapes(self) -> list[str]:
@@ -134,13 +126,8 @@ def _spans(groups: Iterable[Requests]) -> list[tuple[Table, Sequence[int]]]:
     for one in groups:
         rows = one.rows
         table, last = spans[-1] if spans else (None, ())
-        if (
-            table is one.table
-            and isinstance(rows, range)
-            and isinstance(last, range)
-            and last.stop == rows.start
-        ):
-            spans.pop()
+        if table is one.table and type(rows) is range and type(last) is range and last.stop == rows.start:
             rows = range(last.start, rows.stop)
+            spans.pop()
         spans.append((one.table, rows))
     return spans

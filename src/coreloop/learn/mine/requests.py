@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import accumulate, chain, groupby
-from operator import itemgetter, or_
-from typing import Any, Final, NamedTuple
+from operator import attrgetter, itemgetter, or_
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -27,8 +27,8 @@ MAX_CALLS: Final = 100
 MAX_GAP_US: Final = int(FORGET_S * 1_000_000)
 """Between two calls of a request; servers forget where values came from after this time, too."""
 _MAX_GAP_WITHOUT_SESSION_US: Final = 5 * 60 * 1_000_000  # chosen: an agent's next call, not the next client's
-
-
+_SAME: Final = attrgetter("category", "provider", "model", "tools_version", "descriptions")
+"""Differs between two calls: the later one begins a request, so that each has one description."""
 Table = dict[str, Numbers]
 CODES: Final = {**COLUMNS, "outcome": "b", "signals": "H"}
 """Type codes of the columns that requests of a window have."""
@@ -110,10 +110,6 @@ class Requests(msgspec.Struct, frozen=True, gc=False):
         else:
             for row, number in zip(self.rows, numbers, strict=True):
                 column[row] = number
-
-    def spent(self, place: int) -> Numbers:
-        """Microseconds that a failed call took, by its place among the failed calls of each request."""
-        return packed("q", [self.durations[first + place] for first in self.column("spent")])
 
     def each(self) -> Iterator["Request"]:
         """The requests one by one."""
@@ -197,7 +193,7 @@ def join_sessions(groups: Iterable[Requests], judged: Collection[int]) -> list[R
     for group in groups:
         (lone[group.alike.day] if group.alike.is_lone else found).append(group)
     for of_day in lone.values():
-        runs = list(_runs(of_day, judged))
+        runs = [run for run in _runs(of_day, judged) if len(run) > 1]
         joined = {(one.place, one.row) for run in runs for one in run}
         for place, group in enumerate(of_day):
             rows = [row for at, row in enumerate(group.rows) if (place, at) not in joined]
@@ -208,8 +204,8 @@ def join_sessions(groups: Iterable[Requests], judged: Collection[int]) -> list[R
 
 
 def _runs(groups: Sequence[Requests], judged: Collection[int]) -> Iterator[list[_Lone]]:
-    """The calls of a day that belong together, two or more."""
-    same = [_same(group) for group in groups]
+    """The calls of a day that belong together."""
+    same = [_SAME(group.alike) for group in groups]
     calls = sorted(_calls(groups, judged))
     for client, of_client in groupby(calls, key=itemgetter(0)):
         rest = list(of_client)
@@ -220,18 +216,11 @@ def _runs(groups: Sequence[Requests], judged: Collection[int]) -> Iterator[list[
         run = rest[:1]
         for one in rest[1:]:
             before = run[-1]
-            is_new = one.us - before.us > gap or same[one.place] != same[before.place]
-            if is_new or len(run) == MAX_CALLS:
-                yield from [run] * (len(run) > 1)
+            if one.us - before.us > gap or same[one.place] != same[before.place] or len(run) == MAX_CALLS:
+                yield run
                 run = []
             run.append(one)
-        yield from [run] * (len(run) > 1)
-
-
-def _same(group: Requests) -> tuple[Any, ...]:
-    """Differs between two calls: the later one begins a request, so that each has one description."""
-    alike = group.alike
-    return alike.category, alike.provider, alike.model, alike.tools_version, alike.descriptions
+        yield run
 
 
 def _calls(groups: Sequence[Requests], judged: Collection[int]) -> Iterator[_Lone]:
@@ -253,7 +242,7 @@ def _joined(groups: Sequence[Requests], runs: Iterable[Sequence[_Lone]]) -> Iter
         common = msgspec.structs.replace(first, calls=(), decided=decided, signals=signals, is_lone=False)
         alike[run[0].file, common, tuple(call for group in of_run for call in group.calls)].append(run)
     tables = [{name: group.column(name) for name in COLUMNS} for group in groups]
-    took_us = [group.spent(0) if group.failed else None for group in groups]
+    took_us = [picked(group.durations, group.column("spent")) if group.failed else None for group in groups]
     for (file, common, calls), of_runs in alike.items():
         members = [one for run in of_runs for one in run]
         of_members = packed("I", (one.file for one in members)), packed("q", (one.at for one in members))
@@ -262,16 +251,8 @@ def _joined(groups: Sequence[Requests], runs: Iterable[Sequence[_Lone]]) -> Iter
             name: packed(code, [tables[run[0].place][name][run[0].row] for run in of_runs])
             for name, code in COLUMNS.items()
         }
-        delays = [one.us - run[0].us for run in of_runs for one in run if took_us[one.place]]
+        delays = packed("q", [one.us - run[0].us for run in of_runs for one in run if took_us[one.place]])
+        durations, rows = packed("q", chain.from_iterable(spent)), range(len(of_runs))
         table["spent"] = packed("I", accumulate(map(len, spent[:-1]), initial=0))
-        yield Requests(
-            file,
-            common,
-            calls,
-            with_outcomes(table),
-            packed("q", chain.from_iterable(spent)),
-            range(len(of_runs)),
-            NO_LENGTH,
-            of_members,
-            packed("q", delays),
-        )
+        table = with_outcomes(table)
+        yield Requests(file, common, calls, table, durations, rows, NO_LENGTH, of_members, delays)

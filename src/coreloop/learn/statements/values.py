@@ -92,11 +92,6 @@ def read_value(raw: bytes) -> Value:
 _MAX_KEPT_BYTES: Final = 200  # longer values seldom recur, and would fill the memory
 
 
-@lru_cache(maxsize=65_536)  # most values of a log are like others
-def _read_short(raw: bytes) -> Value:
-    return _read(raw)
-
-
 def _read(raw: bytes) -> Value:
     try:
         value = msgspec.json.decode(raw)
@@ -117,6 +112,9 @@ def _read(raw: bytes) -> Value:
     if type(value) is dict and value.keys() == _TRUNCATED and type(value["size"]) is int:
         return _of_text(text, max(0, min(value["size"], _MAX_LENGTH)))
     return Value("list" if type(value) is list else "object", _hash(text), length=len(value))
+
+
+_read_short = lru_cache(maxsize=65_536)(_read)  # most values of a log are like others
 
 
 def _of_text(text: str, length: int | None = None) -> Value:
