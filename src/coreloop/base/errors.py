@@ -5,7 +5,6 @@
     ├── UsageError         an invalid option or argument
     │   └── MissingExtraError    an optional dependency is not installed
     ├── WorkspaceError     a file or folder cannot be read or written
-    ├── CacheWriteError   facts cannot be written; mining continues without a store
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
@@ -69,10 +68,6 @@ class WorkspaceError(CoreloopError):
     def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
-
-
-class CacheWriteError(CoreloopError):
-    """Facts cannot be written. Its only argument is the message, so worker processes can pickle it."""
 
 
 class GitError(CoreloopError):

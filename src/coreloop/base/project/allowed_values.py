@@ -3,7 +3,6 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
 _WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired"})
@@ -42,7 +41,6 @@ def declared_choices(
     return {name: values for name, values in choices.items() if values}
 
 
-@lru_cache(maxsize=4)  # fifty tools of one file have the same
 def listed_values(tree: ast.AST) -> frozenset[frozenset[str]]:
     """Return the sets of texts that a file lists together.
 

@@ -319,7 +319,8 @@ def question_template(question: str | None) -> int:
 
 def failure_of(call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, str]:
     """The class of a call's error and its template, as of `coreloop.observe.reading.error_texts.template`."""
-    masked = without_own_values(str(call.error)[:MAX_ERROR_CHARS], args)
+    values = {name: decoded(raw, Any) for name, raw in args.items()}
+    masked = without_own_values(str(call.error)[:MAX_ERROR_CHARS], values)
     name, text = _classify(masked.text if "429" in masked.text else masked.text.translate(_ALIKE))
     return name, masked.filled(text)
 

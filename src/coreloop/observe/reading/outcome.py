@@ -9,7 +9,7 @@ from typing import Any, Final
 from coreloop.base.error_classes import BITS, TRANSIENT, error_class
 from coreloop.base.messages import number_of
 from coreloop.base.records import NO_ANSWER, READS_FAILED, WHY_UNKNOWN, has_uncleared_flag
-from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
+from coreloop.observe.reading.fields import CallFields, CountedFields
 
 # With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone.
 LOW_CHUNK_LEN: Final = 200
@@ -50,17 +50,15 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
         neutral. A request that is not known to have failed is unknown if the trace has no answer, or the log
         not all calls.
     """
-    if not isinstance(fields, PlainRecord):
-        decided = _outcome_by_mark(fields, calls)
-        if decided is not None:
-            return decided
+    decided = _outcome_by_mark(fields, calls)
+    if decided is not None:
+        return decided
     if fields.error or fields.tool_calls_omitted or (calls and not calls[-1].ok):
         reasons = _reasons(fields, calls)
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
             return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
-    is_torn = fields.part is not None
-    return RequestOutcome.UNKNOWN if fields.unknown or is_torn else None
+    return RequestOutcome.UNKNOWN if fields.unknown or fields.part is not None else None
 
 
 def is_judged(fields: CountedFields) -> bool:

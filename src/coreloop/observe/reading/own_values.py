@@ -30,7 +30,7 @@ _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?!\S)", re.DOTALL)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
-_MAX_KEPT_BYTES: Final = 200  # longer values seldom recur, and would fill the memory
+_MAX_KEPT_CHARS: Final = 200  # longer values seldom recur, and would fill the memory
 # A word of an argument's value in a `template`: the argument, and the word's hash.
 OWN_WORD: Final = re.compile(r"<([\w-]{1,40}):([a-p]{4})>")
 _OWN_BESIDE: Final = re.compile(r"(:[a-p]{4}>)(?=<)")
@@ -79,12 +79,9 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
         text = _PIECES.sub("?", text)
     text = folded(text)
     lower = text.casefold()
-    values = {
-        value
-        for name, held in args.items()
-        for value in _values(name, held)
-        if any(word in lower for word in value.sought)
-    }
+    texts = ((name, text) for name, value in args.items() for text in _texts_in(value))
+    known = (_value(*one) if len(one[1]) <= _MAX_KEPT_CHARS else _value.__wrapped__(*one) for one in texts)
+    values = {value for value in known if any(word in lower for word in value.sought)}
     if not values:
         return Masked(text)
     in_order = sorted(values, key=lambda value: (-len(value.words), -len(value.text), value))
@@ -145,37 +142,13 @@ class _Value(NamedTuple):
     trail: str
 
 
-def _values(name: str, value: Any) -> Sequence[_Value]:
-    """The texts in a value; a `msgspec.Raw`, which a collector's server does not have, is decoded."""
-    if type(value).__name__ != "Raw":
-        return _values_of(name, value)
-    raw = bytes(value)
-    return _short_values(name, raw) if len(raw) <= _MAX_KEPT_BYTES else _values_of(name, _decoded(raw))
-
-
 @lru_cache(maxsize=16_384)  # the same companies, topics and years recur in thousands of calls
-def _short_values(name: str, raw: bytes) -> Sequence[_Value]:
-    return _values_of(name, _decoded(raw))
-
-
-def _values_of(name: str, value: Any) -> Sequence[_Value]:
-    values = []
-    for text in map(folded, _texts_in(value)):
-        spans = [word.span() for word in _WORD.finditer(text)] or [(0, len(text))]
-        words = tuple(word.casefold() for word in _WORD.findall(text))
-        sought = tuple(word[_FULL_NAME.fullmatch(word) is not None :] for word in words)
-        around = text[: spans[0][0]].strip(), text[spans[-1][1] :].strip()
-        values.append(_Value(name, text, words, sought, *around))
-    return values
-
-
-def _decoded(raw: bytes) -> Any:
-    import msgspec
-
-    try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+def _value(name: str, text: str) -> _Value:
+    text = folded(text)
+    spans = [word.span() for word in _WORD.finditer(text)] or [(0, len(text))]
+    words = tuple(word.casefold() for word in _WORD.findall(text))
+    sought = tuple(word[_FULL_NAME.fullmatch(word) is not None :] for word in words)
+    return _Value(name, text, words, sought, text[: spans[0][0]].strip(), text[spans[-1][1] :].strip())
 
 
 class _Taken(NamedTuple):
