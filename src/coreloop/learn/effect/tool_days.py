@@ -65,20 +65,21 @@ class ToolLog:
 
         A case counts at its first day.
         """
-        strata = defaultdict[int, dict[Stratum, tuple[int, int]]](dict)
-        cases, first_days = dict[int, tuple[int, int]](), dict[int, int]()
+        strata: dict[int, dict[Stratum, tuple[int, int]]] = {}
+        cases: dict[int, list[int]] = {}
         for day in sorted(self.calls.keys() & set(days)):
             named = self.against[commit].get(day, {}) if commit else self.calls[day]
-            for key, (n, _) in self.calls[day].items():
-                stratum, case = key
-                failed = named.get(key, (0, 0))[1]
-                add(strata[day], stratum, n, failed)
-                add(cases, case, n, failed)
-                first_days.setdefault(case, day)
+            of_day = strata[day] = {}
+            for (stratum, case), (n, _) in self.calls[day].items():
+                failed = named.get((stratum, case), (0, 0))[1]
+                add(of_day, stratum, n, failed)
+                of_case = cases.setdefault(case, [0, 0, day])
+                of_case[0] += n
+                of_case[1] += failed
         squares: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-        for case, (n, failed) in cases.items():
+        for n, failed, day in cases.values():
             for at, value in enumerate((n * n, n * failed, failed * failed)):
-                squares[first_days[case]][at] += value
+                squares[day][at] += value
         return [DayCount(day, of_day, *squares[day]) for day, of_day in strata.items()]
 
 
