@@ -1,7 +1,7 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -183,15 +183,10 @@ def run_pattern(
     GitError
         The clone is shallow, so what was promoted is not known.
     """
-    gates = workspace.settings.gates.chosen(
-        min_repeat=request.min_repeat,
-        min_unique_questions=request.min_unique_questions,
-        min_success_rate=request.min_success_rate,
-    )
-    mined = mine(workspace, request.mining, min_chunk_len=request.min_chunk_len, watch=watch)
+    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
     known = settled_keys(kept_states(workspace, mined.judgments))
     playbook = good_bullets(workspace.knowledge_file)
-    result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
+    result = propose(mined, request.days, now=now, known=known, playbook=playbook)
     if request.with_notes:
         return write_night(_with_notes(result, workspace.audit_notes_dir), workspace, request)
     result = write_night(result, workspace, request)
@@ -212,14 +207,12 @@ def run_refine(
         As by `run_pattern`.
     """
     excluded = known_types(request.excluded)
-    gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
-    mined = mine(workspace, request.mining, min_chunk_len=request.min_chunk_len, watch=watch)
+    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
     states = kept_states(workspace, mined.judgments)
     result = refine(
         mined,
         request.days,
         now=now,
-        min_failures=gates.min_failures,
         excluded=excluded,
         known=settled_keys(states),
         rejected=rejected_keys(states),
@@ -233,7 +226,6 @@ def run_refine(
 def propose(
     mined: Mined,
     days: Days,
-    gate: Gates,
     *,
     now: datetime,
     known: frozenset[str] = frozenset(),
@@ -246,7 +238,7 @@ def propose(
     from coreloop.learn.sequences import find_candidates, with_q_values  # imports polars
 
     window = merge(mined.files, days)
-    search = find_candidates(window, gate, known=known, playbook=playbook)
+    search = find_candidates(window, mined.workspace.settings.gates, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
     drafts: dict[str, Candidate] = {}
@@ -268,7 +260,6 @@ def refine(
     days: Days,
     *,
     now: datetime,
-    min_failures: int,
     excluded: Collection[str] = (),
     known: frozenset[str] = frozenset(),
     rejected: frozenset[str] = frozenset(),
@@ -281,7 +272,8 @@ def refine(
     from coreloop.learn.failures import find_counterexamples  # imports polars
 
     window = merge(mined.files, days)
-    search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
+    least = mined.workspace.settings.gates.min_failures
+    search = find_counterexamples(window, min_failures=least, excluded=excluded, known=known)
     steps = {step.name for example in search.entries for step in (example.call, *example.steps)}
     found = find_statements(window, mined.workspace, steps, known=known, rejected=rejected, merges=merges)
     return RefineResult(
@@ -404,6 +396,13 @@ def _with_questions(
         replace(one, example_questions=tuple(filter(None, map(texts.get, places[one.key]))))
         for one in statements
     )
+
+
+def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
+    """The project with the gates that a request names."""
+    named = {gate.name: getattr(request, gate.name) for gate in fields(Gates)}
+    gates = workspace.settings.gates.chosen(**named)
+    return replace(workspace, settings=replace(workspace.settings, gates=gates))
 
 
 def _with_notes(result: PatternResult, folder: Path) -> PatternResult:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.project.settings import Gates
 from coreloop.cli.pattern import proposal_lines
 from coreloop.cli.refine import refined_lines
 from coreloop.learn.propose import NightRequest, propose, refine, write_night
@@ -16,9 +15,9 @@ from samples import ALWAYS, START, asked, mined
 def _shown(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: bool = False) -> str:
     log, request = mined(folder, rows), NightRequest(days=ALWAYS, out=folder / "out", sanitized=sanitized)
     if command == "pattern":
-        proposed = propose(log, ALWAYS, Gates(), now=START)
+        proposed = propose(log, ALWAYS, now=START)
         return "\n".join(proposal_lines(write_night(proposed, log.workspace, request)))
-    refined = refine(log, ALWAYS, now=START, min_failures=2)
+    refined = refine(log, ALWAYS, now=START)
     return "\n".join(refined_lines(write_night(refined, log.workspace, request)))
 
 

@@ -51,7 +51,7 @@ def _refine(
 ) -> RefineResult:
     (log.workspace.root / "shop.py").write_text(SOURCE.format(line="Quick" if merged is None else line))
     merges = {} if merged is None else {statement_key("book", f"- {line}", "Caveats"): merged}
-    return refine(log, ALWAYS, now=START, min_failures=2, merges=merges, known=known)
+    return refine(log, ALWAYS, now=START, merges=merges, known=known)
 
 
 def _row(refined: RefineResult, error: str) -> ErrorRow:

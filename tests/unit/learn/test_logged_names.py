@@ -33,7 +33,7 @@ def _rows(find: str, book: str) -> list[dict[str, Any]]:
 
 def _refine(folder: Path, rows: list[dict[str, Any]]) -> RefineResult:
     (folder / "rooms.py").write_text(SOURCE)
-    return refine(mined(folder, rows), ALWAYS, now=START, min_failures=2)
+    return refine(mined(folder, rows), ALWAYS, now=START)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.project.settings import CategoryRule, Gates, Settings
+from coreloop.base.project.settings import CategoryRule, Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -140,7 +140,7 @@ def test_a_sequence_whose_line_would_be_too_long_has_no_text():
 def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = SETTINGS) -> PatternResult:
     (folder / "lab").mkdir(exist_ok=True)
     (folder / "lab" / "axes.py").write_text(SOURCE, encoding="utf-8")
-    return propose(mined(folder, records, settings), ALWAYS, Gates(), now=START)
+    return propose(mined(folder, records, settings), ALWAYS, now=START)
 
 
 def _published(result: PatternResult) -> str:

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.project.settings import Gates
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -33,11 +32,11 @@ Run = Callable[..., PatternResult | RefineResult]
 
 
 def _pattern(folder: Path, *records: dict[str, Any], **more: Any) -> PatternResult:
-    return propose(mined(folder, records), ALWAYS, Gates(), now=NOW, **more)
+    return propose(mined(folder, records), ALWAYS, now=NOW, **more)
 
 
 def _refine(folder: Path, *records: dict[str, Any]) -> RefineResult:
-    return refine(mined(folder, records), ALWAYS, now=NOW, min_failures=2)
+    return refine(mined(folder, records), ALWAYS, now=NOW)
 
 
 def _write(
@@ -94,7 +93,7 @@ _RUN = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from coreloop.base.project.settings import Gates, Settings
+from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import Mined, read_folder
@@ -104,7 +103,7 @@ from coreloop.learn.propose import NightRequest, propose, write_night
 root, name = Path(sys.argv[1]), sys.argv[2]
 workspace = Workspace(root, Settings())
 mined = Mined(workspace, read_folder(root / name / "log", MineSettings()))
-result = propose(mined, EVERY_DAY, Gates(), now=datetime(2026, 4, 25, 12, tzinfo=UTC))
+result = propose(mined, EVERY_DAY, now=datetime(2026, 4, 25, 12, tzinfo=UTC))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(20):

@@ -87,7 +87,7 @@ def _log() -> Iterator[dict[str, Any]]:
 def _refine(folder: Path, rows: list[dict[str, Any]], source: str = SOURCE) -> RefineResult:
     (folder / "lab").mkdir(exist_ok=True)
     (folder / "lab" / "axes.py").write_text(source, encoding="utf-8")
-    return refine(mined(folder, rows, SETTINGS), ALWAYS, now=NOW, min_failures=2)
+    return refine(mined(folder, rows, SETTINGS), ALWAYS, now=NOW)
 
 
 def _written(refined: RefineResult, *, sanitized: bool) -> str:

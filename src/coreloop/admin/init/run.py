@@ -216,5 +216,4 @@ def _find(mined: Mined, days: Days, now: datetime) -> RefineResult:
         known = settled_keys(kept_states(mined.workspace, mined.judgments))
     except GitError:  # a shallow clone, or no commit yet: nothing is known to be promoted
         known = frozenset()
-    least = mined.workspace.settings.gates.min_failures
-    return refine(mined, days, now=now, min_failures=least, known=known)
+    return refine(mined, days, now=now, known=known)

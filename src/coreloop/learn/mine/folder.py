@@ -266,21 +266,13 @@ class Watch:
 UNWATCHED: Final = Watch()
 
 
-def mine(
-    workspace: "Workspace",
-    options: MiningOptions,
-    *,
-    min_chunk_len: int | None = None,
-    watch: Watch = UNWATCHED,
-) -> Mined:
+def mine(workspace: "Workspace", options: MiningOptions, *, watch: Watch = UNWATCHED) -> Mined:
     """Read the facts of a project's records.
 
     Parameters
     ----------
     options : MiningOptions
         Where and how to mine.
-    min_chunk_len : int, optional
-        Characters of a complete answer; the setting of that name by default.
     watch : Watch, optional
         Callbacks.
 
@@ -294,7 +286,6 @@ def mine(
     day_files(folder)  # raise errors before any folder is created
     settings = MineSettings.of(
         workspace.settings,
-        min_chunk_len=workspace.settings.gates.chosen(min_chunk_len=min_chunk_len).min_chunk_len,
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
         case_key=known_case_key(workspace.audit_dir),
