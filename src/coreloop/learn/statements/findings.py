@@ -189,10 +189,8 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
             numbers[search.tool, place.call.template].append(number)
     rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
     rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
-    return tuple(
-        _explained(row, numbers[at], by_tool.get(row.tool), words.tool(row.tool))
-        for row, at in rows[:MAX_ERRORS]
-    )
+    most = rows[:MAX_ERRORS]
+    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words.tool(at[0])) for row, at in most)
 
 
 def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
@@ -212,13 +210,11 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     )
 
 
-def _explained(
-    row: ErrorRow, numbers: Sequence[int], search: ToolSearch | None, tool: Tool | None
-) -> ErrorRow:
+def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, tool: Tool | None) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
     if search is None:
         return replace(row, task=task_of(tool, row))
-    failed, bad = bits_of(numbers, search.calls.n), ~search.calls.good
+    failed, bad = bits_of(own, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     if _is_most(against & failed, failed):
         row = replace(row, mender="merged")
