@@ -190,11 +190,8 @@ class NumberedCalls:
 
     def has_cases(self, *subsets: int) -> bool:
         """Whether each of some subsets has calls of `MIN_CASES` cases."""
-        return all(
-            subset.bit_count() >= MIN_CASES
-            and has_several(map(self.cases.__getitem__, iter_places(subset)), MIN_CASES)
-            for subset in subsets
-        )
+        cases = (map(self.cases.__getitem__, iter_places(subset)) for subset in subsets)
+        return all(has_several(of_subset, MIN_CASES) for of_subset in cases)
 
     def rate(self, subset: int) -> float:
         """Share of successful calls; 0.0 of none."""

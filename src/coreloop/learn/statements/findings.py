@@ -20,9 +20,9 @@ from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
-from coreloop.learn.statements.kinds import hash_of, is_against
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
+from coreloop.learn.statements.kinds import hash_of
+from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest, Value
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, calls_against
 from coreloop.observe.reading.error_texts import unwrapped
 
 Places = tuple[tuple[int, int], ...]
@@ -134,26 +134,24 @@ _SHAPES: Final[Mapping[str, str]] = {
 
 def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
     """The most frequent of some calls, as a line sees them; empty without calls."""
-    calls = Counter(_call(search.places[number], line) for number in iter_places(side))
+    texts: dict[int | None, str] = {hash_of(text.strip('"')): text for text in line.items("value", "values")}
+    against = [(clause.items("argument"), calls_against(search, clause) & side) for clause in line.clauses()]
+    deviate = {(name, number) for names, calls in against for name in names for number in iter_places(calls)}
+    first, calls = line.arguments, Counter[str]()
+    for number in iter_places(side):
+        values = search.places[number].call.values
+        names = sorted(values, key=lambda name: (name not in first, name))
+        shown = (_argument(name, values[name], texts, (name, number) in deviate) for name in names)
+        calls[f"{search.tool}({', '.join(shown)})"] += 1
     return calls.most_common(1)[0][0] if calls else ""
 
 
-def _call(place: CallPlace, line: Advice) -> str:
-    """``cancel(reason=<empty>, order_id="<id>")``: the arguments of the line first."""
-    values = place.call.values
-    names = sorted(values, key=lambda name: (name not in line.arguments, name))
-    return f"{place.call.tool}({', '.join(_argument(place, name, line) for name in names)})"
-
-
-def _argument(place: CallPlace, name: str, line: Advice) -> str:
-    """An argument and its shape; a value only if the line has it."""
-    value = place.call.values[name]
-    for text in line.items("value", "values"):
-        if value.value == hash_of(text.strip('"')):
-            return f"{name}={text}"
+def _argument(name: str, value: Value, texts: Mapping[int | None, str], deviates: bool) -> str:
+    """``reason=<empty>``, ``order_id="<id>"``: an argument and its shape; a value only if the line has it."""
+    if value.value in texts:
+        return f"{name}={texts[value.value]}"
     name_of_shape = str(value.shape if value.kind == "text" else value.kind)
-    clauses = (clause for clause in line.clauses() if name in clause.items("argument"))
-    against = ", against the line" if any(is_against(clause, place) for clause in clauses) else ""
+    against = ", against the line" if deviates else ""
     shape = f"<{_SHAPES.get(name_of_shape, name_of_shape)}{against}>"
     return f'{name}="{shape}"' if value.kind == "text" else f"{name}={shape}"
 
