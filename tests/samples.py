@@ -13,8 +13,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.facts.read_lines import FileFacts, MineSettings, Reader
+from coreloop.learn.facts.schema import find_oddities
 from coreloop.learn.mine.folder import Mined, read_folder
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary

@@ -14,7 +14,7 @@ from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, opti
 from coreloop.cli.output import ProgressBar
 
 if TYPE_CHECKING:
-    from coreloop.learn.facts.oddities import Absent, LogOddities
+    from coreloop.learn.facts.schema import Absent, LogOddities
     from coreloop.learn.mine.folder import Mined, Watch
     from coreloop.observe.reading.outcome import Unseen
 

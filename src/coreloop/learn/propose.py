@@ -15,7 +15,7 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.oddities import LogOddities, find_oddities
+from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
     UNWATCHED,

@@ -9,8 +9,8 @@ from typing import Final
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts
+from coreloop.learn.facts.schema import Absent, find_oddities
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, merge
 from coreloop.learn.statistics import fisher_exact

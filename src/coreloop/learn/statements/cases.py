@@ -124,9 +124,7 @@ def iter_places(subset: int) -> Iterator[int]:
     """Iterate over the places of a set, ascending; most sets have few."""
     octets = subset.to_bytes(subset.bit_length() // 8 + 1, "little")
     for found in _FILLED.finditer(octets):
-        base = found.start() * 8
-        for bit in _BITS_OF[octets[found.start()]]:
-            yield base + bit
+        yield from map((found.start() * 8).__add__, _BITS_OF[found[0][0]])
 
 
 _FILLED: Final = re.compile(rb"[^\0]")
@@ -192,11 +190,8 @@ class NumberedCalls:
 
     def has_cases(self, *subsets: int) -> bool:
         """Whether each of some subsets has calls of `MIN_CASES` cases."""
-        return all(
-            subset.bit_count() >= MIN_CASES
-            and has_several(map(self.cases.__getitem__, iter_places(subset)), MIN_CASES)
-            for subset in subsets
-        )
+        cases = (map(self.cases.__getitem__, iter_places(subset)) for subset in subsets)
+        return all(has_several(of_subset, MIN_CASES) for of_subset in cases)
 
     def rate(self, subset: int) -> float:
         """Share of successful calls; 0.0 of none."""
@@ -247,19 +242,15 @@ def _by_unit(calls: NumberedCalls, follow: int, deviate: int, unit: Sequence[Has
     Only the smaller side is gone through for each line.
     """
     n, ok, rates = calls.totals(follow | deviate, unit)
-    is_swapped = follow.bit_count() < deviate.bit_count()
-    fewer_n, fewer_ok = calls.counts(follow if is_swapped else deviate, unit)
-    larger, smaller, both = rates.copy(), Counter[float](), []
-    for key, fewer in fewer_n.items():
-        more, more_ok = n[key] - fewer, ok[key] - fewer_ok[key]
-        smaller[fewer_ok[key] / fewer] += 1
-        larger[ok[key] / n[key]] -= 1
-        if more:
-            larger[more_ok / more] += 1
-            both.append((more_ok, more, fewer_ok[key], fewer))
-    if not is_swapped:
-        return larger, smaller, both
-    return smaller, larger, [(*one[2:], *one[:2]) for one in both]
+    fewer, _ = sorted((deviate, follow), key=int.bit_count)
+    own_n, own_ok = calls.counts(fewer, unit)
+    counts = [(ok[key] - own_ok[key], n[key] - own_n[key], own_ok[key], own_n[key]) for key in own_n]
+    both = [count for count in counts if count[1]]
+    own_rates = Counter(_rates(own_n, own_ok))
+    rates = rates - Counter(ok[key] / n[key] for key in own_n) + Counter(ok / n for ok, n, *_ in both)
+    if fewer == deviate:
+        return rates, own_rates, both
+    return own_rates, rates, [(*count[2:], *count[:2]) for count in both]
 
 
 def rank_test(first: Iterable[float], second: Iterable[float]) -> float:

@@ -19,9 +19,10 @@ from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
-from coreloop.learn.statements.kinds import hash_of, is_against
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
+from coreloop.learn.statements.kinds import hash_of
+from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, calls_against
+from coreloop.learn.statements.values import Value
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
 
@@ -134,26 +135,24 @@ _SHAPES: Final[Mapping[str, str]] = {
 
 def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
     """The most frequent of some calls, as a line sees them; empty without calls."""
-    calls = Counter(_call(search.places[number], line) for number in iter_places(side))
+    texts: dict[int | None, str] = {hash_of(text.strip('"')): text for text in line.items("value", "values")}
+    against = [(clause.items("argument"), calls_against(search, clause) & side) for clause in line.clauses()]
+    deviate = {(name, number) for names, calls in against for name in names for number in iter_places(calls)}
+    first, calls = line.arguments, Counter[str]()
+    for number in iter_places(side):
+        values = search.places[number].call.values
+        names = sorted(values, key=lambda name: (name not in first, name))
+        shown = (_argument(name, values[name], texts, (name, number) in deviate) for name in names)
+        calls[f"{search.tool}({', '.join(shown)})"] += 1
     return calls.most_common(1)[0][0] if calls else ""
 
 
-def _call(place: CallPlace, line: Advice) -> str:
-    """``cancel(reason=<empty>, order_id="<id>")``: the arguments of the line first."""
-    values = place.call.values
-    names = sorted(values, key=lambda name: (name not in line.arguments, name))
-    return f"{place.call.tool}({', '.join(_argument(place, name, line) for name in names)})"
-
-
-def _argument(place: CallPlace, name: str, line: Advice) -> str:
-    """An argument and its shape; a value only if the line has it."""
-    value = place.call.values[name]
-    for text in line.items("value", "values"):
-        if value.value == hash_of(text.strip('"')):
-            return f"{name}={text}"
+def _argument(name: str, value: Value, texts: Mapping[int | None, str], deviates: bool) -> str:
+    """``reason=<empty>``, ``order_id="<id>"``: an argument and its shape; a value only if the line has it."""
+    if value.value in texts:
+        return f"{name}={texts[value.value]}"
     name_of_shape = str(value.shape if value.kind == "text" else value.kind)
-    clauses = (clause for clause in line.clauses() if name in clause.items("argument"))
-    against = ", against the line" if any(is_against(clause, place) for clause in clauses) else ""
+    against = ", against the line" if deviates else ""
     shape = f"<{_SHAPES.get(name_of_shape, name_of_shape)}{against}>"
     return f'{name}="{shape}"' if value.kind == "text" else f"{name}={shape}"
 
@@ -189,10 +188,8 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
             numbers[search.tool, place.call.template].append(number)
     rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
     rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
-    return tuple(
-        _explained(row, numbers[at], by_tool.get(row.tool), words.tool(row.tool))
-        for row, at in rows[:MAX_ERRORS]
-    )
+    most = rows[:MAX_ERRORS]
+    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words.tool(at[0])) for row, at in most)
 
 
 def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
@@ -212,13 +209,11 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     )
 
 
-def _explained(
-    row: ErrorRow, numbers: Sequence[int], search: ToolSearch | None, tool: Tool | None
-) -> ErrorRow:
+def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, tool: Tool | None) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
     if search is None:
         return replace(row, task=task_of(tool, row))
-    failed, bad = bits_of(numbers, search.calls.n), ~search.calls.good
+    failed, bad = bits_of(own, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     if _is_most(against & failed, failed):
         row = replace(row, mender="merged")

@@ -177,10 +177,6 @@ _OTHER: Final = "other value"
 """The field was seen with a value that the source does not compare with; has a space, so it is no literal."""
 
 
-def _state_of(name: str, value: Value) -> Reads:
-    return [((name, field), _OTHER if text is None else text) for field, text in value.saw.items()]
-
-
 def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     works = tuple(sorted(key for key, tally in keys.items() if key and tally.works))
     if works and _OTHER not in works and len(works) <= _MAX_STATES:
@@ -192,7 +188,7 @@ STATE: Final = LineKind(
     frozenset({"only_while"}),
     _state_candidates,
     lambda line: lambda key: None if key is None else key not in dict(line.slots)["states"],
-    _state_of,
+    lambda name, value: [((name, at), _OTHER if text is None else text) for at, text in value.saw.items()],
 )
 
 
@@ -203,10 +199,6 @@ _PRESENT: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
     "always_pass": {"empty": True, "present": False, None: True},
     "leave_out": {"empty": None, "present": True, None: False},
 }
-
-
-def _presence_of(name: str, value: Value) -> Reads:
-    return [((name,), "empty" if value.kind == "empty" else "present")]
 
 
 def _presence_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
@@ -221,7 +213,7 @@ PRESENCE: Final = LineKind(
     frozenset(_PRESENT),
     _presence_candidates,
     lambda line: _PRESENT[line.form].__getitem__,
-    _presence_of,
+    lambda name, value: [((name,), "empty" if value.kind == "empty" else "present")],
 )
 
 

@@ -193,14 +193,21 @@ def _search_tool(
 
 def _merged_sides(search: ToolSearch, line: Advice, merged: datetime, lag: timedelta) -> MergedSides:
     """A merged line; where calls against it do not nearly always fail, it accounts for none."""
-    kind, n, deviate = kind_of(line), search.calls.n, 0
-    if kind is not None:
-        for part in parts_of(line):
-            deviate |= sides_of(kind.test(part), search.groups(kind).get(read_of(part), {}), n)[0]
+    deviate = calls_against(search, line)
     since_us = int((merged + lag).timestamp() * 1e6)
     since = (number for number, place in enumerate(search.places) if place.request.ts_us >= since_us)
     accounts = deviate if search.calls.rate(deviate) <= MAX_SUCCESS else 0
-    return MergedSides(line, merged, accounts, bits_of(since, n))
+    return MergedSides(line, merged, accounts, bits_of(since, search.calls.n))
+
+
+def calls_against(search: ToolSearch, line: Advice) -> int:
+    """The set of calls that are against a line."""
+    kind, against = kind_of(line), 0
+    if kind is not None:
+        for part in parts_of(line):
+            keys = search.groups(kind).get(read_of(part), {})
+            against |= sides_of(kind.test(part), keys, search.calls.n)[0]
+    return against
 
 
 def evidence_calls(places: Sequence[CallPlace], since: int) -> NumberedCalls:

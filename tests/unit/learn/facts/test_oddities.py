@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from coreloop.learn.facts.oddities import Absent, LogOddities, find_oddities, place_of
 from coreloop.learn.facts.read_lines import MineSettings
+from coreloop.learn.facts.schema import Absent, LogOddities, find_oddities, place_of
 from coreloop.learn.mine.folder import read_folder
 from logs import call, line, record
 

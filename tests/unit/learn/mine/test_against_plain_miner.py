@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import plain_miner
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.facts.read_lines import FileFacts, MineSettings
+from coreloop.learn.facts.schema import find_oddities
 from coreloop.learn.mine import folder as mining
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate
