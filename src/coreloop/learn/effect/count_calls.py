@@ -1,6 +1,6 @@
 """The calls of a window by tool, day, stratum and case: what the periods of a change are cut from."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -42,31 +42,32 @@ def read_log(
     """
     groups = [group for group in window.requests if not group.alike.is_undated]
     log: defaultdict[str, ToolLog] = defaultdict(ToolLog)
+    of_tools: defaultdict[str, list[tuple[Requests, int, int]]] = defaultdict(list)
     sent = sent_tools(audit_dir, filter(None, {group.alike.descriptions for group in groups}))
     for group in groups:
-        for tool in {call.tool for call in group.calls if call.is_known}:
-            description = sent.get((group.alike.descriptions or "", tool), "")
-            _add_group(log[names.get(tool, tool)], group, description)
-    for name, counted in log.items():
-        own = [group for group in groups if _ends(group, name, names)]
-        cases, ends = _cases(own), [_ends(group, name, names) for group in own]
-        totals = {"group": range(len(own)), "n": map(len, ends), "failed": map(sum, ends)}
-        sums = pl.DataFrame(totals, dict.fromkeys(totals, pl.UInt32))
-        _add_calls(counted.calls, own, cases.join(sums, on="group"))
+        known = [call for call in group.calls if call.is_known]
+        descriptions = {call.tool: sent.get((group.alike.descriptions or "", call.tool)) for call in known}
+        called = Counter(names.get(call.tool, call.tool) for call in known)
+        failed = Counter(names.get(call.tool, call.tool) for call in known if call.error_class)
+        for name, n in called.items():
+            of_tools[name].append((group, n, failed[name]))
+            texts = (text for tool, text in descriptions.items() if names.get(tool, tool) == name and text)
+            _add_group(log[name], group, next(texts, ""))
+    for name, rows in of_tools.items():
+        own = [group for group, _, _ in rows]
+        cases = _cases(own)
+        totals = pl.DataFrame(
+            [row[1:] for row in rows], dict.fromkeys(("n", "failed"), pl.UInt32), orient="row"
+        ).with_row_index("group")
+        _add_calls(log[name].calls, own, cases.join(totals, on="group"))
         of_changes = failures.get(name, {})
         against = calls_against(list(of_changes.values()), name, own, window, names) if of_changes else []
-        for commit, rows in zip(of_changes, against, strict=True):
-            counted.against[commit] = defaultdict(dict)
-            table = pl.DataFrame(rows, schema={"row": pl.UInt32, "failed": pl.UInt32}, orient="row")
+        for commit, found in zip(of_changes, against, strict=True):
+            log[name].against[commit] = defaultdict(dict)
+            table = pl.DataFrame(found, schema={"row": pl.UInt32, "failed": pl.UInt32}, orient="row")
             calls = table.with_columns(n=pl.lit(1, pl.UInt32)).join(cases, on="row")
-            _add_calls(counted.against[commit], own, calls)
+            _add_calls(log[name].against[commit], own, calls)
     return dict(log)
-
-
-def _ends(group: Requests, tool: str, names: Mapping[str, str]) -> list[bool]:
-    """Of each of the tool's calls in a request, whether it failed; unknown ones are left out."""
-    own = (call for call in group.calls if call.is_known and names.get(call.tool, call.tool) == tool)
-    return [call.error_class != "" for call in own]
 
 
 def _cases(groups: Sequence[Requests]) -> pl.DataFrame:

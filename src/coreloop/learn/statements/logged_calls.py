@@ -127,7 +127,7 @@ def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     )
     texts = {digest64(text): text for text in window.causes.values()}
     used = {call.template for request in requests for call in request.calls if call.template}
-    return CaseLog(requests, kind, {template: texts[template] for template in used})
+    return CaseLog(requests, kind, {template: texts.get(template, "") for template in used})
 
 
 def read_requests(
