@@ -109,17 +109,19 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_F
     known = frames.groups.lazy().filter(pl.col("shape") != 0)
     firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
     earliest = firsts.sort("us").unique("pattern", keep="first").select("pattern", "shape")
+    totals = counted.group_by("pattern").agg(n_calls=pl.len())
     rows = (
-        counted.group_by("pattern")
+        counted.filter(IS_FAILURE)
+        .group_by("pattern")
         .agg(
-            n_failures=IS_FAILURE.sum(),
-            n_calls=pl.len(),
-            n_signs=(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
-            signals=pl.col("signals").filter(IS_FAILURE).bitwise_or(),
-            first_us=pl.col("us").filter(IS_FAILURE).min(),
-            last_us=pl.col("us").filter(IS_FAILURE).max(),
-            places=pl.struct(_PLACE).filter(IS_FAILURE).sort().head(MAX_EXAMPLES),
+            n_failures=pl.len(),
+            n_signs=(~_IS_ONLY_CALL).sum(),
+            signals=pl.col("signals").bitwise_or(),
+            first_us=pl.col("us").min(),
+            last_us=pl.col("us").max(),
+            places=pl.struct(_PLACE).sort().head(MAX_EXAMPLES),
         )
+        .join(totals, on="pattern")
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
         .join(earliest, on="pattern")
         .join(frames.patterns.lazy().filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
