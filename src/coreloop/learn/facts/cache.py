@@ -81,7 +81,7 @@ class FactsCache:
         self.known: dict[Path, KeptFacts] = {}
         self._settings = sha256(msgspec.json.encode(made_by, order="sorted")).hexdigest()
         self._bundles: dict[Path, dict[str, Path]] = {}
-        self._written: dict[Path, dict[str, FileState]] = {}
+        self._held: dict[Path, dict[str, KeptFacts]] = {}
         prefix = sha256(f"{folder.absolute()}".encode()).hexdigest()[:16]
         for path, state in states.items():
             own = f".{zlib.crc32(path.name.encode()):08x}"
@@ -89,8 +89,7 @@ class FactsCache:
             self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[path.name] = path
         self._remove_others(cache, prefix)
         for bundle, paths in self._bundles.items():
-            files = self._read(bundle)
-            self._written[bundle] = {name: kept.state for name, kept in files.items()}
+            files = self._held[bundle] = self._read(bundle)
             self.known |= {path: files[name] for name, path in paths.items() if name in files}
 
     def write(self, facts: Mapping[Path, KeptFacts]) -> None:
@@ -104,7 +103,7 @@ class FactsCache:
         facts = {**self.known, **facts}
         for bundle, paths in self._bundles.items():
             files = {name: facts[path] for name, path in paths.items() if path in facts}
-            if {name: kept.state for name, kept in files.items()} != self._written[bundle]:
+            if files != self._held[bundle]:
                 raw = msgspec.msgpack.encode(_Bundle(self._settings, files))
                 write_private(bundle, zlib.compress(raw, 1))
 
