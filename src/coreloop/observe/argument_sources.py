@@ -298,6 +298,8 @@ def copied(result: Any, *, shows_objects: bool) -> Any:
                     if n_left > 0:
                         level.append(copy)
                     n_left -= len(value)
+                elif kind is str and len(value) > MAX_CHARS:  # an image, a file: no more of it is read
+                    node[key] = value[: MAX_CHARS + 1]
     return roots[0]
 
 
@@ -379,14 +381,11 @@ class SessionSources(dict[object, Sources]):
         memory = self.pop(session, None)
         if memory is None:
             memory = Sources(now_s)
-            while len(self) >= SESSIONS or self._n_leaves() > PROCESS_LEAVES:
+            while len(self) >= SESSIONS or sum(map(len, list(self.values()))) > PROCESS_LEAVES:
                 self.pop(next(iter(self)), None)
         memory.use(now_s)
         self[session] = memory
         return memory
-
-    def _n_leaves(self) -> int:
-        return sum(map(len, list(self.values())))
 
 
 SESSION_SOURCES: Final = SessionSources()

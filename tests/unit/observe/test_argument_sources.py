@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, argument_sources, collector, dropped
-from coreloop.observe.argument_sources import SESSIONS, SessionSources, Sources
+from coreloop.observe.argument_sources import SESSIONS, SessionSources, Sources, copied
 from coreloop.observe.case_keys import texts_in
 from coreloop.observe.failure_texts import judge
 
@@ -265,6 +265,10 @@ def test_a_result_that_changes_later_is_read_as_it_was(audit: Any, records: Any,
     request.observe_tool_call("get", {"a": "#W1", "b": "#W2"})
     request.flush(1)
     assert records()[-1]["tool_calls"][-1]["args_from"] == {"a": ["get.rows[].id"], "b": []}
+
+
+def test_a_long_text_in_a_result_does_not_wait_in_memory() -> None:
+    assert len(copied({"image": "x" * 1_000_000}, shows_objects=False)["image"]) < 100_000
 
 
 def test_structured_content_beside_many_texts_is_read_as_it_was(audit: Any, records: Any) -> None:

@@ -56,7 +56,7 @@ class Workspace:
 
     @property
     def facts_dir(self) -> Path:
-        """The records as columns; safe to delete."""
+        """The facts of the records; safe to delete."""
         return self.audit_dir / "facts"
 
     @property

@@ -80,7 +80,7 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     text = folded(text)
     lower = text.casefold()
     texts = ((name, text) for name, value in args.items() for text in _texts_in(value))
-    known = (_value(*one) if len(one[1]) <= _MAX_KEPT_CHARS else _value.__wrapped__(*one) for one in texts)
+    known = (_value(*it) if sum(map(len, it)) <= _MAX_KEPT_CHARS else _value.__wrapped__(*it) for it in texts)
     values = {value for value in known if any(word in lower for word in value.sought)}
     if not values:
         return Masked(text)
