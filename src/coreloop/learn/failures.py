@@ -108,7 +108,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_F
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
     known = frames.groups.lazy().filter(pl.col("shape") != 0)
     firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
-    earliest = firsts.sort("us").unique("pattern", keep="first").select("pattern", "shape")
+    earliest = firsts.sort("us", "shape").unique("pattern", keep="first").select("pattern", "shape")
     totals = counted.group_by("pattern").agg(n_calls=pl.len())
     rows = (
         counted.filter(IS_FAILURE)

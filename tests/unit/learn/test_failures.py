@@ -207,3 +207,9 @@ def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> No
     days = [[_calls(failed("a"), ts=f"2026-04-{n:02}T00:00:00Z", question=f"q{n}")] for n in range(1, 8)]
     (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).entries
     assert [place.question for place in example.examples] == ["q1", "q2", "q3", "q4", "q5"]
+
+
+def test_of_requests_of_one_moment_the_same_one_names_the_steps_in_each_run(tmp_path: Path) -> None:
+    rows = [record(tool_calls=[call("steps", {f"a{n}": 1})], error="boom") for n in range(39, 9, -1)]
+    (example,) = _search(tmp_path, rows).entries
+    assert example.arg_keys == ("a10",)
