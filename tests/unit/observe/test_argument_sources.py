@@ -256,11 +256,16 @@ def test_a_session_spans_its_requests(audit: Any, records: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("n_calls", [1, 20], ids=["read at the end", "of a long request"])
-def test_a_result_that_changes_later_is_read_as_it_was(audit: Any, records: Any, n_calls: int) -> None:
+@pytest.mark.parametrize(
+    ("n_calls", "n_texts"), [(1, 0), (20, 0), (1, 3000)], ids=["at the end", "a long request", "beside texts"]
+)
+def test_a_result_that_changes_later_is_read_as_it_was(
+    audit: Any, records: Any, n_calls: int, n_texts: int
+) -> None:
     request, result = audit("x"), {"rows": [{"id": "#W1"}]}
+    envelope = {"content": [{"type": "text", "text": "row"}] * n_texts, "structuredContent": result}
     for _ in range(n_calls):
-        request.observe_tool_call("get", {}, result=result)
+        request.observe_tool_call("get", {}, result=envelope if n_texts else result)
     result["rows"][0]["id"] = "#W2"
     request.observe_tool_call("get", {"a": "#W1", "b": "#W2"})
     request.flush(1)
@@ -269,13 +274,3 @@ def test_a_result_that_changes_later_is_read_as_it_was(audit: Any, records: Any,
 
 def test_a_long_text_in_a_result_does_not_wait_in_memory() -> None:
     assert len(copied({"image": "x" * 1_000_000}, shows_objects=False)["image"]) < 100_000
-
-
-def test_structured_content_beside_many_texts_is_read_as_it_was(audit: Any, records: Any) -> None:
-    request, result = audit("x"), {"rows": [{"id": "#W1"}]}
-    texts = [{"type": "text", "text": f"row {n}"} for n in range(3000)]
-    request.observe_tool_call("get", {}, result={"content": texts, "structuredContent": result})
-    result["rows"][0]["id"] = "#W2"
-    request.observe_tool_call("get", {"a": "#W1"})
-    request.flush(1)
-    assert records()[-1]["tool_calls"][-1]["args_from"] == {"a": ["get.rows[].id"]}
