@@ -83,7 +83,7 @@ def _cases(groups: Sequence[Requests]) -> pl.DataFrame:
 
 def _add_calls(days: CaseCounts, groups: Sequence[Requests], calls: pl.DataFrame) -> None:
     """Sum ``n`` and ``failed`` by day, stratum and case."""
-    sums = calls.group_by("group", "case").agg(pl.col("n", "failed").sum())
+    sums = calls.group_by("group", "case").agg(pl.col("n", "failed").sum()).sort("group", "case")
     for number, case, n, n_failed in sums.iter_rows():
         alike = groups[number].alike
         add(days[alike.day], ((alike.model, alike.category), case), n, n_failed)
