@@ -17,7 +17,10 @@ from coreloop.learn.facts.schema import Part
 VERSION: Final = 26
 """Increase it when the facts of a line change."""
 OWN_BYTES: Final = 1 << 20
-"""A file of this size has a cached file of its own; the smaller ones of a month have one together."""
+"""A file of this size has a cached file of its own; the smaller ones of a month have one together.
+
+So have, where names are no days, those in one of 64 parts: each cached file takes 3 ms to write.
+"""
 _TAIL_BYTES: Final = 1 << 20
 
 
@@ -84,9 +87,9 @@ class FactsCache:
         self._held: dict[Path, dict[str, KeptFacts]] = {}
         prefix = sha256(ascii(f"{folder.absolute()}").encode()).hexdigest()[:16]
         for path, state in states.items():
-            # a name may hold bytes that are not UTF-8
-            own = f".{zlib.crc32(ascii(path.name).encode()):08x}"
-            name = f"{path.stem[:40]}{own}" if state.size >= OWN_BYTES else path.stem[:7]
+            number = zlib.crc32(ascii(path.name).encode())  # a name may hold bytes that are not UTF-8
+            shared = path.stem[:7] if path.stem[4:8:3] == "--" else f"{number % 64}"
+            name = f"{path.stem[:40]}.{number:08x}" if state.size >= OWN_BYTES else shared
             self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[ascii(path.name)] = path
         self._remove_others(cache, prefix)
         for bundle, paths in self._bundles.items():
@@ -103,10 +106,9 @@ class FactsCache:
         """
         facts = {**self.known, **facts}
         for bundle, paths in self._bundles.items():
-            files = {name: facts[path] for name, path in paths.items() if path in facts}
-            if files != self._held[bundle]:
-                raw = msgspec.msgpack.encode(_Bundle(self._settings, files))
-                write_private(bundle, zlib.compress(raw, 1))
+            own = {name: facts[path] for name, path in paths.items() if path in facts}
+            if own != self._held[bundle]:
+                write_private(bundle, zlib.compress(msgspec.msgpack.encode(_Bundle(self._settings, own)), 1))
 
     def _read(self, bundle: Path) -> dict[str, KeptFacts]:
         """What a cached file holds; nothing if it is absent, damaged or of other settings."""
