@@ -17,10 +17,7 @@ from coreloop.learn.facts.schema import Part
 VERSION: Final = 26
 """Increase it when the facts of a line change."""
 OWN_BYTES: Final = 1 << 20
-"""A file of this size has a cached file of its own; the smaller ones of a month have one together.
-
-So have, where names are no days, those in one of 64 parts: each cached file takes 3 ms to write.
-"""
+"""A file of this size has a cached file of its own; the smaller ones of a month have one together."""
 _TAIL_BYTES: Final = 1 << 20
 
 
@@ -88,6 +85,7 @@ class FactsCache:
         prefix = sha256(ascii(f"{folder.absolute()}").encode()).hexdigest()[:16]
         for path, state in states.items():
             number = zlib.crc32(ascii(path.name).encode())  # a name may hold bytes that are not UTF-8
+            # a month's, or where names are no days, one of 64 parts: each cached file takes 3 ms to write
             shared = path.stem[:7] if path.stem[4:8:3] == "--" else f"{number % 64}"
             name = f"{path.stem[:40]}.{number:08x}" if state.size >= OWN_BYTES else shared
             self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[ascii(path.name)] = path
