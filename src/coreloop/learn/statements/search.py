@@ -339,7 +339,8 @@ def _of_kind(
     """The hypotheses of a kind; what takes longer to check is checked last."""
     calls = search.calls
     is_left, is_good = (flags_of(side, calls.n).__getitem__ for side in (rest, rest & calls.good))
-    least = MIN_CASES if kind in {PRESENCE, PRECONDITION} else 2 * MIN_CASES  # of these, other calls may be a side
+    # of these two kinds, calls that show nothing may be a side
+    least = MIN_CASES if kind in {PRESENCE, PRECONDITION} else 2 * MIN_CASES
     for subject, keys in search.groups(kind).items():
         if only_tested and sum(map(len, keys.values())) < least:
             continue
