@@ -282,9 +282,9 @@ def copied(result: Any, *, shows_objects: bool) -> Any:
     """A result as it is now, with at least what will be read of it, and maybe noted of its objects."""
     if type(result) not in CONTAINERS:
         return result[: MAX_CHARS + 1] if type(result) is str else result
-    roots = [result]
-    level: list[Any] = [roots]
-    depth, n_left = 0, MAX_VALUES + 2 * _MAX_PARTS
+    content = _in_envelope(result)
+    roots: list[Any] = [result if content is result else {"content": content}]
+    level, depth, n_left = list[Any]([roots]), 0, MAX_VALUES + 2 * _MAX_PARTS
     while level and depth < MAX_PATH_CHARS // 2:  # what is deeper has no path
         nodes, level, depth = level, [], depth + 1
         for node in nodes:
@@ -340,10 +340,7 @@ def _are_same_word(left: str, right: str) -> bool:
 
 def _unwrapped(result: object) -> list[Any]:
     """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
-    value = _decoded(result)
-    if type(value) is dict and _is_envelope(value):
-        structured = value.get("structuredContent")
-        value = structured if type(structured) is dict else value.get("content")
+    value = _in_envelope(_decoded(result))
     if type(value) is list and 0 < len(value) <= _MAX_PARTS and all(map(_is_text_part, value)):
         return [_decoded(part["text"]) for part in value]
     return [value]
@@ -354,9 +351,12 @@ def _decoded(value: object) -> Any:
     return value if parsed is ... else parsed
 
 
-def _is_envelope(value: dict[Any, Any]) -> bool:
-    """Whether an object is an MCP call result: ``content`` and only known fields."""
-    return len(value) <= len(_ENVELOPE) and "content" in value and _ENVELOPE.issuperset(value)
+def _in_envelope(value: Any) -> Any:
+    """What an MCP call result holds, which has ``content`` and only known fields; else the value itself."""
+    if type(value) is not dict or "content" not in value or not _ENVELOPE.issuperset(value):
+        return value
+    structured = value.get("structuredContent")
+    return structured if type(structured) is dict else value["content"]
 
 
 def _is_text_part(part: Any) -> bool:

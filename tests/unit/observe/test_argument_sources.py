@@ -265,3 +265,13 @@ def test_a_result_that_changes_later_is_read_as_it_was(audit: Any, records: Any,
     request.observe_tool_call("get", {"a": "#W1", "b": "#W2"})
     request.flush(1)
     assert records()[-1]["tool_calls"][-1]["args_from"] == {"a": ["get.rows[].id"], "b": []}
+
+
+def test_structured_content_beside_many_texts_is_read_as_it_was(audit: Any, records: Any) -> None:
+    request, result = audit("x"), {"rows": [{"id": "#W1"}]}
+    texts = [{"type": "text", "text": f"row {n}"} for n in range(3000)]
+    request.observe_tool_call("get", {}, result={"content": texts, "structuredContent": result})
+    result["rows"][0]["id"] = "#W2"
+    request.observe_tool_call("get", {"a": "#W1"})
+    request.flush(1)
+    assert records()[-1]["tool_calls"][-1]["args_from"] == {"a": ["get.rows[].id"]}

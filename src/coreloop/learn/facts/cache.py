@@ -82,11 +82,12 @@ class FactsCache:
         self._settings = sha256(msgspec.json.encode(made_by, order="sorted")).hexdigest()
         self._bundles: dict[Path, dict[str, Path]] = {}
         self._held: dict[Path, dict[str, KeptFacts]] = {}
-        prefix = sha256(f"{folder.absolute()}".encode()).hexdigest()[:16]
+        prefix = sha256(ascii(f"{folder.absolute()}").encode()).hexdigest()[:16]
         for path, state in states.items():
-            own = f".{zlib.crc32(path.name.encode()):08x}"
+            # a name may hold bytes that are not UTF-8
+            own = f".{zlib.crc32(ascii(path.name).encode()):08x}"
             name = f"{path.stem[:40]}{own}" if state.size >= OWN_BYTES else path.stem[:7]
-            self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[path.name] = path
+            self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[ascii(path.name)] = path
         self._remove_others(cache, prefix)
         for bundle, paths in self._bundles.items():
             files = self._held[bundle] = self._read(bundle)

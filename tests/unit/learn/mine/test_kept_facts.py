@@ -144,6 +144,12 @@ def test_a_damaged_file_is_made_again(damage: Callable[[bytes], bytes], log: Pat
     assert all(zlib.decompress(path.read_bytes())[9:] for path in (tmp_path / "c").iterdir())
 
 
+def test_a_name_may_hold_bytes_that_are_not_utf_8(log: Path, tmp_path: Path):
+    odd = log.parent.rename(tmp_path / "\udcff") / "\udcfe.jsonl"
+    odd.write_bytes(ONE)
+    assert read(odd, cache=tmp_path / "c") == read(odd, cache=tmp_path / "c") == read(odd)
+
+
 FORKING = """
 import concurrent.futures, sys, threading
 from pathlib import Path
