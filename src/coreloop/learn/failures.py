@@ -113,7 +113,11 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
     known = frames.groups.lazy().filter(pl.col("shape") != 0)
     firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
-    earliest = firsts.sort("us").unique("pattern", keep="first").select("pattern", "shape")
+    earliest = (
+        firsts.sort("us", "shape")
+        .unique("pattern", keep="first", maintain_order=True)
+        .select("pattern", "shape")
+    )
     totals = counted.group_by("pattern").agg(n_calls=pl.len())
     return (
         counted.filter(IS_FAILURE)
