@@ -45,10 +45,14 @@ def find_counterexamples(
         qualifies, except for sequences that failed only because of a failed call, which is a counterexample
         of its own: they need more than half.
     """
-    groups = [*_failing_calls(window, excluded), *_failing_sequences(window, excluded)]
-    frequent = [(group, places) for group, places in groups if group.n_failures >= min_failures]
+    calls, sequences = _failing_calls(window, excluded), _failing_sequences(window, excluded)
+    n_groups, is_frequent = calls.height + sequences.height, pl.col("n_failures") >= min_failures
+    frequent = [
+        *_of_calls(window, calls.filter(is_frequent)),
+        *_of_sequences(window, sequences.filter(is_frequent)),
+    ]
     new = [(group, places) for group, places in frequent if group.key not in known]
-    dropped = {"min_failures": len(groups) - len(frequent), "known": len(frequent) - len(new)}
+    dropped = {"min_failures": n_groups - len(frequent), "known": len(frequent) - len(new)}
     new.sort(key=lambda pair: (-pair[0].harm_low, -pair[0].wasted_ms, -pair[0].n_failures, pair[0].key))
     questions = window.question_texts((one["file"], one["at"]) for _, places in new for one in places)
 
@@ -57,19 +61,12 @@ def find_counterexamples(
         return Example(window.paths[file].name, at, questions.get((file, at), ""))
 
     found = tuple(replace(group, examples=tuple(example(**one) for one in places)) for group, places in new)
-    return Search(found, len(groups), dropped)
+    return Search(found, n_groups, dropped)
 
 
-def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[_Found]:
-    if "tool_error" in excluded:
-        return
-    of_tools, of_shapes = (defaultdict[tuple[str, ...], Counter[bool]](Counter) for _ in range(2))
-    for call, n in window.calls.items():
-        if call.is_known:
-            of_tools[call.tool,][bool(call.error_class)] += n
-            of_shapes[call.tool, call.shape][bool(call.error_class)] += n
+def _failing_calls(window: Window, excluded: Collection[str]) -> pl.DataFrame:
     keys = ("tool", "shape", "template")
-    rows = (
+    return (
         window.frames.failed_calls.group_by(keys)
         .agg(
             n_failures=pl.len(),
@@ -79,9 +76,17 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[_Found
             error_class=pl.col("error_class").mode().max(),  # logs cut some texts
             places=pl.struct(_PLACE).unique().sort().head(MAX_EXAMPLES),
         )
-        .filter(~pl.col("error_class").is_in(list(excluded)))
+        .filter(~pl.col("error_class").is_in(list(excluded)), pl.lit("tool_error" not in excluded))
         .sort("first_us", *keys)
     )
+
+
+def _of_calls(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
+    of_tools, of_shapes = (defaultdict[tuple[str, ...], Counter[bool]](Counter) for _ in range(2))
+    for call, n in window.calls.items():
+        if call.is_known:
+            of_tools[call.tool,][bool(call.error_class)] += n
+            of_shapes[call.tool, call.shape][bool(call.error_class)] += n
     for row in rows.iter_rows(named=True):
         tool, text, template = row["tool"], row["shape"], row["template"]
         shape, of_tool, of_shape = msgspec.json.decode(text), of_tools[tool,], of_shapes[tool, text]
@@ -102,15 +107,19 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[_Found
         yield group, row["places"]
 
 
-def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_Found]:
+def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFrame:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
     known = frames.groups.lazy().filter(pl.col("shape") != 0)
     firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
-    earliest = firsts.sort("us", "shape").unique("pattern", keep="first").select("pattern", "shape")
+    earliest = (
+        firsts.sort("us", "shape")
+        .unique("pattern", keep="first", maintain_order=True)
+        .select("pattern", "shape")
+    )
     totals = counted.group_by("pattern").agg(n_calls=pl.len())
-    rows = (
+    return (
         counted.filter(IS_FAILURE)
         .group_by("pattern")
         .agg(
@@ -128,8 +137,11 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[_F
         .sort("first_us", "category", "sequence")
         .collect()
     )
+
+
+def _of_sequences(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
     for row in rows.iter_rows(named=True):
-        steps = msgspec.json.decode(frames.shapes[row["shape"]], type=tuple[Step, ...])
+        steps = msgspec.json.decode(window.frames.shapes[row["shape"]], type=tuple[Step, ...])
         target = target_step(steps)
         classes = names_of(row["signals"], among=CLASSES)
         group = Counterexample(

@@ -136,7 +136,11 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .join(frequent.unique("pattern", keep="first").drop("len").collect(), on="pattern", how="left")
+        .join(
+            frequent.unique("pattern", keep="first", maintain_order=True).drop("len").collect(),
+            on="pattern",
+            how="left",
+        )
     )
 
 

@@ -258,7 +258,7 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
     assert errors.endswith(b"dartlab-coreloop: stopped; run it again to go on\n")
 
 
-@pytest.mark.parametrize("module", slow_after(1, ["coreloop.base.extras", "click", "polars"]))
+@pytest.mark.parametrize("module", slow_after(1, ["coreloop.base.extras", "click", "msgspec"]))
 def test_ctrl_c_while_modules_are_imported_ends_with_130_and_without_a_traceback(module: str, spawn: Run):
     interrupted = f"""
 import signal, sys

@@ -310,7 +310,8 @@ class Settings:
         ``pattern`` removes files whose newest record is older than this many days, and a new run removes runs
         in which nothing has happened for as long. If absent, nothing is removed.
     executor : str or None
-        What reads large files of records: ``processes``, or a Dask scheduler such as ``tcp://host:8786``.
+        What reads records: ``processes``, or a Dask scheduler such as ``tcp://host:8786``. If absent,
+        processes read more than 64 MB.
     categories : tuple of CategoryRule
         Categories of questions.
     tools : mapping of str to ToolSettings

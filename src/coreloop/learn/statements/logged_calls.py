@@ -166,6 +166,8 @@ class RecordReader:
     causes: Mapping[tuple[str, str], str]
     names: Mapping[str, str]
     _sources: dict[bytes, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    _paths: dict[str, str] = field(default_factory=dict)
+    _alike: dict[Value, Value] = field(default_factory=dict)
 
     def read(self, line: RecordLine) -> ReadRecord:
         """What a record holds."""
@@ -191,18 +193,27 @@ class RecordReader:
         saw = _read_saw(bytes(call.saw)) if call.saw else {}
         for name, raw in args.items():
             value = read_value(b"" + raw)
-            if name in sources or name in saw:
-                value = replace(value, sources=sources.get(name), saw=saw.get(name, {}))
-            yield name, value
+            if name in sources:
+                value = replace(value, sources=sources[name])
+                value = self._alike.setdefault(value, value)  # the search compares what is one object once
+            yield name, replace(value, saw=saw[name]) if name in saw else value
 
     def _read_sources(self, raw: bytes) -> Mapping[str, tuple[str, ...]]:
         """The earlier places of each argument's value."""
         if raw not in self._sources:
             self._sources[raw] = {
-                name: tuple(_renamed(path, self.names) for path in paths[:_MAX_PATHS])
+                name: tuple(map(self._renamed, paths[:_MAX_PATHS]))
                 for name, paths in _entries(raw, list[str])
             }
         return self._sources[raw]
+
+    def _renamed(self, path: str) -> str:
+        """A path such as ``rooms.find.items[].id``, whose tool may contain dots: the longest name counts."""
+        if path not in self._paths:
+            fitting = (name for name in self.names if f"{path}.".startswith((f"{name}.", f"{name}[")))
+            logged = max(fitting, key=len, default="")
+            self._paths[path] = f"{self.names[logged]}{path[len(logged) :]}" if logged else path
+        return self._paths[path]
 
 
 def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest, RequestKeys]:
@@ -259,13 +270,6 @@ def _entries(raw: bytes, kind: Any) -> Iterator[tuple[str, Any]]:
         entry = decoded(value, kind)
         if entry is not None:
             yield name, entry
-
-
-def _renamed(path: str, names: Mapping[str, str]) -> str:
-    """A path such as ``rooms.find.items[].id``, whose tool may contain dots: the longest name counts."""
-    fitting = (name for name in names if f"{path}.".startswith((f"{name}.", f"{name}[")))
-    logged = max(fitting, key=len, default="")
-    return f"{names[logged]}{path[len(logged) :]}" if logged else path
 
 
 def last_third(log: CaseLog) -> int:

@@ -24,6 +24,8 @@ from coreloop.learn.statements.kinds import (
     AS_GOOD,
     DIRECT,
     LAST,
+    PRECONDITION,
+    PRESENCE,
     SOURCE,
     Groups,
     Key,
@@ -338,8 +340,10 @@ def _of_kind(
     """The hypotheses of a kind; what takes longer to check is checked last."""
     calls = search.calls
     is_left, is_good = (flags_of(side, calls.n).__getitem__ for side in (rest, rest & calls.good))
+    # of these two kinds, calls that show nothing may be a side
+    least = MIN_CASES if kind in {PRESENCE, PRECONDITION} else 2 * MIN_CASES
     for subject, keys in search.groups(kind).items():
-        if only_tested and sum(map(len, keys.values())) < MIN_CASES:
+        if only_tested and sum(map(len, keys.values())) < least:
             continue
         counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
         tallies = {key: tally for key, tally in counted.items() if tally.n}

@@ -15,26 +15,28 @@ import msgspec
 from coreloop.base.record_lines import ELIDED
 
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
-    name: re.compile(form)
+    name: re.compile(rf"\A(?:{form})")
     for name, form in {
         "date": r"\d{4}-\d\d-\d\d\Z",
         "time": r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
         "other date": r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?\Z",
-        "whole": r"[+-]?\d+\Z",
-        "decimal": r"[+-]?\d*[.,]\d[\d.,]*\Z",
+        "whole": r"[+-]?\d++\Z",
+        "decimal": r"[+-]?\d*+[.,]\d[\d.,]*+\Z",
         "uuid": r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z",
-        "e-mail": r"[^@\s]+@[^@\s]+\.[^@\s]+\Z",
-        "address": r"[a-zA-Z][a-zA-Z0-9+.-]*://\S*\Z",
-        "absolute path": r"(?:~?[/\\]|[A-Za-z]:[/\\])\S*\Z",
-        "relative path": r"[^\s@]*[/\\]\S*\Z",
-        "prefixed": r"[^\d\s]{1,12}\d[\w-]*\Z",
-        "identifier": r"[^\s@]*\d[^\s@]*\Z",
+        "e-mail": r"[^@\s]++@(?=[^@\s]+\.[^@\s])[^@\s]++\Z",
+        "address": r"[a-zA-Z][a-zA-Z0-9+.-]*+://\S*+\Z",
+        "absolute path": r"(?:~?[/\\]|[A-Za-z]:[/\\])\S*+\Z",
+        "relative path": r"[^\s@/\\]*+[/\\]\S*+\Z",
+        "prefixed": r"[^\d\s]{1,12}\d[\w-]*+\Z",
+        "identifier": r"[^\s@\d]*+\d[^\s@]*+\Z",
     }.items()
 }
 """Shapes of texts with a digit, @, / or backslash; the first that matches counts."""
 _NULL_WORDS: Final = frozenset({"null", "none", "nil", "undefined", "n/a", "nan", "-"})
 _STRUCTURED: Final = re.compile(r"[\d@/\\]").search
 _SPACE: Final = re.compile(r"\s").search
+_LOWER: Final = re.compile("[a-z]").search
+_UPPER: Final = re.compile("[A-Z]").search
 _PREFIX: Final = re.compile(r"\D+").match
 _TRUNCATED: Final = {"truncated", "size", "preview"}
 _MAX_LENGTH: Final = (1 << 32) - 1
@@ -149,8 +151,7 @@ def _seconds(text: str) -> float | None:
 
 
 def _letters(text: str) -> str | None:
-    has_lower = any("a" <= letter <= "z" for letter in text)
-    has_upper = any("A" <= letter <= "Z" for letter in text)
+    has_lower, has_upper = _LOWER(text), _UPPER(text)
     if has_lower and has_upper:
         return "mixed"
     return "lower" if has_lower else "upper" if has_upper else None
