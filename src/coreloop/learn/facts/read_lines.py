@@ -48,7 +48,9 @@ _MAX_OMITTED: Final = 1 << 32  # more is no count
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
 _CLIENTS: Final = (1 << 61) - 1  # a prime: all hex digits count
 _DIGIT: Final = re.compile(rb"\d").search
-_VARIABLE: Final = re.compile(r"""["“][^"“”]*+["”]|'[^']*+'|(?<![^\s"'])[^\s\d@/\\]{0,64}+[\d@/\\]\S*+""")
+_VARIABLE: Final = re.compile(
+    r"""["“][^"“”]*+["”] | '[^']*+' | (?<![^\s"'])[^\s\d@/\\"'“”]*+[\d@/\\]\S*+""", re.VERBOSE
+)
 """Quoted parts, and words with a digit, @, / or backslash: ``"a b"``, ``#w12``; not ``refund``."""
 _MARKS: Final = bits_of(("violation", "extreme_flags", "override_failed"))
 _ALIKE: Final = str.maketrans("123456789", "000000000")
