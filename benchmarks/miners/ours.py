@@ -1,5 +1,9 @@
-"""coreloop's miner: everything that `pattern` and `refine` find. The second folder is the cache."""
+"""coreloop's miner: everything that `pattern` and `refine` find. The second folder is the cache.
 
+Imports and collects garbage as the commands do: polars after the records are read, which forks processes.
+"""
+
+import gc
 import json
 import sys
 from datetime import date, datetime
@@ -11,14 +15,16 @@ from miners.findings import MIN_CHUNK_LEN, MIN_FAILURES, digests
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.read_lines import MineSettings
-from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.learn.sequences import find_candidates
 
 
 def mine(logs: Path, cache: Path) -> dict[str, Any]:
+    gc.set_threshold(50_000)
     files = read_folder(logs, MineSettings(min_chunk_len=MIN_CHUNK_LEN), cache=cache)
+    from coreloop.learn.failures import find_counterexamples
+    from coreloop.learn.sequences import find_candidates
+
     window = merge(files, Days(date(1, 1, 1), date(9999, 12, 31)))
     candidates = [_candidate(entry) for entry in find_candidates(window, Gates()).entries]
     found = find_counterexamples(window, min_failures=MIN_FAILURES).entries
