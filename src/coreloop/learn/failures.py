@@ -9,6 +9,7 @@ import msgspec
 import polars as pl
 
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
+from coreloop.base.text import printable
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
@@ -58,7 +59,7 @@ def find_counterexamples(
 
     def example(us: int, file: int, at: int) -> Example:
         """Without a question if the line no longer exists."""
-        return Example(window.paths[file].name, at, questions.get((file, at), ""))
+        return Example(printable(window.paths[file].name), at, questions.get((file, at), ""))
 
     found = tuple(replace(group, examples=tuple(example(**one) for one in places)) for group, places in new)
     return Search(found, n_groups, dropped)

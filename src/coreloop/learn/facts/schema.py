@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import msgspec
 
 from coreloop.base.records import digest64
+from coreloop.base.text import printable
 
 NO_LENGTH: Final = (1 << 31) - 1
 """Of an answer whose length was not recorded, which counts as complete."""
@@ -229,8 +230,8 @@ def place_of(path: Path, offset: int) -> str:
     """``2026-04-25.jsonl line 12``; with ``byte 5,120`` for a remote file, or one that is gone."""
     if isinstance(path, Path):
         with suppress(OSError):
-            return f"{path.name} line {_newlines(path, offset) + 1:,}"
-    return f"{path.name} byte {offset:,}"
+            return f"{printable(path.name)} line {_newlines(path, offset) + 1:,}"
+    return f"{printable(path.name)} byte {offset:,}"
 
 
 def _newlines(path: Path, end: int) -> int:
