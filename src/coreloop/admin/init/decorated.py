@@ -7,12 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.project.tools import Tool, definitions, is_tool_name, make_tool, parse_python, python_files
-
-DECORATORS: Final = frozenset(
-    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool"}
+from coreloop.base.project.tools import (
+    Tool,
+    definitions,
+    is_tool_decorator,
+    is_tool_name,
+    make_tool,
+    parse_python,
+    python_files,
 )
-"""Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``@function_tool`` …"""
+
 _MENTION: Final = re.compile(rb"@[\w.]*tool")
 _NAMES: Final = ("name", "name_override")
 
@@ -42,16 +46,10 @@ def _file_tools(path: Path, file: str) -> Iterator[Tool]:
     for qualname, node in definitions(tree) if tree is not None else ():
         if isinstance(node, ast.ClassDef):
             continue
-        decorators = filter(_is_tool_decorator, node.decorator_list)
+        decorators = filter(is_tool_decorator, node.decorator_list)
         names = [_explicit_name(decorator) or node.name for decorator in decorators]
         if names and is_tool_name(names[0]):
             yield replace(make_tool(node.name, file, qualname, node, tree), name=names[0])
-
-
-def _is_tool_decorator(decorator: ast.expr) -> bool:
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name in DECORATORS
 
 
 def _explicit_name(decorator: ast.expr) -> str | None:

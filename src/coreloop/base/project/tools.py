@@ -23,6 +23,10 @@ _MAX_NUMBER: Final = 1e12
 _MAX_SOURCE_BYTES: Final = 2_000_000
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 
+DECORATORS: Final = frozenset(
+    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool"}
+)
+"""Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``@function_tool`` …"""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -104,7 +108,8 @@ def resolve_tools(
     Returns
     -------
     dict of str to Tool or Unresolved
-        An entry for every name. A name that is defined twice is unresolved.
+        An entry for every name. Of several definitions, the one that is a tool by its decorator or stands in
+        a list of tools is meant; a name of which two remain is unresolved.
     """
     names = sorted(set(names))
     targets = {name: configured[name].target for name in names if name in configured}
@@ -187,17 +192,40 @@ def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:
 
 
 def _search(names: list[str], source: _Source) -> dict[str, list[Tool]]:
+    """The definitions of each name: those that are registered as tools, else all."""
     mention = re.compile(
-        rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]"
+        rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]|\btools\s*="
     )
     tools: dict[str, list[Tool]] = {name: [] for name in names}
+    decorated, listed = set[tuple[str, int]](), set[str]()
     for path in python_files(source.root):
         tree = source.tree(path) if mention.search(_read(path)) else None
+        listed.update(_listed(tree) if tree is not None else ())
         for qualname, node in definitions(tree) if tree is not None else ():
             if node.name in tools and not isinstance(node, ast.ClassDef):
                 file = path.relative_to(source.root).as_posix()
                 tools[node.name].append(make_tool(node.name, file, qualname, node, source.used(path)))
-    return tools
+                if any(map(is_tool_decorator, node.decorator_list)):
+                    decorated.add((file, node.lineno))
+    registered = {
+        name: [its for its in found if (its.file, its.line) in decorated or its.qualname in listed]
+        for name, found in tools.items()
+    }
+    return {name: registered[name] or found for name, found in tools.items()}
+
+
+def is_tool_decorator(decorator: ast.expr) -> bool:
+    """Whether a decorator makes a tool: ``@tool``, ``@mcp.tool()``, ``@function_tool``."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in DECORATORS
+
+
+def _listed(tree: ast.AST) -> Iterator[str]:
+    """The functions in lists of tools: ``Agent(tools=[book, cancel])``; a method is not named by its name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "tools" and isinstance(node.value, ast.List):
+            yield from (item.id for item in node.value.elts if isinstance(item, ast.Name))
 
 
 def python_files(root: Path) -> Iterator[Path]:

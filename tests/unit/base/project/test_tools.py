@@ -91,6 +91,28 @@ def test_a_name_that_is_defined_twice_is_unresolved_and_names_both_places(projec
     assert all(words in tool.reason for words in ("2 times", "a.py::tool", "b.py::B.tool", "coreloop.yaml"))
 
 
+SERVICE = "class Service:\n    def tool(self, x): ...\n"
+FUNCTION = "def tool(x): ...\n"
+METHOD = "class Box:\n    @tool\n    def tool(self): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        pytest.param({"a": f"{SERVICE}@mcp.tool()\n{FUNCTION}"}, "a.py::tool", id="decorated"),
+        pytest.param({"a": FUNCTION, "b": SERVICE + METHOD}, "b.py::Box.tool", id="decorated method"),
+        pytest.param(
+            {"a": FUNCTION, "b": SERVICE, "c": "Agent('m', tools=[tool])\n"}, "a.py::tool", id="listed"
+        ),
+        pytest.param({"a": FUNCTION, "b": SERVICE, "c": "Agent('m', tools=[other])\n"}, None, id="other"),
+        pytest.param({"a": f"@tool\n{FUNCTION}", "b": f"@tool\n{FUNCTION}"}, None, id="two"),
+    ],
+)
+def test_of_a_tool_and_a_service_of_its_name_the_registered_one_is_meant(files, found, project):
+    tool = resolve(project(**files), "tool")
+    assert (place(tool) if isinstance(tool, Tool) else None) == found
+
+
 def test_a_target_decides_between_two(project):
     root = project(a="def tool(x): ...\n", b="class B:\n    def tool(self, y): ...\n")
     assert place(resolve(root, "tool", "b.py::B.tool")) == "b.py::B.tool"
