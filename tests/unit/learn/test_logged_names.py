@@ -33,6 +33,7 @@ def _rows(find: str, book: str) -> list[dict[str, Any]]:
 
 def _refine(folder: Path, rows: list[dict[str, Any]]) -> RefineResult:
     (folder / "rooms.py").write_text(SOURCE)
+    (folder / "main.py").write_text("main = FastMCP('main')\nmain.mount(hotel, namespace='hotel')\n")
     return refine(mined(folder, rows), ALWAYS, now=START)
 
 
@@ -42,6 +43,8 @@ def _refine(folder: Path, rows: list[dict[str, Any]]) -> RefineResult:
         ("find_rooms", "book_room"),
         ("mcp__rooms__find_rooms", "mcp__rooms__book_room"),
         ("rooms.find_rooms", "rooms.book_room"),
+        ("mcp__rooms__hotel_find_rooms", "mcp__rooms__hotel_book_room"),
+        ("hotel_find_rooms", "hotel_book_room"),
     ],
 )
 def test_a_prefix_maps_to_the_only_tool_of_that_name(find: str, book: str, tmp_path: Path):

@@ -27,6 +27,7 @@ DECORATORS: Final = frozenset(
     {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool"}
 )
 """Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``@function_tool`` …"""
+_MOUNT: Final = re.compile(rb"\.(?:mount|import_server)\(")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -143,8 +144,21 @@ def logged_names(
         Logged name -> tool. Left out are names that the project or coreloop.yaml has as they are, and those
         of several servers with a tool of that name: ``tools:`` says which is meant.
     """
-    names = set(names)
-    bare = {name: bare_name(name) for name in names - configured.keys() if bare_name(name) not in {"", name}}
+    unknown = set(names) - configured.keys()
+    bare = {name: bare_name(name) for name in unknown if bare_name(name) not in {"", name}}
+    found = _known(bare, root, configured)
+    mounts = _mounts(root) if unknown - found.keys() else ()
+    mounted = {
+        name: tool.removeprefix(f"{mount}_")
+        for name, tool in ((name, bare.get(name, name)) for name in unknown - found.keys())
+        for mount in mounts
+        if tool.startswith(f"{mount}_")
+    }
+    return found | _known(mounted, root, configured)
+
+
+def _known(bare: Mapping[str, str], root: Path, configured: Mapping[str, ToolSettings]) -> dict[str, str]:
+    """The names whose bare form is a tool, of one server, and that are no tool themselves."""
     if not bare:
         return {}
     tools = resolve_tools({*bare, *bare.values()}, root=root, configured=configured, only_places=True)
@@ -154,6 +168,19 @@ def logged_names(
         for name, tool in bare.items()
         if servers[tool] == 1 and not isinstance(tools[name], Tool) and isinstance(tools[tool], Tool)
     }
+
+
+def _mounts(root: Path) -> set[str]:
+    """The names under which servers of tools are mounted: ``main.mount(board, namespace="board")``."""
+    mounts = set[str]()
+    for path in python_files(root):
+        tree = parse_python(path, mention=_MOUNT)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".mount", ".import_server")):
+                values = [*node.args, *(keyword.value for keyword in node.keywords)]
+                texts = (value.value for value in values if isinstance(value, ast.Constant))
+                mounts.update(text for text in texts if text and isinstance(text, str))
+    return mounts
 
 
 class _Source:
