@@ -25,8 +25,8 @@ Groups = Mapping[Subject, Mapping[Key, list[int]]]
 KeyTest = Callable[[Key], bool | None]
 """Whether calls with a key deviate from a line; None where the line says nothing about them."""
 ROUND: Final = frozenset(range(21)) | {
-    *(factor * 10**power for factor in (1, 2, 3, 5, 8) for power in range(1, 5)),
-    *(25, 140, 250, 255, 280),
+    *(factor * 10**power for factor in range(1, 10) for power in range(1, 5)),
+    *(25, 75, 140, 150, 250, 255, 280, 365),
 }
 """Bounds that people set, beside the numbers in a tool's source."""
 _MAX_BOUNDS: Final = 10  # of an argument that are tried: each is a hypothesis that costs the others power

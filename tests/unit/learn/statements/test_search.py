@@ -91,7 +91,7 @@ def _asked_with(values: Iterable[object], *, fails: Callable[[Any], bool], name:
 
 
 @pytest.mark.parametrize("n", slow_after(1, [90, 300]))
-@pytest.mark.parametrize("bound", [20, 50, 47])
+@pytest.mark.parametrize("bound", [20, 40, 60, 47])
 def test_a_bound_that_the_source_lacks_forbids_nothing_that_worked(bound: int, n: int) -> None:
     n_found = 0
     for seed in range(1, 9):
