@@ -65,6 +65,8 @@ GUIDE_FORMS: Final = frozenset({"source"})
 """Forms of a Guide."""
 SHAPES: Final[Mapping[str, str]] = {
     "as YYYY-MM-DD": "YYYY-MM-DD 형식",
+    "as HH:MM": "HH:MM 형식",
+    "as Area/City": "Area/City 형식",
     "a whole number": "정수",
     "an absolute path": "절대 경로",
     "in upper case": "대문자",
@@ -81,7 +83,7 @@ _ITEMS: Final[Mapping[str, str]] = {
     "paths": _PATH,
     "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
-    "prefix": r"[\w][\w./:-]{0,11}",
+    "prefix": r"[#$@]?\w[\w./:-]{0,11}",
 }
 _SEPARATORS: Final[Mapping[str, Mapping[Language, tuple[str, str]]]] = {
     "arguments": {"en": (", ", " and "), "ko": (", ", ", ")},

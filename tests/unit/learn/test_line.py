@@ -35,6 +35,8 @@ WRITTEN = [
     (advice("at_most", argument="limit", number="50"), "- limit: at most 50"),
     (advice("at_least", argument="limit", number="2.5"), "- limit: at least 2.5"),
     (advice("written", argument="day", shape="as YYYY-MM-DD"), "- day: as YYYY-MM-DD"),
+    (advice("written", argument="at", shape="as HH:MM"), "- at: as HH:MM"),
+    (advice("prefix", argument="order", prefix="#W"), "- order: begins with #W"),
     (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),
     (advice("items", argument="ids", number="5"), "- ids: at most 5 items"),
     (advice("characters", argument="text", number="80"), "- text: at most 80 characters"),

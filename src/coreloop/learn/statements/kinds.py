@@ -306,6 +306,8 @@ class _Written(NamedTuple):
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
 _IS: Final[Mapping[str, Callable[[_Written], bool | None]]] = {
     "as YYYY-MM-DD": lambda value: value.shape == "date" if value.kind in _SCALARS else None,
+    "as HH:MM": lambda value: value.shape == "clock" if value.kind in _SCALARS else None,
+    "as Area/City": lambda value: value.shape == "zone" if value.kind == "text" else None,
     "a whole number": lambda value: value.shape == "whole" if value.kind in _SCALARS else None,
     "an absolute path": lambda value: value.shape == "absolute path" if value.kind == "text" else None,
     "in upper case": lambda value: value.letters == "upper" if value.letters else None,

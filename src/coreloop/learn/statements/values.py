@@ -19,6 +19,7 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     for name, form in {
         "date": r"\d{4}-\d\d-\d\d\Z",
         "time": r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
+        "clock": r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\Z",
         "other date": r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?\Z",
         "whole": r"[+-]?\d++\Z",
         "decimal": r"[+-]?\d*+[.,]\d[\d.,]*+\Z",
@@ -26,6 +27,7 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
         "e-mail": r"[^@\s]++@(?=[^@\s]+\.[^@\s])[^@\s]++\Z",
         "address": r"[a-zA-Z][a-zA-Z0-9+.-]*+://\S*+\Z",
         "absolute path": r"(?:~?[/\\]|[A-Za-z]:[/\\])\S*+\Z",
+        "zone": r"(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[\w/+-]++\Z",
         "relative path": r"[^\s@/\\]*+[/\\]\S*+\Z",
         "prefixed": r"[^\d\s]{1,12}\d[\w-]*+\Z",
         "identifier": r"[^\s@\d]*+\d[^\s@]*+\Z",
