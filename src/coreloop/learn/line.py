@@ -37,6 +37,11 @@ class Form(NamedTuple):
 FORMS: Final[Mapping[str, Form]] = {
     "always_pass": Form("Always pass {arguments}", "항상 전달: {arguments}", "always_pass"),
     "leave_out": Form("Leave out {arguments}", "전달하지 않음: {arguments}", "leave_out arguments"),
+    "not_both": Form(
+        "Never pass {argument} and {other} together",
+        "함께 전달하지 않음: {argument}, {other}",
+        "not_both argument other",
+    ),
     "never_empty": Form("{arguments}: never empty", "{arguments}: 비워 두지 않음", "never_empty arguments"),
     "one_of": Form("{argument}: one of {values}", "{argument}: 다음 중 하나 {values}", "values argument"),
     "at_most": Form("{argument}: at most {number}", "{argument}: 최대 {number}", "over argument"),

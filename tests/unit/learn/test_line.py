@@ -35,6 +35,7 @@ WRITTEN = [
     (advice("at_most", argument="limit", number="50"), "- limit: at most 50"),
     (advice("at_least", argument="limit", number="2.5"), "- limit: at least 2.5"),
     (advice("written", argument="day", shape="as YYYY-MM-DD"), "- day: as YYYY-MM-DD"),
+    (advice("not_both", argument="team", other="ticket"), "- Never pass team and ticket together"),
     (advice("written", argument="at", shape="as HH:MM"), "- at: as HH:MM"),
     (advice("prefix", argument="order", prefix="#W"), "- order: begins with #W"),
     (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),

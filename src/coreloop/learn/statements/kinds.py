@@ -194,6 +194,7 @@ STATE: Final = LineKind(
 
 # --- Presence: an argument that must be passed, left out, or never be empty.
 
+_MAX_PAIRED: Final = 12  # arguments of a call: more have hundreds of pairs, which are as many tests
 _PRESENT: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
     "never_empty": {"empty": True, "present": False, None: None},
     "always_pass": {"empty": True, "present": False, None: True},
@@ -214,6 +215,25 @@ PRESENCE: Final = LineKind(
     _presence_candidates,
     lambda line: _PRESENT[line.form].__getitem__,
     lambda name, value: [((name,), "empty" if value.kind == "empty" else "present")],
+)
+
+
+def _pairs_of(place: CallPlace) -> Reads:
+    names = sorted(name for name, value in place.call.values.items() if value.kind != "empty")
+    for pair in combinations(names if len(names) <= _MAX_PAIRED else (), 2):
+        yield pair, True
+
+
+def _pair_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    yield advice("not_both", argument=subject[0], other=subject[1])
+
+
+PAIR: Final = LineKind(
+    "presence",
+    frozenset({"not_both"}),
+    _pair_candidates,
+    lambda line: lambda key: key is not None,
+    of_call=_pairs_of,
 )
 
 
@@ -455,7 +475,7 @@ SOURCE: Final = LineKind("source", frozenset({"source"}), _source_candidates, _s
 
 
 DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
-LAST: Final = (PRECONDITION, SOURCE)
+LAST: Final = (PAIR, PRECONDITION, SOURCE)
 """Tested on what the others leave: beside them they named false causes and displaced true lines."""
 
 

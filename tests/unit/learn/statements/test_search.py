@@ -74,6 +74,11 @@ def test_a_true_cause_is_said_though_all_requests_have_one_template() -> None:
 
 def _asked_with(values: Iterable[object], *, fails: Callable[[Any], bool], name: str = "limit") -> CaseLog:
     """Sessions of one call each over twelve days; no number of it stands in the tool's source."""
+    calls = [{name.format(value): value} for value in values]
+    return _called_with(calls, fails=lambda args: fails(*args.values()))
+
+
+def _called_with(calls: Iterable[dict[str, Any]], *, fails: Callable[[dict[str, Any]], bool]) -> CaseLog:
     records = [
         {
             "schema_version": 2,
@@ -81,13 +86,20 @@ def _asked_with(values: Iterable[object], *, fails: Callable[[Any], bool], name:
             "request_id": f"r{number}",
             "session_hash": f"{number:08x}",
             "question": f"question {number}",
-            "tool_calls": [(failed if fails(value) else worked)("act", {name.format(value): value})],
+            "tool_calls": [(failed if fails(args) else worked)("act", args)],
             "chunk_len": 600,
         }
-        for number, value in enumerate(values)
+        for number, args in enumerate(calls)
     ]
     log: CaseLog = BENCH.log_of(records)
     return log
+
+
+def test_two_arguments_that_fail_together_alone_have_a_line() -> None:
+    calls = [{"q": "x", **dict.fromkeys(("", "a", "b", "ab")[n % 4], f"v{n % 7}")} for n in range(120)]
+    log = _called_with(calls, fails=lambda args: "a" in args and "b" in args)
+    words = BENCH.words_of("def act(q, a=None, b=None):\n    return q\n", ("act",))
+    assert _lines(search_tools(log, words)) == [("act", "- Never pass a and b together")]
 
 
 @pytest.mark.parametrize("n", slow_after(1, [90, 300]))
