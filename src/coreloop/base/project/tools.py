@@ -249,10 +249,10 @@ def is_tool_decorator(decorator: ast.expr) -> bool:
 
 
 def _listed(tree: ast.AST) -> Iterator[str]:
-    """The functions in lists of tools: ``Agent(tools=[book, cancel])``; a method is not named by its name."""
+    """The functions in lists of tools: ``Agent(tools=[book, Tool(cancel)])``; no method is."""
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "tools" and isinstance(node.value, ast.List):
-            yield from (item.id for item in node.value.elts if isinstance(item, ast.Name))
+            yield from (name.id for name in ast.walk(node.value) if isinstance(name, ast.Name))
 
 
 def python_files(root: Path) -> Iterator[Path]:
