@@ -39,12 +39,12 @@ class ProjectFile:
     path : str
         Below the repository's root, with ``/``.
     state : {"new", "grows", "filled", "updated", "there"}
-        Existing files are never overwritten, except that .gitignore gains the lines that it lacks, the
-        placeholder for the owner in CODEOWNERS is replaced, and `DEPENDENCIES` become those of this coreloop.
+        Existing files are never overwritten, except that .gitignore and coreloop.yaml gain what they lack,
+        the placeholder in CODEOWNERS is replaced, and `DEPENDENCIES` become those of this coreloop.
     content : bytes
         The complete content after writing.
     added : tuple of str
-        The lines appended to a file that grows.
+        The lines that a file gains.
     private : bool
         Whether the file and its folders are closed to other users.
     """
@@ -62,7 +62,6 @@ def plan_files(
     *,
     owner: str,
     requirement: str | None,
-    settings_file: bytes | None = None,
 ) -> list[ProjectFile]:
     """Plan the files of a repository without writing.
 
@@ -76,8 +75,6 @@ def plan_files(
         The reviewer in CODEOWNERS: ``@login`` or ``@organization/team``.
     requirement : str or None
         What the workflows install. If None, the workflows and their requirements file are left out.
-    settings_file : bytes, optional
-        A new coreloop.yaml; the template by default.
 
     Raises
     ------
@@ -85,8 +82,6 @@ def plan_files(
         A folder has the path of a planned file, or .gitignore cannot be read.
     """
     contents = dict(_contents(settings, owner=owner, requirement=requirement))
-    if settings_file is not None:
-        contents[FILE_NAME] = settings_file
     planned = [_planned(root, path, content) for path, content in contents.items() if path not in PLACES]
     planned.append(_codeowners(root, contents[PLACES[0]], owner))
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
