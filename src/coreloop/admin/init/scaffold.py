@@ -70,7 +70,7 @@ def plan_files(
     root : Path
         The repository's root.
     settings : Settings
-        Settings for the data folder, the base branch and the tools' files.
+        Settings for the data folder and the base branch.
     owner : str
         The reviewer in CODEOWNERS: ``@login`` or ``@organization/team``.
     requirement : str or None
@@ -112,7 +112,7 @@ def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Ite
     line = f"branch: {json.dumps(branch, ensure_ascii=False)}".encode()  # JSON is valid YAML
     rules = re.sub(rb"(?m)^branch: .*$", lambda _: line, read_template("branch_protection.yml"))
     yield ".github/branch_protection.yml", rules
-    yield PLACES[0], codeowners(settings, owner=owner).encode()
+    yield PLACES[0], codeowners(owner).encode()
 
 
 def read_template(name: str) -> bytes:
@@ -120,15 +120,10 @@ def read_template(name: str) -> bytes:
     return files("coreloop.admin.init").joinpath("templates", name).read_bytes()
 
 
-def codeowners(settings: Settings, *, owner: str) -> str:
-    """Return CODEOWNERS: the reviewer of the tools' sources and of the guard's files.
-
-    All Python files are included while coreloop.yaml has no ``target``.
-    """
-    targets = (tool.target.partition("::")[0] for tool in settings.tools.values() if tool.target is not None)
-    sources = sorted({f"/{file}".replace(" ", "\\ ") for file in targets}) or ["*.py"]
+def codeowners(owner: str) -> str:
+    """Return CODEOWNERS: the reviewer of all Python files, which may have tools, and of the guard's files."""
     note = (PLACEHOLDER_NOTE,) if owner == PLACEHOLDER else ()
-    lines = [f"{pattern} {owner}" for pattern in (*sources, f"/{FILE_NAME}", "/.github/")]
+    lines = [f"{pattern} {owner}" for pattern in ("*.py", f"/{FILE_NAME}", "/.github/")]
     return "\n".join(
         ("# Who must review promotions, and whatever could change the guard.", *note, *lines, "")
     )
