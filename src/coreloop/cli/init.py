@@ -11,7 +11,6 @@ import click
 
 from coreloop.admin.checks.diagnosis import Diagnosis
 from coreloop.admin.checks.registry import check_setup
-from coreloop.admin.init.new_settings import SettingsProposals
 from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest, initialise, preview_drafts
 from coreloop.admin.init.scaffold import REQUIREMENTS
 from coreloop.base.git.repository import Repository, github_repo
@@ -48,8 +47,8 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
     Existing files are never overwritten, except .github/coreloop-dependencies.txt, which becomes that of this
-    version. An organization cannot review, so it needs --owner. Says what the first drafts would be; with
-    --confirm, also what doctor says.
+    version; coreloop.yaml gains tools that it lacks. An organization cannot review, so it needs --owner.
+    Says what the first drafts would be; with --confirm, also what doctor says.
 
     Example: init --owner @alex --confirm
     """
@@ -96,7 +95,7 @@ def _notes(request: InitRequest, done: Initialised) -> Iterator[str]:
     """Say what is left out, and which options have no effect, since their file exists."""
     if done.left_out is not None:
         yield f"dartlab-coreloop: {done.left_out}"
-    existing = {file.path for file in done.files if file.state == "there"}
+    existing = {file.path for file in done.files if file.state in {"there", "grows"}}
     options = (
         ("--owner", request.reviewer, ".github/CODEOWNERS"),
         ("--source", request.source, REQUIREMENTS),
@@ -111,8 +110,6 @@ def _file_lines(root: Path, done: Initialised, *, confirm: bool) -> Iterator[str
     for file in done.files:
         yield f"{padded(_VERBS[file.state], 10)} {file.path}"
         yield from (f"           {line}" for line in file.added)
-        if file.path == FILE_NAME and (proposed := _proposed(done.proposals)):
-            yield f"           proposes, each behind a #: {proposed}"
     if done.left_out is not None:
         yield "left out   .github/workflows/"
     yield from (f"note       {printable(note)}" for note in done.notes)
@@ -145,13 +142,6 @@ def _preview_lines(preview: DraftPreview | None, max_open: int) -> Iterator[str]
     if preview.n_unread:
         yield f"{number_of(preview.n_unread, 'older file')} not read; dartlab-coreloop refine reads all"
     yield f"at most {max_open} are open at once (forge: max_open in coreloop.yaml)"
-
-
-def _proposed(proposals: SettingsProposals) -> str:
-    n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
-    counts = {"tool": len(proposals.tools), "selector": n_selectors}
-    parts = [number_of(number, noun) for noun, number in counts.items() if number]
-    return ", ".join([*parts, *([f"reach by {proposals.framework}"] if proposals.framework else [])])
 
 
 @click.command(cls=Command)

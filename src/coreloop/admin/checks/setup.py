@@ -9,7 +9,7 @@ from coreloop.admin.checks.newest_record import log_files, recent_lines
 from coreloop.base.extras import CLI_MODULES, install_line
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
-from coreloop.base.project.tools import Unresolved, resolve_tools
+from coreloop.base.project.tools import Unresolved, logged_names, resolve_tools
 
 _MAX_RECORDED: Final = 200
 
@@ -20,7 +20,8 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     configured = workspace.settings.tools
     lines = recent_lines(log_files(workspace.records_dir))
     recorded = {call.name for line in lines for call in line.calls}
-    names = {*configured, *sorted(recorded)[:_MAX_RECORDED]}
+    known = logged_names(recorded, root=workspace.root, configured=configured)
+    names = {*configured, *(known.get(name, name) for name in sorted(recorded)[:_MAX_RECORDED])}
     if not names:
         message = "no tool is known: no record has a tool call, and coreloop.yaml names no tool"
         yield Diagnosis(

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -17,39 +17,44 @@ from coreloop.base.project.tools import (
     python_files,
 )
 
-_MENTION: Final = re.compile(rb"@[\w.]*tool")
+_MENTION: Final = r"@[\w.]*tool"
 _NAMES: Final = ("name", "name_override")
 
 
-def decorated_tools(root: Path) -> dict[str, Tool]:
-    """Find the decorated tools of a project without importing anything.
+def possible_tools(root: Path, names: Collection[str] = ()) -> dict[str, list[Tool]]:
+    """Find the decorated tools of a project, and all definitions of some names, without importing anything.
 
     Parameters
     ----------
     root : Path
         The project's folder, searched like in `coreloop.base.project.tools.resolve_tools`.
+    names : collection of str
+        Names of tools that may have no decorator.
 
     Returns
     -------
-    dict of str to Tool
-        By the name that the model knows. If a name is defined more than once, the first definition.
+    dict of str to list of Tool
+        By the name that the model knows.
     """
-    tools: dict[str, Tool] = {}
+    words = [_MENTION, *(rf"\bdef\s+{re.escape(name)}\b" for name in names)]
+    mention = re.compile("|".join(words).encode())
+    tools: dict[str, list[Tool]] = {}
     for path in python_files(root):
-        for tool in _file_tools(path, path.relative_to(root).as_posix()):
-            tools.setdefault(tool.name, tool)
+        tree = parse_python(path, mention=mention)
+        for tool in _file_tools(tree, path.relative_to(root).as_posix(), names) if tree is not None else ():
+            tools.setdefault(tool.name, []).append(tool)
     return tools
 
 
-def _file_tools(path: Path, file: str) -> Iterator[Tool]:
-    tree = parse_python(path, mention=_MENTION)
-    for qualname, node in definitions(tree) if tree is not None else ():
+def _file_tools(tree: ast.AST, file: str, names: Collection[str]) -> Iterator[Tool]:
+    for qualname, node in definitions(tree):
         if isinstance(node, ast.ClassDef):
             continue
         decorators = filter(is_tool_decorator, node.decorator_list)
-        names = [_explicit_name(decorator) or node.name for decorator in decorators]
-        if names and is_tool_name(names[0]):
-            yield replace(make_tool(node.name, file, qualname, node, tree), name=names[0])
+        known = [_explicit_name(decorator) or node.name for decorator in decorators]
+        known += [node.name] if node.name in names else []
+        if known and is_tool_name(known[0]):
+            yield replace(make_tool(node.name, file, qualname, node, tree), name=known[0])
 
 
 def _explicit_name(decorator: ast.expr) -> str | None:

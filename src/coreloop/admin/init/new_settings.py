@@ -1,124 +1,130 @@
-"""A new coreloop.yaml: the template with its examples replaced by commented proposals for the project."""
+"""What coreloop.yaml lacks: rows of the tools whose names do not find their definitions."""
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.init.decorated import decorated_tools
-from coreloop.base.project.frameworks import find_framework
-from coreloop.base.project.tools import Tool, is_tool_name, resolve_tools
-from coreloop.base.text import fitted, printable
+import yaml
+
+from coreloop.admin.init.decorated import possible_tools
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, logged_names, resolve_tools
+from coreloop.base.project.workspace import Workspace
+from coreloop.observe.descriptions_in_force import FOLDER
 from coreloop.observe.reading.decode import RecordLine, read_lines
 
-_MOST_VALUES: Final = 12  # chosen: an argument with more values is rather an identifier than a choice
 _MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
-MOST_TOOLS: Final = 40  # chosen: more than a reader of a new coreloop.yaml looks through
-_COLUMNS: Final = 118
-_TOOLS: Final = re.compile(rb"(?m)(^#  \w+: \{target: .*\n)+")
-_REACH: Final = re.compile(rb"(?m)^# reach: \{.*$")
-_PLAIN: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
-_WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
-
-
-@dataclass(frozen=True, slots=True)
-class ToolProposal:
-    """An entry of ``tools:``.
-
-    Attributes
-    ----------
-    target : str or None
-        ``path.py::qualname``; None if the path cannot be printed.
-    selectors : mapping of str to tuple of str
-        Argument -> values that occur in the project's source; no other value is ever shown.
-    """
-
-    name: str
-    target: str | None
-    selectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+_MOST_SETS: Final = 100  # chosen: enough to see how the usual tools were described
+_TOOLS: Final = re.compile(rb"(?m)^tools:[ \t]*(?:#.*)?\r?\n")
+_INDENT: Final = re.compile(rb"(?m)^( +)[^\s#]")
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsProposals:
-    """The proposals in a new coreloop.yaml: tools and the agent framework."""
+    """What coreloop.yaml lacks.
 
-    tools: tuple[ToolProposal, ...] = ()
-    framework: str | None = None
-
-
-def propose_settings(records: Path, root: Path) -> SettingsProposals:
-    """Derive proposals from the records and the source.
-
-    Parameters
+    Attributes
     ----------
-    records : Path
-        Folder of records; it may be absent.
-    root : Path
-        The project's folder.
+    targets : mapping of str to str
+        Tool -> ``path.py::qualname``, of those that the search by name does not find.
+    found : frozenset of str
+        Tools that it finds, which need no row.
+    unclear : mapping of str to tuple of str
+        Tool -> its definitions, if it is not known which is meant.
     """
+
+    targets: Mapping[str, str] = field(default_factory=dict)
+    found: frozenset[str] = frozenset()
+    unclear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def propose_settings(workspace: Workspace) -> SettingsProposals:
+    """Derive what coreloop.yaml lacks from the records, what models were sent, and the source.
+
+    Names in records are untrusted: only those of definitions are proposed.
+    """
+    root, configured = workspace.root, workspace.settings.tools
+    sent = sent_descriptions(workspace.audit_dir / FOLDER)
+    seen = {*used_tools(workspace.records_dir), *sent}
+    names = {name: name for name in seen} | logged_names(seen, root=root, configured=configured)
+    texts = {names[name]: descriptions for name, descriptions in sent.items()}
+    declared = possible_tools(root)
+    wanted = set(filter(is_tool_name, {*names.values(), *declared} - configured.keys()))
+    resolved = resolve_tools(wanted, root=root, configured={}, only_places=True)
+    unfound = {name for name in wanted - declared.keys() if isinstance(resolved[name], Unresolved)}
+    possible = declared | (possible_tools(root, unfound) if unfound else {})
+    found = {name for name in wanted if _is_found(resolved[name], possible.get(name, []))}
+    choices = {name: possible[name] for name in sorted(wanted - found) if name in possible}
+    meant = {name: _meant(tools, texts.get(name, set()) - {""}) for name, tools in choices.items()}
     return SettingsProposals(
-        tools=propose_tools(used_tools(records), root),
-        framework=find_framework(root),
+        targets={name: places[0] for name, places in meant.items() if len(places) == 1},
+        found=frozenset(found),
+        unclear={name: places for name, places in meant.items() if len(places) > 1},
     )
 
 
-def used_tools(folder: Path) -> list[str]:
-    """Return the tools of the newest 20,000 records, the most used first; their names are untrusted."""
+def used_tools(folder: Path) -> set[str]:
+    """Return the tools of the newest 20,000 records; their names are untrusted."""
     files = filter(Path.is_file, sorted(folder.glob("*.jsonl"), reverse=True))
     lines = chain.from_iterable(map(read_lines, files))
     records = islice((line for line in lines if isinstance(line, RecordLine)), _MOST_RECORDS)
-    used = Counter(name for record in records for name in {call.name for call in record.calls})
-    return [name for name, _ in used.most_common()]
+    return {call.name for record in records for call in record.calls}
 
 
-def propose_tools(usage: Iterable[str], root: Path) -> tuple[ToolProposal, ...]:
-    """Return at most 40 tools: the used tools by frequency, then other tools that the source declares."""
-    declared = decorated_tools(root)
-    unknown = [name for name in usage if name not in declared]
-    resolved = resolve_tools(unknown, root=root, configured={})
-    tools = {**{name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}, **declared}
-    used = [name for name in usage if name in tools]  # another name may be anything that a user wrote
-    names = [name for name in dict.fromkeys((*used, *declared)) if is_tool_name(name)]
-    return tuple(_proposed(name, tools[name]) for name in names[:MOST_TOOLS])
+def sent_descriptions(folder: Path) -> dict[str, set[str]]:
+    """Return the descriptions of each tool that models were sent; an unreadable file is passed over."""
+    sent: dict[str, set[str]] = {}
+    for path in islice(sorted(folder.glob("*.json")), _MOST_SETS):
+        with suppress(OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            for tool in json.loads(path.read_bytes())["tools"]:
+                sent.setdefault(str(tool["name"]), set()).add(" ".join(tool["description"].split()))
+    return sent
 
 
-def write_settings(template: bytes, proposals: SettingsProposals) -> bytes:
-    """Return the template with the proposals; an example without a proposal stays."""
-    text = _replaced(template, _TOOLS, [_tool_line(tool) for tool in proposals.tools])
-    if proposals.framework is not None:
-        reach = f'# reach: {{framework: {proposals.framework}, tools: "package.module:TOOLS"}}'
-        text = _REACH.sub(reach.encode(), text, count=1)
-    return text
+def add_rows(old: bytes, targets: Mapping[str, str]) -> tuple[bytes, tuple[str, ...]]:
+    """Return the content of coreloop.yaml with rows of ``tools:``, and the new lines; nothing else changes.
+
+    The content stays as it is where the lines cannot be added so.
+    """
+    rows = {name: {"target": target} for name, target in targets.items()}
+    if not rows:
+        return old, ()
+    block = _TOOLS.search(old)
+    place = block.end() if block else len(old)
+    indent = _INDENT.search(old, place)
+    margin = indent[1].decode() if indent else "  "
+    text = yaml.safe_dump(rows, default_flow_style=None, allow_unicode=True, width=1_000)
+    lines = [*([] if block else ["tools:"]), *(f"{margin}{row}" for row in text.splitlines())]
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    gap = b"" if old[:place].endswith(b"\n") else end
+    new = old[:place] + gap + b"".join(line.encode() + end for line in lines) + old[place:]
+    return (new if _only_adds(old, new, rows) else old), tuple(lines)
 
 
-def _replaced(text: bytes, example: re.Pattern[bytes], lines: Sequence[str]) -> bytes:
-    proposed = "".join(f"{line}\n" for line in lines).encode()
-    return example.sub(lambda _: proposed, text, count=1) if lines else text
+def _only_adds(old: bytes, new: bytes, rows: Mapping[str, object]) -> bool:
+    """Whether a YAML reader sees the rows, and all else as it was."""
+    try:
+        before, after = yaml.safe_load(old) or {}, yaml.safe_load(new)
+    except (yaml.YAMLError, RecursionError):
+        return False
+    is_twice = "tools" in before and _TOOLS.search(old) is None
+    return not is_twice and bool(after == before | {"tools": {**(before.get("tools") or {}), **rows}})
 
 
-def _proposed(name: str, tool: Tool) -> ToolProposal:
-    declared = {key: values for key, values in tool.choices.items() if 2 <= len(values) <= _MOST_VALUES}
-    target = f"{tool.file}::{tool.qualname}"
-    return ToolProposal(name, target if target.isprintable() else None, declared)
+def _is_found(tool: Tool | Unresolved, possible: Collection[Tool]) -> bool:
+    """Whether the search by name finds a tool, and none that the project declares is another."""
+    return isinstance(tool, Tool) and {_target(tool)}.issuperset(map(_target, possible))
 
 
-def _tool_line(tool: ToolProposal) -> str:
-    entries = [f"target: {_quoted(tool.target)}"] if tool.target is not None else []
-    if tool.selectors:
-        entries.append(f"selectors: [{', '.join(map(_key, tool.selectors))}]")
-    note = "; ".join(f"{name}: {', '.join(values)}" for name, values in tool.selectors.items() if values)
-    line = f"#  {_key(tool.name)}: {{{', '.join(entries)}}}"
-    return f"{line}{fitted(f'  # {printable(note)}', max(_COLUMNS - len(line), 24))}" if note else line
+def _meant(tools: Collection[Tool], texts: Collection[str]) -> tuple[str, ...]:
+    """The places of a tool; where there are several, of those whose docstring was sent, if any was."""
+    sent = [tool for tool in tools if " ".join(tool.docstring.split()).startswith(tuple(texts))]
+    return tuple(filter(str.isprintable, dict.fromkeys(map(_target, sent or tools))))
 
 
-def _key(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) and name.lower() not in _WORDS else _quoted(name)
-
-
-def _quoted(text: str) -> str:
-    """Quote a YAML string on one line; JSON is valid YAML."""
-    return json.dumps(text, ensure_ascii=False)
+def _target(tool: Tool) -> str:
+    return f"{tool.file}::{tool.qualname}"

@@ -1,27 +1,27 @@
 """The use case ``init``: add the files that coreloop needs to a repository."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.init.new_settings import SettingsProposals, propose_settings, write_settings
+from coreloop.admin.init.new_settings import SettingsProposals, add_rows, propose_settings
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
     ProjectFile,
     plan_files,
     read_codeowners,
-    read_template,
     unowned,
     write_files,
 )
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
+from coreloop.base.messages import number_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
-from coreloop.base.project.workspace import Workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.learn.mine.folder import Mined, MiningOptions, day_files, mine, newest_day
 from coreloop.learn.propose import RefineResult, refine
@@ -58,20 +58,20 @@ class InitRequest:
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """The planned or written files, the reviewer, and the proposals in a new coreloop.yaml.
+    """The planned or written files, and the reviewer.
 
     Attributes
     ----------
     left_out : str or None
         Why the workflows are left out; None if they are not.
     notes : tuple of str
-        What was assumed about the reviewer, and which files an existing CODEOWNERS leaves without an owner.
+        What was assumed about the reviewer, which files an existing CODEOWNERS leaves without an owner, and
+        which tools need no row in coreloop.yaml or one that only a person can write.
     """
 
     files: tuple[ProjectFile, ...]
     reviewer: str
     left_out: str | None = None
-    proposals: SettingsProposals = field(default_factory=SettingsProposals)
     notes: tuple[str, ...] = ()
 
 
@@ -96,19 +96,36 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _check_reviewer(request.reviewer or _owner(request.github))
-    notes = (*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer))
-    is_new = not (root / FILE_NAME).exists()
-    proposals = propose_settings(workspace.records_dir, root) if is_new else SettingsProposals()
-    settings_file = write_settings(read_template(FILE_NAME), proposals)
-    if request.max_open is not None:
-        settings_file += f"\nforge: {{max_open: {request.max_open}}}\n".encode()
+    notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
+    proposals = propose_settings(open_workspace(root))
     requirement, left_out = _pin(root, request.source)
-    planned = plan_files(
-        root, workspace.settings, owner=reviewer, requirement=requirement, settings_file=settings_file
-    )
+    planned = plan_files(root, workspace.settings, owner=reviewer, requirement=requirement)
+    planned = [_grown(root, file, proposals, request) if file.path == FILE_NAME else file for file in planned]
+    notes += _tools_notes(proposals, planned)
     if request.confirm:
         write_files(root, planned)
-    return Initialised(tuple(planned), reviewer, left_out, proposals, notes)
+    return Initialised(tuple(planned), reviewer, left_out, tuple(notes))
+
+
+def _grown(root: Path, file: ProjectFile, proposals: SettingsProposals, request: InitRequest) -> ProjectFile:
+    """coreloop.yaml with the rows that it lacks; it stays as it is where they cannot be added."""
+    if file.state == "new" and request.max_open is not None:
+        file = replace(file, content=file.content + f"forge: {{max_open: {request.max_open}}}\n".encode())
+    old = file.content if file.state == "new" else (root / FILE_NAME).read_bytes()
+    content, added = add_rows(old, proposals.targets)
+    grows = file.state == "there" and content != old
+    return replace(file, state="grows" if grows else file.state, content=content, added=added)
+
+
+def _tools_notes(proposals: SettingsProposals, planned: list[ProjectFile]) -> Iterator[str]:
+    """Which tools need no row, and which rows only a person can write."""
+    if proposals.found:
+        yield f"{number_of(len(proposals.found), 'tool')} found by name, without a row in {FILE_NAME}"
+    for name, places in proposals.unclear.items():
+        where = ", ".join(places[:3])
+        yield f"{name} is defined {len(places)} times ({where}); name one under tools: in {FILE_NAME}"
+    if any(file.path == FILE_NAME and file.state == "there" and file.added for file in planned):
+        yield f"the lines under {FILE_NAME} are to be added by hand"
 
 
 def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:

@@ -39,12 +39,12 @@ class ProjectFile:
     path : str
         Below the repository's root, with ``/``.
     state : {"new", "grows", "filled", "updated", "there"}
-        Existing files are never overwritten, except that .gitignore gains the lines that it lacks, the
-        placeholder for the owner in CODEOWNERS is replaced, and `DEPENDENCIES` become those of this coreloop.
+        Existing files are never overwritten, except that .gitignore and coreloop.yaml gain what they lack,
+        the placeholder in CODEOWNERS is replaced, and `DEPENDENCIES` become those of this coreloop.
     content : bytes
         The complete content after writing.
     added : tuple of str
-        The lines appended to a file that grows.
+        The lines that a file gains.
     private : bool
         Whether the file and its folders are closed to other users.
     """
@@ -62,7 +62,6 @@ def plan_files(
     *,
     owner: str,
     requirement: str | None,
-    settings_file: bytes | None = None,
 ) -> list[ProjectFile]:
     """Plan the files of a repository without writing.
 
@@ -71,13 +70,11 @@ def plan_files(
     root : Path
         The repository's root.
     settings : Settings
-        Settings for the data folder, the base branch and the tools' files.
+        Settings for the data folder and the base branch.
     owner : str
         The reviewer in CODEOWNERS: ``@login`` or ``@organization/team``.
     requirement : str or None
         What the workflows install. If None, the workflows and their requirements file are left out.
-    settings_file : bytes, optional
-        A new coreloop.yaml; the template by default.
 
     Raises
     ------
@@ -85,8 +82,6 @@ def plan_files(
         A folder has the path of a planned file, or .gitignore cannot be read.
     """
     contents = dict(_contents(settings, owner=owner, requirement=requirement))
-    if settings_file is not None:
-        contents[FILE_NAME] = settings_file
     planned = [_planned(root, path, content) for path, content in contents.items() if path not in PLACES]
     planned.append(_codeowners(root, contents[PLACES[0]], owner))
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
@@ -117,7 +112,7 @@ def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Ite
     line = f"branch: {json.dumps(branch, ensure_ascii=False)}".encode()  # JSON is valid YAML
     rules = re.sub(rb"(?m)^branch: .*$", lambda _: line, read_template("branch_protection.yml"))
     yield ".github/branch_protection.yml", rules
-    yield PLACES[0], codeowners(settings, owner=owner).encode()
+    yield PLACES[0], codeowners(owner).encode()
 
 
 def read_template(name: str) -> bytes:
@@ -125,15 +120,10 @@ def read_template(name: str) -> bytes:
     return files("coreloop.admin.init").joinpath("templates", name).read_bytes()
 
 
-def codeowners(settings: Settings, *, owner: str) -> str:
-    """Return CODEOWNERS: the reviewer of the tools' sources and of the guard's files.
-
-    All Python files are included while coreloop.yaml has no ``target``.
-    """
-    targets = (tool.target.partition("::")[0] for tool in settings.tools.values() if tool.target is not None)
-    sources = sorted({f"/{file}".replace(" ", "\\ ") for file in targets}) or ["*.py"]
+def codeowners(owner: str) -> str:
+    """Return CODEOWNERS: the reviewer of all Python files, which may have tools, and of the guard's files."""
     note = (PLACEHOLDER_NOTE,) if owner == PLACEHOLDER else ()
-    lines = [f"{pattern} {owner}" for pattern in (*sources, f"/{FILE_NAME}", "/.github/")]
+    lines = [f"{pattern} {owner}" for pattern in ("*.py", f"/{FILE_NAME}", "/.github/")]
     return "\n".join(
         ("# Who must review promotions, and whatever could change the guard.", *note, *lines, "")
     )

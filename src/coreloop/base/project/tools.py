@@ -24,9 +24,9 @@ _MAX_SOURCE_BYTES: Final = 2_000_000
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 
 DECORATORS: Final = frozenset(
-    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool"}
+    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"}
 )
-"""Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``@function_tool`` …"""
+"""Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``server.add_tool`` …"""
 _MOUNT: Final = re.compile(rb"\.(?:mount|import_server)\(")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -221,7 +221,7 @@ def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:
 def _search(names: list[str], source: _Source) -> dict[str, list[Tool]]:
     """The definitions of each name: those that are registered as tools, else all."""
     mention = re.compile(
-        rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]|\btools\s*="
+        rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]|tools?\s*[=(]"
     )
     tools: dict[str, list[Tool]] = {name: [] for name in names}
     decorated, listed = set[tuple[str, int]](), set[str]()
@@ -249,10 +249,12 @@ def is_tool_decorator(decorator: ast.expr) -> bool:
 
 
 def _listed(tree: ast.AST) -> Iterator[str]:
-    """The functions in lists of tools: ``Agent(tools=[book, cancel])``; a method is not named by its name."""
+    """The functions in ``Agent(tools=[book, Tool(cancel)])`` and ``server.add_tool(book)``; no method is."""
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "tools" and isinstance(node.value, ast.List):
-            yield from (item.id for item in node.value.elts if isinstance(item, ast.Name))
+            yield from (name.id for name in ast.walk(node.value) if isinstance(name, ast.Name))
+        if isinstance(node, ast.Call) and is_tool_decorator(node):
+            yield from (name.id for name in node.args if isinstance(name, ast.Name))
 
 
 def python_files(root: Path) -> Iterator[Path]:

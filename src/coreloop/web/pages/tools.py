@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coreloop.admin.init.decorated import decorated_tools
+from coreloop.admin.init.decorated import possible_tools
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
 from coreloop.learn.verdicts.proposal_state import states_by_key
@@ -96,10 +96,10 @@ def _definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
 
 def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     root, configured = source.workspace.root, source.workspace.settings.tools
-    kept, declared = read_kept_activity(source), decorated_tools(root)
+    kept, declared = read_kept_activity(source), possible_tools(root)
     called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
     resolved = resolve_tools({*called, *configured}, root=root, configured=configured)
-    return declared | {
+    return {name: tools[0] for name, tools in declared.items()} | {
         name: tool for name, tool in resolved.items() if isinstance(tool, Tool) or name not in declared
     }
 

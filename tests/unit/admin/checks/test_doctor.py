@@ -131,7 +131,7 @@ def test_a_log_with_data_that_git_does_not_ignore_is_a_fault(folder: Path):
 
 
 def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_fault(sound: Path):
-    log(sound, record(tool_calls=[call("lost"), call("analysis")]))
+    log(sound, record(tool_calls=[call("lost"), call("mcp__x__analysis")]))
     diagnosis = checked(sound)["tools"]
     assert (diagnosis.level, diagnosis.message) == (
         "warning",

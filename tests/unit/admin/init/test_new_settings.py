@@ -1,26 +1,16 @@
-"""A new coreloop.yaml: tools and selectors from the source and the records, and nothing that users wrote."""
+"""Rows of coreloop.yaml: tools that are not found by name, and nothing that users wrote."""
 
 import ast
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.admin.init.decorated import decorated_tools
-from coreloop.admin.init.new_settings import (
-    SettingsProposals,
-    ToolProposal,
-    propose_tools,
-    used_tools,
-    write_settings,
-)
-from coreloop.admin.init.scaffold import read_template
+from coreloop.admin.init.decorated import possible_tools
+from coreloop.admin.init.new_settings import SettingsProposals, add_rows, propose_settings
 from coreloop.base.project.allowed_values import declared_choices
-from coreloop.base.project.settings import Settings
-from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.workspace import open_workspace
 from rows import each_row
 
@@ -83,18 +73,15 @@ def called(name: str = "lookup", *, ok: bool = True, **args: Any) -> dict[str, A
     return {"name": name, "args": args, "ok": ok}
 
 
-def load_bare(folder: Path, text: str) -> Settings:
-    """The settings that the proposals of a file make once their # is gone."""
-    bare = re.sub(r"(?m)^#(?=  -|  \S+: \{)|^# (?=\w+: \{)", "", text)
-    (folder / "coreloop.yaml").write_text(bare, encoding="utf-8")
-    return load_settings(folder, environ={})
+def proposed(folder: Path) -> SettingsProposals:
+    return propose_settings(open_workspace(folder))
 
 
 # --- the source ---------------------------------------------------------------------------------------
 
 
 def test_decorated_functions_are_tools_under_the_name_that_the_model_knows(folder: Path):
-    targets = {name: f"{tool.file}::{tool.qualname}" for name, tool in decorated_tools(folder).items()}
+    targets = {name: f"{tool.file}::{tool.qualname}" for name, (tool,) in possible_tools(folder).items()}
     assert targets == {
         "refund": "desk.py::refund",
         "look_up": "desk.py::lookup",
@@ -107,7 +94,7 @@ def test_decorated_functions_are_tools_under_the_name_that_the_model_knows(folde
 
 
 def test_literals_and_enums_are_closed_sets(folder: Path):
-    choices = {name: dict(tool.choices) for name, tool in decorated_tools(folder).items() if tool.choices}
+    choices = {name: dict(tool.choices) for name, (tool,) in possible_tools(folder).items() if tool.choices}
     assert choices == {
         "refund": {"reason": ("damaged", "late"), "sort": ("asc", "desc")},
         "escalate-now": {"channel": ("e-mail", "phone"), "note": ("a", "b")},
@@ -136,52 +123,89 @@ def test_annotations(annotation: str, values: tuple[str, ...] | None):
     assert declared_choices(function, tree).get("x") == values
 
 
-# --- the proposals ------------------------------------------------------------------------------------
+# --- the rows -----------------------------------------------------------------------------------------
+
+HOSTILE = ["x: {}\n# y", "\x1b[31m", "a" * 200, "\u202ex", "{", "'", "-x", "Kowalski"]
+TWO = "def book(): 'Book a room.'\n\nclass Service:\n    def book(self): 'Write it down.'\n"
 
 
-def test_a_recorded_tool_without_definition_is_not_proposed(tmp_path: Path):
-    """Its name and its arguments may be anything that a user wrote, and coreloop.yaml is committed."""
-    calls = [called("Kowalski", Marlene=value) for value in ("positive", "negative") for _ in range(20)]
-    assert propose_tools(used_tools(log(tmp_path, *calls)), tmp_path) == ()
+def test_rows_are_of_tools_that_their_names_do_not_find(folder: Path):
+    """A recorded name without one may be anything that a user wrote, and coreloop.yaml is committed."""
+    (folder / "more.py").write_text(
+        "@tool\ndef 조회(kind): ...\n@tool('on')\ndef _on(): ...\n", encoding="utf-8"
+    )
+    log(folder, called("mcp__desk__조회"), *map(called, HOSTILE))
+    proposals = proposed(folder)
+    assert proposals.found == {"refund", "close", "ping", "pong", "조회"}
+    assert proposals.unclear == {}
+    content, _ = add_rows(b"data_dir: data\n", proposals.targets)
+    assert content.decode() == (
+        "data_dir: data\ntools:\n"
+        "  escalate-now: {target: 'desk.py::escalate'}\n"
+        "  look_up: {target: 'desk.py::lookup'}\n"
+        "  'on': {target: 'more.py::_on'}\n"
+        "  reopen: {target: 'desk.py::_reopen'}\n"
+    )
 
 
-def test_every_proposal_is_a_comment_and_valid_without_the_hash(folder: Path):
-    (folder / "more.py").write_text("@tool\ndef 조회(kind): ...\n@tool\ndef on(): ...\n", encoding="utf-8")
-    tools = propose_tools(used_tools(log(folder, called("조회"), called("on"))), folder)
-    proposals = SettingsProposals(tools, "fastmcp")
-    text = write_settings(read_template("coreloop.yaml"), proposals).decode()
-    assert [line for line in text.splitlines() if not line.startswith("#")] == [
-        "data_dir: data",
-        "categories:",
-        "tools:",
-    ]
-    assert '#  look_up: {target: "desk.py::lookup"}' in text
-    assert "selectors: [reason, sort]}  # reason: damaged, late; sort: asc, desc\n" in text
-    settings = load_bare(folder, text)
-    assert set(settings.tools) == {tool.name for tool in tools} >= {"조회", "on"}
-    assert settings.reach.framework == "fastmcp"
+@pytest.mark.parametrize(
+    ("description", "targets", "unclear"),
+    [
+        ("Book a  room.", {"book": "rooms.py::book"}, {}),
+        ("", {}, {"book": ("rooms.py::book", "rooms.py::Service.book")}),
+        (None, {}, {}),
+    ],
+)
+def test_of_two_definitions_the_one_is_meant_whose_docstring_was_sent(
+    description: str | None, targets: dict[str, str], unclear: dict[str, Any], tmp_path: Path
+):
+    (tmp_path / "rooms.py").write_text(TWO)
+    sent = tmp_path / "data/audit/descriptions"
+    sent.mkdir(parents=True)
+    (sent / "a.json").write_text("[" * 5_000)
+    tools = [{"name": "book", "description": description}] if description is not None else [1]
+    (sent / "b.json").write_text(json.dumps({"tools": tools}))
+    assert (proposed(tmp_path).targets, proposed(tmp_path).unclear) == (targets, unclear)
 
 
-def test_hostile_names_do_not_reach_the_file(tmp_path: Path):
-    hostile = ["x: {}\n# y", "\x1b[31m", "a" * 200, "\u202ex", "{", "'", "-x"]
-    calls = [called(name, **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
-    fine = [called("fine", **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
-    (tmp_path / "tools.py").write_text("@tool\ndef fine(**names): ...\n")
-    tools = propose_tools(used_tools(log(tmp_path, *calls, *fine)), tmp_path)
-    assert tools == (ToolProposal("fine", "tools.py::fine", {}),)
+ROW = b"new: {target: 'a.py::b'}"
 
 
-def test_init_writes_the_proposals_and_counts_them(
+@each_row(
+    ("old", "new"),
+    [
+        (b"tools:\n#  x: {}\n", b"tools:\n  " + ROW + b"\n#  x: {}\n"),
+        (
+            b"tools: # mine\n\n    x: {}\ngates: {}",
+            b"tools: # mine\n    " + ROW + b"\n\n    x: {}\ngates: {}",
+        ),
+        (b"a: 1\r\nb: 2", b"a: 1\r\nb: 2\r\ntools:\r\n  " + ROW + b"\r\n"),
+        (b"tools: {}\n", None),
+        (b"tools: {x: {}}\n", None),
+        (b"a: '\ntools:\n  '\n", None),
+    ],
+)
+def test_rows_change_nothing_that_a_person_wrote(old: bytes, new: bytes | None):
+    assert add_rows(old, {"new": "a.py::b"})[0] == (old if new is None else new)
+
+
+def test_init_adds_the_rows_of_tools_that_came_later(
     folder: Path, entry_point: Callable[..., Any], quiet_git: None
 ):
     from promoting import run_git
 
     run_git(folder, "init", "--quiet")
-    (folder / "requirements.txt").write_text("mcp\n")
-    code, out, _ = entry_point(folder, "init")
+    settings = folder / "coreloop.yaml"
+    code, out, _ = entry_point(folder, "init", "--confirm")
     assert code == 0
-    assert "           proposes, each behind a #: 7 tools, 4 selectors, reach by mcp\n" in out
-    entry_point(folder, "init", "--confirm")
-    assert "#  refund: {target:" in (folder / "coreloop.yaml").read_text()
-    assert open_workspace(folder).settings == Settings()
-    assert "proposes" not in entry_point(folder, "init")[1]
+    assert "note       4 tools found by name, without a row in coreloop.yaml\n" in out
+    (folder / "more.py").write_text("@tool('later')\ndef _later(): ...\n")
+    settings.write_text(settings.read_text() + "# mine\n")
+    before = settings.read_text()
+    row = "  later: {target: 'more.py::_later'}"
+    assert f"append to  coreloop.yaml\n           {row}\n" in entry_point(folder, "init", "--confirm")[1]
+    assert settings.read_text() == before.replace("tools:\n", f"tools:\n{row}\n")
+    assert open_workspace(folder).settings.tools["later"].target == "more.py::_later"
+    assert "keep       coreloop.yaml\n" in entry_point(folder, "init")[1]
+    settings.write_text("tools: {}\n")
+    assert "the lines under coreloop.yaml are to be added by hand" in entry_point(folder, "init")[1]

@@ -127,13 +127,12 @@ def test_no_existing_file_is_overwritten_but_the_hashes_of_the_nightly_job(init:
 def test_the_template_is_neutral_and_valid_without_the_hashes(tmp_path: Path):
     text = read_template("coreloop.yaml").decode("ascii")
     assert "dartlab" not in text
-    bare = "\n".join(re.sub(r"^#(?=  -|  \w+: \{)|^# (?=\w+: \{)", "", line) for line in text.splitlines())
-    assert bare.count("#") == 6
+    bare = re.sub(r"(?m)^# (?=\w+: )", "", text)
+    assert (bare.count("#"), len(text.splitlines())) == (1, 5)
     (tmp_path / "coreloop.yaml").write_text(bare)
     settings = load_settings(tmp_path)
-    assert [rule.label for rule in settings.categories] == ["ORDER-refund", "ACCOUNT-login"]
-    assert settings.tools["search_articles"].selectors == ("section",)
-    assert (settings.gates.min_chunk_len, settings.replay.url) == (400, "http://127.0.0.1:8000/ask")
+    assert [rule.label for rule in settings.categories] == ["ORDER-refund"]
+    assert (settings.reach.command[0], settings.replay.url) == ("python", "http://127.0.0.1:8000/ask")
 
 
 def refused(done: tuple[int, str, str]) -> str:

@@ -1,13 +1,10 @@
-"""The framework that a project depends on, read from its files, and the proposal of ``init`` for it."""
+"""The framework that a project depends on, read from its files."""
 
 from pathlib import Path
 
 import pytest
 
-from coreloop.admin.init.new_settings import SettingsProposals, write_settings
-from coreloop.admin.init.scaffold import read_template
 from coreloop.base.project.frameworks import FRAMEWORKS, find_framework
-from coreloop.base.project.settings_file import load_settings
 
 NAMED = [
     pytest.param(
@@ -57,14 +54,3 @@ def test_unreadable_files_are_skipped(tmp_path: Path, file: str, content: bytes)
     (tmp_path / file).write_bytes(content)
     (tmp_path / "requirements-x.txt").mkdir()
     assert find_framework(tmp_path) is None
-
-
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_the_proposal_is_a_comment_and_valid_without_the_hash(tmp_path: Path, framework: str) -> None:
-    template = read_template("coreloop.yaml")
-    text = write_settings(template, SettingsProposals(framework=framework)).decode()
-    (line,) = (line for line in text.splitlines() if "reach: {" in line)
-    assert line.startswith(f"# reach: {{framework: {framework}, tools: ")
-    (tmp_path / "coreloop.yaml").write_text(line.removeprefix("# "), encoding="utf-8")
-    assert load_settings(tmp_path, environ={}).reach.framework == framework
-    assert write_settings(template, SettingsProposals()) == template

@@ -13,7 +13,6 @@ from coreloop.base.project.owners import (
     is_reviewer,
     owners_of,
 )
-from coreloop.base.project.settings import Settings
 from promoting import run_git
 from rows import each_row
 
@@ -48,9 +47,9 @@ def test_the_owners_of_a_path_are_those_of_the_last_line_that_matches(text, path
 
 
 def test_the_placeholder_is_replaced_wherever_it_owns_something():
-    text = codeowners(Settings(), owner="@OWNER")
+    text = codeowners("@OWNER")
     assert PLACEHOLDER_NOTE in text
-    assert fill_placeholder(text, "@kim") == codeowners(Settings(), owner="@kim")
+    assert fill_placeholder(text, "@kim") == codeowners("@kim")
     assert (
         fill_placeholder("# for @OWNER\r\n*.py @a @OWNER\r\n", "@o/t") == "# for @OWNER\r\n*.py @a @o/t\r\n"
     )
@@ -115,7 +114,7 @@ def test_the_placeholder_waits_for_an_owner(init: Init, folder: Path):
     assert PLACEHOLDER_NOTE in owners.read_text()
     assert "keep       .github/CODEOWNERS" in init("--confirm")[1]
     assert "fill in    .github/CODEOWNERS" in init("--confirm", "--owner", "@kim")[1]
-    assert owners.read_text() == codeowners(Settings(), owner="@kim")
+    assert owners.read_text() == codeowners("@kim")
     assert "keep       .github/CODEOWNERS" in init("--confirm", "--owner", "@lee")[1]
 
 

@@ -104,6 +104,8 @@ METHOD = "class Box:\n    @tool\n    def tool(self): ...\n"
         pytest.param(
             {"a": FUNCTION, "b": SERVICE, "c": "Agent('m', tools=[tool])\n"}, "a.py::tool", id="listed"
         ),
+        pytest.param({"a": FUNCTION, "b": SERVICE, "c": "f(tools=[T(tool)])"}, "a.py::tool", id="wrapped"),
+        pytest.param({"a": FUNCTION, "b": SERVICE, "c": "mcp.add_tool(tool)"}, "a.py::tool", id="added"),
         pytest.param({"a": FUNCTION, "b": SERVICE, "c": "Agent('m', tools=[other])\n"}, None, id="other"),
         pytest.param({"a": f"@tool\n{FUNCTION}", "b": f"@tool\n{FUNCTION}"}, None, id="two"),
     ],
