@@ -58,7 +58,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     workspace = open_workspace(Path.cwd())
     result = run_pattern(workspace, NightRequest(**options), now=now, watch=watched())
     notes = [
-        *_notes(result, is_dry=options["with_notes"]),
+        *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
         *for_people(written_notes(result.paths)),
         *skipped_lines(result.skipped_verdicts, "judgments"),
     ]
@@ -68,13 +68,12 @@ def pattern(now: datetime, **options: Any) -> Output:
     return Output(proposals_facts(result), proposal_lines(result), notes)
 
 
-def _notes(result: "PatternResult", *, is_dry: bool) -> Iterator[str]:
-    if result.notes_missing is not None:
-        yield f"no audit notes: {result.notes_missing} is missing"
+def _notes(result: "PatternResult", folder: Path) -> Iterator[str]:
+    if not folder.is_dir():
+        yield f"no audit notes: {folder} is missing"
     for name, reason in result.notes_skipped.items():
         yield f"skipped {printable(name)}: {reason}"
-    if is_dry:
-        yield "dry run: with audit notes nothing is removed, and no text is proposed from them"
+    yield "dry run: with audit notes nothing is removed, and no text is proposed from them"
 
 
 _GATES = {

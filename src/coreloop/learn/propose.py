@@ -133,12 +133,11 @@ class Night:
 class PatternResult(Night):
     """Result of ``pattern``.
 
-    ``notes_missing`` is the folder of audit notes, if it is absent, ``notes_skipped`` has files with reasons;
-    ``removed`` are files of records that were older than ``retention_days``.
+    ``notes_skipped`` are files of audit notes with reasons; ``removed`` are files of records that were older
+    than ``retention_days``.
     """
 
     document: CandidatesFile
-    notes_missing: Path | None = None
     notes_skipped: Mapping[str, str] = field(default_factory=dict)
     removed: Sequence[Path] = ()
 
@@ -413,7 +412,6 @@ def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     return replace(
         result,
         document=replace(result.document, notes=notes),
-        notes_missing=None if folder.is_dir() else folder,
         notes_skipped=skipped,
     )
 
