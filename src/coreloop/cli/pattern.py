@@ -125,9 +125,8 @@ def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
 
 
 def _cells(candidate: "Candidate") -> tuple[str, ...]:
-    successes = round(candidate.success_rate * candidate.n_observed)
     rates = f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}"
-    counts = f"{successes}/{candidate.n_observed}", f"{candidate.n_unique_questions}"
+    counts = f"{candidate.n_succeeded}/{candidate.n_observed}", f"{candidate.n_unique_questions}"
     return candidate.id, *counts, rates, candidate.cat_hash
 
 

@@ -65,10 +65,12 @@ def backfill_blog(
     WorkspaceError
         The blog's folder does not exist, or the database cannot be read or written.
     """
-    posts = _find_posts(blog_root, project)
+    if not blog_root.is_dir():
+        raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=blog_root)
+    backfill: dict[str, Posts] = {state: {} for state in STATES}
     with store.reading(database) if database.exists() else nullcontext() as connection:
-        backfill: dict[str, Posts] = {state: {} for state in STATES}
-        for path, content in posts.items():
+        for path in sorted(path for path in blog_root.rglob("*.md") if path.is_file()):
+            content = _read_file(path, project)
             backfill[_state(content, connection)][path] = content
     changed = [*backfill["new"].values(), *backfill["edited"].values()]
     if confirm and changed:
@@ -128,14 +130,6 @@ def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
         return NoInsight("the front matter is nested too deeply", 1)
     except (TypeError, ValueError) as error:
         return NoInsight(f"{error}", 1)
-
-
-def _find_posts(root: Path, project: Path) -> Posts:
-    """Read the posts of a blog, in the order of their paths."""
-    if not root.is_dir():
-        raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
-    paths = sorted(path for path in root.rglob("*.md") if path.is_file())
-    return {path: _read_file(path, project) for path in paths}
 
 
 def _state(content: Insight | NoInsight, connection: sqlite3.Connection | None) -> str:
