@@ -148,7 +148,8 @@ def _blog_lines(backfill: "Backfill") -> Iterator[str]:
             yield printable(f"{padded(state, 9)}  {_code(content):<8}  {path}")
     for path, content in backfill["skipped"].items():
         yield printable(f"{padded('skipped', 9)}  {'':<8}  {path}: {_reason(path, content)}")
-    yield _summary(backfill)
+    counts = {name: len(posts) for name, posts in backfill.items()}
+    yield ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
@@ -159,11 +160,6 @@ def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
 def _post_facts(path: Path, content: "Insight | NoInsight") -> dict[str, object]:
     reason = _reason(path, content)
     return {"path": path, **({"reason": reason} if reason else {"stock_code": _code(content)})}
-
-
-def _summary(backfill: "Backfill") -> str:
-    counts = {name: len(posts) for name, posts in backfill.items()}
-    return ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
 
 
 def _code(content: "Insight | NoInsight") -> str:

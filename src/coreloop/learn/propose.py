@@ -1,7 +1,7 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,6 @@ import orjson
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
 from coreloop.base.files import locked, write_private
-from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.schema import LogOddities, find_oddities
@@ -58,32 +57,24 @@ class NightRequest:
         Whole UTC days to mine.
     mining : MiningOptions
         Which records, and how.
-    min_chunk_len : int, optional
-        Characters of a complete answer.
+    gates : mapping of str to int or float or None
+        Those of the settings that are replaced.
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
         Leave out of the files what is not for others.
-    min_repeat, min_unique_questions, min_success_rate : int or float, optional
-        Gates of ``pattern``.
     with_notes : bool
         Show audit notes in ``pattern``; then no records are removed.
-    min_failures : int, optional
-        Failures that a group of ``refine`` needs.
     excluded : tuple of str
         Failure labels and error classes that ``refine`` leaves out.
     """
 
     days: Days
     mining: MiningOptions = field(default_factory=MiningOptions)
-    min_chunk_len: int | None = None
+    gates: Mapping[str, float | None] = field(default_factory=dict)
     out: Path | None = None
     sanitized: bool = False
-    min_repeat: int | None = None
-    min_unique_questions: int | None = None
-    min_success_rate: float | None = None
     with_notes: bool = False
-    min_failures: int | None = None
     excluded: tuple[str, ...] = ()
 
 
@@ -399,8 +390,7 @@ def _with_questions(
 
 def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
     """The project with the gates that a request names."""
-    named = {gate.name: getattr(request, gate.name) for gate in fields(Gates)}
-    gates = workspace.settings.gates.chosen(**named)
+    gates = workspace.settings.gates.chosen(**request.gates)
     return replace(workspace, settings=replace(workspace.settings, gates=gates))
 
 
