@@ -40,7 +40,13 @@ from coreloop.learn.proposals.proposal_files import (
 from coreloop.learn.statements.findings import Places, error_table, to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
-from coreloop.learn.verdicts.proposal_state import kept_states, merge_times, rejected_keys, settled_keys
+from coreloop.learn.verdicts.proposal_state import (
+    Standpoint,
+    kept_states,
+    merge_times,
+    rejected_keys,
+    settled_keys,
+)
 from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -199,15 +205,7 @@ def run_refine(
     excluded = known_types(request.excluded)
     mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
     states = kept_states(workspace, mined.judgments)
-    result = refine(
-        mined,
-        request.days,
-        now=now,
-        excluded=excluded,
-        known=settled_keys(states),
-        rejected=rejected_keys(states),
-        merges=merge_times(states),
-    )
+    result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
         result = replace(result, unproposed=Unproposed(n_settled=result.unproposed.n_settled))
     return write_night(result, workspace, request)
@@ -251,21 +249,20 @@ def refine(
     *,
     now: datetime,
     excluded: Collection[str] = (),
-    known: frozenset[str] = frozenset(),
-    rejected: frozenset[str] = frozenset(),
-    merges: Mapping[str, datetime] = MappingProxyType({}),
+    states: Sequence[Standpoint] = (),
 ) -> RefineResult:
-    """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing.
+    """Find the counterexamples of a window that are not settled, and draft their texts; writes nothing.
 
-    ``merges`` and ``rejected`` are as in `coreloop.learn.statements.search.search_tools`.
+    ``states`` are those of the project's proposals.
     """
     from coreloop.learn.failures import find_counterexamples  # imports polars
 
     window = merge(mined.files, days)
     least = mined.workspace.settings.gates.min_failures
+    known = settled_keys(states)
     search = find_counterexamples(window, min_failures=least, excluded=excluded, known=known)
     steps = {step.name for example in search.entries for step in (example.call, *example.steps)}
-    found = find_statements(window, mined.workspace, steps, known=known, rejected=rejected, merges=merges)
+    found = find_statements(window, mined.workspace, steps, states)
     return RefineResult(
         document=CounterexamplesFile(
             generated_at=now,
@@ -300,19 +297,17 @@ def find_statements(
     window: Window,
     workspace: Workspace,
     named: Collection[str] = (),
-    *,
-    known: frozenset[str] = frozenset(),
-    rejected: frozenset[str] = frozenset(),
-    merges: Mapping[str, datetime] = MappingProxyType({}),
+    states: Sequence[Standpoint] = (),
 ) -> FoundStatements:
-    """Find the lines of a window except ``known`` keys; ``named`` are further tools to know the words of."""
+    """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
     log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
     words = _vocabulary(workspace, {*named, *log.tools})
-    tools = search_tools(log, words, merges, rejected)
+    merges = merge_times(states)
+    tools = search_tools(log, words, merges, rejected_keys(states))
     located = to_statements(tools, log, language=settings.language)
     statements, unproposed = draft_statements(
-        (statement for statement, _ in located), words, settled=known, merges=merges
+        (statement for statement, _ in located), words, settled=settled_keys(states), merges=merges
     )
     return FoundStatements(
         log,
@@ -399,11 +394,7 @@ def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
 
     notes, skipped = read_notes(folder)
-    return replace(
-        result,
-        document=replace(result.document, notes=notes),
-        notes_skipped=skipped,
-    )
+    return replace(result, document=replace(result.document, notes=notes), notes_skipped=skipped)
 
 
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
