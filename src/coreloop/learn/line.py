@@ -128,10 +128,6 @@ class Advice:
         items = replace(self, more=()).items("argument", "arguments")
         return items[0] if FORMS[self.form].en.startswith(_ABOUT) and len(items) == 1 else None
 
-    def is_sound(self) -> bool:
-        """Whether the line parses back to this value; a slot with unsuitable text does not."""
-        return parse_advice(str(self)) == self
-
     def items(self, *slots: str) -> tuple[str, ...]:
         """What some slots of the line and of its other clauses hold."""
         return tuple(

@@ -72,7 +72,8 @@ def backfill_blog(
         for path in sorted(path for path in blog_root.rglob("*.md") if path.is_file()):
             content = _read_file(path, project)
             backfill[_state(content, connection)][path] = content
-    changed = [*backfill["new"].values(), *backfill["edited"].values()]
+    posts = [*backfill["new"].values(), *backfill["edited"].values()]
+    changed = [content for content in posts if isinstance(content, Insight)]
     if confirm and changed:
         _save(database, changed, now)
     return backfill
@@ -138,11 +139,10 @@ def _state(content: Insight | NoInsight, connection: sqlite3.Connection | None) 
     return store.compare_stored(connection, content) if connection is not None else "new"
 
 
-def _save(database: Path, contents: Iterable[Insight | NoInsight], now: datetime) -> None:
+def _save(database: Path, contents: Iterable[Insight], now: datetime) -> None:
     with store.writing(database) as connection, transaction(connection):
         for content in contents:
-            if isinstance(content, Insight):
-                store.save_by_evidence(connection, content, now=now)
+            store.save_by_evidence(connection, content, now=now)
 
 
 def _read_file(path: Path, project: Path) -> Insight | NoInsight:

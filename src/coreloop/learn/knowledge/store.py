@@ -106,8 +106,7 @@ def utc_text(moment: datetime) -> str:
 
 # --- Insights about companies, and the gate for live answers.
 
-MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades below
-GOOD_GRADES: Final = frozenset({"P", "T"})
+MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades P and T
 # 005930, 0001A0, KR7005930003; AAPL, BRK.B; but not README.
 _CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")
 
@@ -180,7 +179,7 @@ def save_live(
         return "it has no stock code"
     if answer_chars < MIN_ANSWER_CHARS:
         return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
-    if grade not in GOOD_GRADES:
+    if grade not in {"P", "T"}:
         return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
     live = replace(insight, source="live", quality_gate="auto-extracted")
     with sqlite.transaction(connection):

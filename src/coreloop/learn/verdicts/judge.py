@@ -23,7 +23,7 @@ from coreloop.base.text import printable
 from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.source import UnprovenError
 from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.entry import SuggestedAppend
+from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint, kept_states
 from coreloop.observe.judgments import (
@@ -177,22 +177,11 @@ class DocstringChange:
     problem: str = ""
 
 
-def change_of(
-    workspace: Workspace, suggested: SuggestedAppend | None, refused: str | None
-) -> DocstringChange:
-    """Edit the docstring in the working tree, in memory.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    suggested : SuggestedAppend or None
-        The proposed text and its target.
-    refused : str or None
-        Why there is no text.
-    """
+def change_of(workspace: Workspace, entry: Entry) -> DocstringChange:
+    """Edit the docstring that a proposal is for, as it is in the working tree, in memory."""
+    suggested = entry.suggested_append
     if suggested is None:
-        return DocstringChange(problem=refused or "no text was drafted")
+        return DocstringChange(problem=entry.refused or "no text was drafted")
     if suggested.target_file is None or suggested.target_symbol is None:
         todo = "name it under tools: in coreloop.yaml"
         return DocstringChange(problem=f"the tool's definition is not known; {todo}")
@@ -302,6 +291,6 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         item,
         evidence=(*newest.entry.evidence, *newest.entry.said),
         questions=tuple(dict.fromkeys(filter(None, newest.entry.questions))),
-        change=change_of(workspace, newest.entry.suggested_append, newest.entry.refused),
+        change=change_of(workspace, newest.entry),
         path=newest.path,
     )
