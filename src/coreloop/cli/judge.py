@@ -22,8 +22,8 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts import judge as verdicts
-from coreloop.learn.verdicts.judge import DocstringChange, JudgedItem, read_item, read_queue
-from coreloop.learn.verdicts.proposal_state import Standpoint
+from coreloop.learn.verdicts.judge import DocstringChange, JudgedItem, read_item
+from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, kept_states, pending
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
@@ -79,7 +79,8 @@ def _effect(judgment: HumanVerdict) -> str:
 
 
 def _queue(workspace: Workspace) -> Output:
-    waiting, judgments = read_queue(workspace), read_verdicts(workspace.judgments_dir)
+    judgments = read_verdicts(workspace.judgments_dir)
+    waiting = pending(kept_states(workspace, judgments))
     facts = {
         "queue": [{"id": one.id, "since": one.since, **untrusted({"text": one.text})} for one in waiting],
         "n_judged": len(judgments.newest()),
@@ -149,7 +150,8 @@ def _proposal(
 def _request(item: JudgedItem) -> Iterator[tuple[str, str]]:
     words = {True: "ok", False: "failed", None: "?"}
     calls = [
-        f"{call.tool}: {words[call.ok]}" + (f": {call.error}" if call.error else "") for call in item.calls
+        f"{call['tool']}: {words[call['ok']]}" + (f": {call['error']}" if call["error"] else "")
+        for call in item.calls
     ]
     yield from _labelled("calls", calls[:_CALLS])
     if len(calls) > _CALLS:
@@ -199,7 +201,7 @@ def _next(item: JudgedItem) -> Iterator[str]:
         yield "  P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
     else:
         yield "  P pass, T tolerable: it can be promoted; C caution, V violation: it is not proposed again"
-    if item.can_be_promoted and item.path is not None:
+    if item.path and item.change and not item.change.problem and item.state in UNDECIDED:
         path = shlex.quote(os.path.relpath(item.path))
         yield f"dartlab-coreloop promote --candidate {path} --id {item.id}"
         yield "  shows the plan; with --confirm, opens the draft pull request"

@@ -1,9 +1,9 @@
 """``dartlab-coreloop knowledge`` and ``backfill-blog``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,7 @@ from coreloop.cli.output import Command, Group, Output, spelled_path
 if TYPE_CHECKING:
     from coreloop.learn.knowledge.blog import Backfill, NoInsight
     from coreloop.learn.knowledge.cleanup import Cleaned
-    from coreloop.learn.knowledge.store import Bullet, Insight
+    from coreloop.learn.knowledge.store import Insight
 
 
 @click.group(cls=Group)
@@ -64,9 +64,9 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
 
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
-    if notes.missing is not None:
+    if not workspace.audit_notes_dir.is_dir():
         effect = "every audit insight is treated as if its note had been removed"
-        click.echo(f"{notes.missing} is missing: {effect}", err=True)
+        click.echo(f"{workspace.audit_notes_dir} is missing: {effect}", err=True)
     now = datetime.now(UTC)
     if confirm:
         workspace.keep_private(workspace.archive_dir)
@@ -115,10 +115,10 @@ def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
     )
 
 
-def _bullet_line(bullet: "Bullet") -> str:
-    counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
-    sector = f"[{bullet.sector}] " if bullet.sector else ""
-    return printable(f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}")
+def _bullet_line(bullet: Mapping[str, Any]) -> str:
+    counts = f"{bullet['success_count']}/{bullet['success_count'] + bullet['fail_count']}"
+    sector = f"[{bullet['sector']}] " if bullet["sector"] else ""
+    return printable(f"{bullet['quality']:.2f} {counts:>9}  {sector}{bullet['bullet']}")
 
 
 def _effects(outcome: "Cleaned", removed: str, changed: str) -> Iterator[str]:
@@ -148,7 +148,8 @@ def _blog_lines(backfill: "Backfill") -> Iterator[str]:
             yield printable(f"{padded(state, 9)}  {_code(content):<8}  {path}")
     for path, content in backfill["skipped"].items():
         yield printable(f"{padded('skipped', 9)}  {'':<8}  {path}: {_reason(path, content)}")
-    yield _summary(backfill)
+    counts = {name: len(posts) for name, posts in backfill.items()}
+    yield ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
@@ -159,11 +160,6 @@ def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
 def _post_facts(path: Path, content: "Insight | NoInsight") -> dict[str, object]:
     reason = _reason(path, content)
     return {"path": path, **({"reason": reason} if reason else {"stock_code": _code(content)})}
-
-
-def _summary(backfill: "Backfill") -> str:
-    counts = {name: len(posts) for name, posts in backfill.items()}
-    return ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
 
 
 def _code(content: "Insight | NoInsight") -> str:

@@ -41,7 +41,7 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options of `pattern` and `refine`: days, records and files; they get ``now``, ``days``, ``mining``."""
+    """Options of `pattern` and `refine`; they get ``now``, ``days``, ``gates`` (``min_…``), ``mining``."""
     sharing = "Write files to share: no questions, no groups of fewer than 5 requests."
     shortest = "Shortest complete answer, in characters.  [default: 1]"
     first = "First UTC day: 2026-04-25 or 30d."
@@ -64,7 +64,9 @@ def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], C
             from coreloop.base.date_range import Days
 
             now = datetime.now(UTC)
-            return command(*args, now=now, days=Days(*days_between(now.date(), since, until)), **options)
+            days = Days(*days_between(now.date(), since, until))
+            gates = {name: options.pop(name) for name in [*options] if name.startswith("min_")}
+            return command(*args, now=now, days=days, gates=gates, **options)
 
         return with_days
 

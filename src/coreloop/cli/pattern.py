@@ -58,7 +58,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     workspace = open_workspace(Path.cwd())
     result = run_pattern(workspace, NightRequest(**options), now=now, watch=watched())
     notes = [
-        *_notes(result, is_dry=options["with_notes"]),
+        *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
         *for_people(written_notes(result.paths)),
         *skipped_lines(result.skipped_verdicts, "judgments"),
     ]
@@ -68,13 +68,12 @@ def pattern(now: datetime, **options: Any) -> Output:
     return Output(proposals_facts(result), proposal_lines(result), notes)
 
 
-def _notes(result: "PatternResult", *, is_dry: bool) -> Iterator[str]:
-    if result.notes_missing is not None:
-        yield f"no audit notes: {result.notes_missing} is missing"
+def _notes(result: "PatternResult", folder: Path) -> Iterator[str]:
+    if not folder.is_dir():
+        yield f"no audit notes: {folder} is missing"
     for name, reason in result.notes_skipped.items():
         yield f"skipped {printable(name)}: {reason}"
-    if is_dry:
-        yield "dry run: with audit notes nothing is removed, and no text is proposed from them"
+    yield "dry run: with audit notes nothing is removed, and no text is proposed from them"
 
 
 _GATES = {
@@ -126,9 +125,8 @@ def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
 
 
 def _cells(candidate: "Candidate") -> tuple[str, ...]:
-    successes = round(candidate.success_rate * candidate.n_observed)
     rates = f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}"
-    counts = f"{successes}/{candidate.n_observed}", f"{candidate.n_unique_questions}"
+    counts = f"{candidate.n_succeeded}/{candidate.n_observed}", f"{candidate.n_unique_questions}"
     return candidate.id, *counts, rates, candidate.cat_hash
 
 

@@ -135,10 +135,6 @@ class Advice:
         items = replace(self, more=()).items("argument", "arguments")
         return items[0] if FORMS[self.form].en.startswith(_ABOUT) and len(items) == 1 else None
 
-    def is_sound(self) -> bool:
-        """Whether the line parses back to this value; a slot with unsuitable text does not."""
-        return parse_advice(str(self)) == self
-
     def items(self, *slots: str) -> tuple[str, ...]:
         """What some slots of the line and of its other clauses hold."""
         return tuple(
@@ -349,10 +345,6 @@ class AdvisedCall:
         chosen = {name: value.strip('"') for name, value in self.arguments if value and value.startswith('"')}
         return chosen, tuple(chosen)
 
-    def fits(self, step: Step) -> bool:
-        """Whether it contains only the tool, the arguments and the values of a recorded step."""
-        return self.name == step.name and all(_fits(name, value, step) for name, value in self.arguments)
-
 
 def _fits(name: str, value: str | None, step: Step) -> bool:
     if value is None:
@@ -361,8 +353,10 @@ def _fits(name: str, value: str | None, step: Step) -> bool:
 
 
 def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
-    """Whether calls match recorded steps, in order."""
-    return len(calls) == len(steps) and all(call.fits(step) for call, step in zip(calls, steps, strict=True))
+    """Whether calls contain only the tools, the arguments and the values of recorded steps, in order."""
+    return [call.name for call in calls] == [step.name for step in steps] and all(
+        _fits(*argument, step) for call, step in zip(calls, steps, strict=True) for argument in call.arguments
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,17 +155,12 @@ def argument_rows(log: CaseLog) -> tuple[ArgumentOrigin, ...]:
             if value.sources is not None and value.kind != "empty":
                 place = next(iter(value.sources), NOWHERE)
                 places.setdefault((call.tool, name), Counter())[place] += 1
-    return tuple(
-        ArgumentOrigin(tool, name, _most(count))
-        for (tool, name), count in sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
-        if count.total() >= MIN_COMPARED
-    )
-
-
-def _most(places: Counter[str]) -> tuple[tuple[str, float], ...]:
-    """The three most frequent places with their shares."""
-    ordered = sorted(places.items(), key=lambda item: (-item[1], item[0]))
-    return tuple((place, n / places.total()) for place, n in ordered[:3])
+    rows = []
+    for (tool, name), count in sorted(places.items(), key=lambda item: (-item[1].total(), item[0])):
+        most = sorted(count.items(), key=lambda item: (-item[1], item[0]))[:_MAX_NAMED]
+        shares = tuple((place, n / count.total()) for place, n in most)
+        rows += [ArgumentOrigin(tool, name, shares)] if count.total() >= MIN_COMPARED else []
+    return tuple(rows)
 
 
 def _missing_of_calls(window: Window, *, has_origins: bool) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,6 @@ import orjson
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
 from coreloop.base.files import locked, write_private
-from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.schema import LogOddities, find_oddities
@@ -41,7 +40,13 @@ from coreloop.learn.proposals.proposal_files import (
 from coreloop.learn.statements.findings import Places, error_table, to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
-from coreloop.learn.verdicts.proposal_state import kept_states, merge_times, rejected_keys, settled_keys
+from coreloop.learn.verdicts.proposal_state import (
+    Standpoint,
+    kept_states,
+    merge_times,
+    rejected_keys,
+    settled_keys,
+)
 from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -58,32 +63,24 @@ class NightRequest:
         Whole UTC days to mine.
     mining : MiningOptions
         Which records, and how.
-    min_chunk_len : int, optional
-        Characters of a complete answer.
+    gates : mapping of str to int or float or None
+        Those of the settings that are replaced.
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
         Leave out of the files what is not for others.
-    min_repeat, min_unique_questions, min_success_rate : int or float, optional
-        Gates of ``pattern``.
     with_notes : bool
         Show audit notes in ``pattern``; then no records are removed.
-    min_failures : int, optional
-        Failures that a group of ``refine`` needs.
     excluded : tuple of str
         Failure labels and error classes that ``refine`` leaves out.
     """
 
     days: Days
     mining: MiningOptions = field(default_factory=MiningOptions)
-    min_chunk_len: int | None = None
+    gates: Mapping[str, float | None] = field(default_factory=dict)
     out: Path | None = None
     sanitized: bool = False
-    min_repeat: int | None = None
-    min_unique_questions: int | None = None
-    min_success_rate: float | None = None
     with_notes: bool = False
-    min_failures: int | None = None
     excluded: tuple[str, ...] = ()
 
 
@@ -133,12 +130,11 @@ class Night:
 class PatternResult(Night):
     """Result of ``pattern``.
 
-    ``notes_missing`` is the folder of audit notes, if it is absent, ``notes_skipped`` has files with reasons;
-    ``removed`` are files of records that were older than ``retention_days``.
+    ``notes_skipped`` are files of audit notes with reasons; ``removed`` are files of records that were older
+    than ``retention_days``.
     """
 
     document: CandidatesFile
-    notes_missing: Path | None = None
     notes_skipped: Mapping[str, str] = field(default_factory=dict)
     removed: Sequence[Path] = ()
 
@@ -209,15 +205,7 @@ def run_refine(
     excluded = known_types(request.excluded)
     mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
     states = kept_states(workspace, mined.judgments)
-    result = refine(
-        mined,
-        request.days,
-        now=now,
-        excluded=excluded,
-        known=settled_keys(states),
-        rejected=rejected_keys(states),
-        merges=merge_times(states),
-    )
+    result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
         result = replace(result, unproposed=Unproposed(n_settled=result.unproposed.n_settled))
     return write_night(result, workspace, request)
@@ -261,21 +249,20 @@ def refine(
     *,
     now: datetime,
     excluded: Collection[str] = (),
-    known: frozenset[str] = frozenset(),
-    rejected: frozenset[str] = frozenset(),
-    merges: Mapping[str, datetime] = MappingProxyType({}),
+    states: Sequence[Standpoint] = (),
 ) -> RefineResult:
-    """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing.
+    """Find the counterexamples of a window that are not settled, and draft their texts; writes nothing.
 
-    ``merges`` and ``rejected`` are as in `coreloop.learn.statements.search.search_tools`.
+    ``states`` are those of the project's proposals.
     """
     from coreloop.learn.failures import find_counterexamples  # imports polars
 
     window = merge(mined.files, days)
     least = mined.workspace.settings.gates.min_failures
+    known = settled_keys(states)
     search = find_counterexamples(window, min_failures=least, excluded=excluded, known=known)
     steps = {step.name for example in search.entries for step in (example.call, *example.steps)}
-    found = find_statements(window, mined.workspace, steps, known=known, rejected=rejected, merges=merges)
+    found = find_statements(window, mined.workspace, steps, states)
     return RefineResult(
         document=CounterexamplesFile(
             generated_at=now,
@@ -310,19 +297,17 @@ def find_statements(
     window: Window,
     workspace: Workspace,
     named: Collection[str] = (),
-    *,
-    known: frozenset[str] = frozenset(),
-    rejected: frozenset[str] = frozenset(),
-    merges: Mapping[str, datetime] = MappingProxyType({}),
+    states: Sequence[Standpoint] = (),
 ) -> FoundStatements:
-    """Find the lines of a window except ``known`` keys; ``named`` are further tools to know the words of."""
+    """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
     log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
     words = _vocabulary(workspace, {*named, *log.tools})
-    tools = search_tools(log, words, merges, rejected)
+    merges = merge_times(states)
+    tools = search_tools(log, words, merges, rejected_keys(states))
     located = to_statements(tools, log, language=settings.language)
     statements, unproposed = draft_statements(
-        (statement for statement, _ in located), words, settled=known, merges=merges
+        (statement for statement, _ in located), words, settled=settled_keys(states), merges=merges
     )
     return FoundStatements(
         log,
@@ -400,8 +385,7 @@ def _with_questions(
 
 def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
     """The project with the gates that a request names."""
-    named = {gate.name: getattr(request, gate.name) for gate in fields(Gates)}
-    gates = workspace.settings.gates.chosen(**named)
+    gates = workspace.settings.gates.chosen(**request.gates)
     return replace(workspace, settings=replace(workspace.settings, gates=gates))
 
 
@@ -410,12 +394,7 @@ def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
     from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
 
     notes, skipped = read_notes(folder)
-    return replace(
-        result,
-        document=replace(result.document, notes=notes),
-        notes_missing=None if folder.is_dir() else folder,
-        notes_skipped=skipped,
-    )
+    return replace(result, document=replace(result.document, notes=notes), notes_skipped=skipped)
 
 
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:

@@ -174,8 +174,8 @@ def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Propo
 
 def nights_by_age(workspace: Workspace) -> list[ProposalsFile]:
     """The proposals files of all days, the newest last; unreadable ones are left out."""
-    nights = read_every_night(workspace).files.values()
-    return sorted(nights, key=lambda document: document.generated_at)
+    nights, _ = read_every_night(workspace)
+    return sorted(nights.values(), key=lambda document: document.generated_at)
 
 
 _NOT_OURS: Final = "the proposal is refused: its id or key is not coreloop's"

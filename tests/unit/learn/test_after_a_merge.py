@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.git.promotions import Promotion
 from coreloop.cli.refine import unproposed_lines
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import Mined
 from coreloop.learn.proposals.entry import ErrorRow
 from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import RefineResult, refine
+from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint
 from logs import call, failed, on_days, record, word
 from samples import ALWAYS, START, mined
 
@@ -50,8 +52,12 @@ def _refine(
     log: Mined, merged: datetime | None = None, *, line: str = LINE, known: frozenset[str] = frozenset()
 ) -> RefineResult:
     (log.workspace.root / "shop.py").write_text(SOURCE.format(line="Quick" if merged is None else line))
-    merges = {} if merged is None else {statement_key("book", f"- {line}", "Caveats"): merged}
-    return refine(log, ALWAYS, now=START, merges=merges, known=known)
+    states = [Standpoint(key, ProposalState.OPEN) for key in known]
+    if merged is not None:
+        key = statement_key("book", f"- {line}", "Caveats")
+        promotion = Promotion(key, "ce-2026-03-01-001", "F", "shop.py::book", "abc", merged, reverted=False)
+        states.append(Standpoint(key, ProposalState.MERGED, promotion=promotion))
+    return refine(log, ALWAYS, now=START, states=states)
 
 
 def _row(refined: RefineResult, error: str) -> ErrorRow:

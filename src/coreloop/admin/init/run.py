@@ -25,7 +25,7 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.learn.mine.folder import Mined, MiningOptions, day_files, mine, newest_day
 from coreloop.learn.propose import RefineResult, refine
-from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +230,7 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
 
 def _find(mined: Mined, days: Days, now: datetime) -> RefineResult:
     try:
-        known = settled_keys(kept_states(mined.workspace, mined.judgments))
+        states = kept_states(mined.workspace, mined.judgments)
     except GitError:  # a shallow clone, or no commit yet: nothing is known to be promoted
-        known = frozenset()
-    return refine(mined, days, now=now, known=known)
+        states = ()
+    return refine(mined, days, now=now, states=states)

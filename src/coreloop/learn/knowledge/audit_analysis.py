@@ -67,7 +67,7 @@ def read_notes(folder: Path) -> tuple[dict[str, tuple[str, ...]], dict[str, str]
     """
     bullets: dict[str, tuple[str, ...]] = {}
     skipped: dict[str, str] = {}
-    for path in _files(folder):
+    for path in note_files(folder):
         if not is_stock_code(path.stem):
             skipped[path.name] = "its name is not a stock code"
             continue
@@ -77,11 +77,6 @@ def read_notes(folder: Path) -> tuple[dict[str, tuple[str, ...]], dict[str, str]
         elif result:
             bullets[path.stem] = tuple(result)
     return bullets, skipped
-
-
-def note_codes(folder: Path) -> frozenset[str]:
-    """List the stock codes that have a note."""
-    return frozenset(path.stem for path in _files(folder))
 
 
 def parse_engine_improvement_bullets(path: Path) -> list[str]:
@@ -106,7 +101,8 @@ def _read(path: Path) -> list[str] | str:
         return f"it cannot be read ({error.strerror})"
 
 
-def _files(folder: Path) -> list[Path]:
+def note_files(folder: Path) -> list[Path]:
+    """List the notes of a folder, also those whose name is no stock code; an absent folder has none."""
     if not folder.is_dir():
         return []
     with file_errors("cannot be read ({strerror})", folder):

@@ -65,12 +65,15 @@ def backfill_blog(
     WorkspaceError
         The blog's folder does not exist, or the database cannot be read or written.
     """
-    posts = _find_posts(blog_root, project)
+    if not blog_root.is_dir():
+        raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=blog_root)
+    backfill: dict[str, Posts] = {state: {} for state in STATES}
     with store.reading(database) if database.exists() else nullcontext() as connection:
-        backfill: dict[str, Posts] = {state: {} for state in STATES}
-        for path, content in posts.items():
+        for path in sorted(path for path in blog_root.rglob("*.md") if path.is_file()):
+            content = _read_file(path, project)
             backfill[_state(content, connection)][path] = content
-    changed = [*backfill["new"].values(), *backfill["edited"].values()]
+    posts = [*backfill["new"].values(), *backfill["edited"].values()]
+    changed = [content for content in posts if isinstance(content, Insight)]
     if confirm and changed:
         _save(database, changed, now)
     return backfill
@@ -130,25 +133,16 @@ def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
         return NoInsight(f"{error}", 1)
 
 
-def _find_posts(root: Path, project: Path) -> Posts:
-    """Read the posts of a blog, in the order of their paths."""
-    if not root.is_dir():
-        raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
-    paths = sorted(path for path in root.rglob("*.md") if path.is_file())
-    return {path: _read_file(path, project) for path in paths}
-
-
 def _state(content: Insight | NoInsight, connection: sqlite3.Connection | None) -> str:
     if isinstance(content, NoInsight):
         return "skipped" if content.line is None else "malformed"
     return store.compare_stored(connection, content) if connection is not None else "new"
 
 
-def _save(database: Path, contents: Iterable[Insight | NoInsight], now: datetime) -> None:
+def _save(database: Path, contents: Iterable[Insight], now: datetime) -> None:
     with store.writing(database) as connection, transaction(connection):
         for content in contents:
-            if isinstance(content, Insight):
-                store.save_by_evidence(connection, content, now=now)
+            store.save_by_evidence(connection, content, now=now)
 
 
 def _read_file(path: Path, project: Path) -> Insight | NoInsight:

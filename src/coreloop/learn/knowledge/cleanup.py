@@ -3,6 +3,7 @@
 import hmac
 import secrets
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors, locked, replacing
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_question
-from coreloop.learn.knowledge.audit_analysis import note_codes
+from coreloop.learn.knowledge.audit_analysis import note_files
 from coreloop.learn.knowledge.store import IS_GOOD, SCHEMA, reading, utc_text
 
 RETENTION_DAYS: Final = 30  # as the specification has it
@@ -63,23 +64,8 @@ class CleanupEffect:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """The existing audit notes.
-
-    Attributes
-    ----------
-    codes : frozenset of str
-        Stock codes that have a note.
-    folder : str
-        Folder of the notes in references, ``data/dart/auditAnalysis``.
-    missing : Path or None
-        The notes' folder if it does not exist.
-    """
-
-    codes: frozenset[str]
-    folder: str
-    missing: Path | None = None
+Notes = Mapping[str, str]
+"""The existing audit notes: stock code -> reference, ``audit:data/dart/auditAnalysis/{code}.md``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +93,15 @@ class Cleaned:
 
 
 def project_notes(workspace: Workspace) -> Notes:
-    """List the companies with an audit note, and the notes' folder as used in references.
+    """List the companies with an audit note, each with the reference to it.
 
     Raises
     ------
     WorkspaceError
         The folder cannot be listed.
     """
-    folder = workspace.audit_notes_dir
-    below = Path(workspace.settings.data_dir, "dart", folder.name).as_posix()
-    return Notes(note_codes(folder), below, None if folder.is_dir() else folder)
+    folder = Path(workspace.settings.data_dir, "dart", workspace.audit_notes_dir.name).as_posix()
+    return {path.stem: f"audit:{folder}/{path.name}" for path in note_files(workspace.audit_notes_dir)}
 
 
 def plan(database: Path, notes: Notes, *, now: datetime) -> Cleaned:
@@ -197,8 +182,8 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
 
     connection.create_function("keyed", 1, keyed)
     connection.create_function("oldest", 0, lambda: oldest)
-    connection.create_function("has_note", 1, lambda code: code in notes.codes)
-    connection.create_function("note_ref", 1, lambda code: f"audit:{notes.folder}/{code}.md")
+    connection.create_function("has_note", 1, lambda code: code in notes)
+    connection.create_function("note_ref", 1, notes.get)
 
 
 def _snapshot(source: Path, folder: Path, now: datetime) -> Path:

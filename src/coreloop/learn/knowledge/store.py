@@ -3,8 +3,8 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,8 +74,7 @@ def project_database(workspace: Workspace, named: Path | None = None) -> Path:
     return workspace.knowledge_file
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> AbstractContextManager[sqlite3.Connection]:
     """Open a database for reading; one of dartlab through a converted copy in memory.
 
     Raises
@@ -85,12 +84,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.exists():
         raise WorkspaceError("does not exist; `backfill-blog --confirm` creates it", path=path)
-    with sqlite.reader(path, SCHEMA) as connection:
-        yield connection
+    return sqlite.reader(path, SCHEMA)
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[sqlite3.Connection]:
+def writing(path: Path) -> AbstractContextManager[sqlite3.Connection]:
     """Open a database for writing; it is created, or converted from dartlab's, if necessary.
 
     Raises
@@ -99,8 +96,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
         The file is not a knowledge database, has another version or is not writable, or another process has
         been writing for longer than `coreloop.base.sqlite.BUSY_TIMEOUT_S`.
     """
-    with sqlite.writer(path, SCHEMA) as connection:
-        yield connection
+    return sqlite.writer(path, SCHEMA)
 
 
 def utc_text(moment: datetime) -> str:
@@ -110,8 +106,7 @@ def utc_text(moment: datetime) -> str:
 
 # --- Insights about companies, and the gate for live answers.
 
-MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades below
-GOOD_GRADES: Final = frozenset({"P", "T"})
+MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades P and T
 # 005930, 0001A0, KR7005930003; AAPL, BRK.B; but not README.
 _CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")
 
@@ -184,7 +179,7 @@ def save_live(
         return "it has no stock code"
     if answer_chars < MIN_ANSWER_CHARS:
         return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
-    if grade not in GOOD_GRADES:
+    if grade not in {"P", "T"}:
         return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
     live = replace(insight, source="live", quality_gate="auto-extracted")
     with sqlite.transaction(connection):
@@ -238,44 +233,9 @@ def _values(insight: Insight) -> dict[str, Any]:
 
 # --- The playbook: short advice per kind of question, with counts of success and failure.
 
-GOOD_QUALITY: Final = 0.75  # as the specification has it, with five successes
-GOOD_SUCCESSES: Final = 5  # as the specification has it, with the quality
-PRUNED_BELOW: Final = 0.5  # as the specification has it: worse than one that nobody used
-IS_GOOD: Final = f"quality >= {GOOD_QUALITY} AND success_count >= {GOOD_SUCCESSES}"
-_IS_PRUNED: Final = f"quality < {PRUNED_BELOW}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bullet:
-    """One row of the playbook.
-
-    Attributes
-    ----------
-    intent : str
-        The kind of question: a category's topic part, ``profitability`` of ``FIN-profitability-KR``.
-    sector : str
-        "" if it applies to every sector.
-    bullet : str
-        The advice.
-    success_count, fail_count : int
-        How often an answer that followed it succeeded or failed.
-    quality : float
-        0 to 1; of dartlab ``(1 + successes) / (2 + successes + failures)``.
-    source : str
-        Its author, for example ``reflection`` or ``manual``.
-    created_at, last_used : str
-        UTC, ISO 8601.
-    """
-
-    intent: str
-    sector: str
-    bullet: str
-    success_count: int
-    fail_count: int
-    quality: float
-    source: str
-    created_at: str
-    last_used: str
+IS_GOOD: Final = "quality >= 0.75 AND success_count >= 5"  # as the specification has it, as the next
+_IS_PRUNED: Final = "quality < 0.5"  # worse than one that nobody used
+_SHOWN: Final = "intent, sector, bullet, success_count, fail_count, quality, source, created_at, last_used"
 
 
 def good_bullets(path: Path) -> dict[str, tuple[str, ...]]:
@@ -284,12 +244,12 @@ def good_bullets(path: Path) -> dict[str, tuple[str, ...]]:
     if path.exists():
         with reading(path) as connection:
             for row in _select(connection, IS_GOOD):
-                by_intent[row.intent] = (*by_intent.get(row.intent, ()), row.bullet)
+                by_intent[row["intent"]] = (*by_intent.get(row["intent"], ()), row["bullet"])
     return by_intent
 
 
-def weak_bullets(connection: sqlite3.Connection) -> list[Bullet]:
-    """Return the bullets that `prune` would remove."""
+def weak_bullets(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Return the bullets that `prune` would remove, as their rows."""
     return _select(connection, _IS_PRUNED)
 
 
@@ -298,8 +258,6 @@ def prune(connection: sqlite3.Connection) -> None:
     connection.execute(f"DELETE FROM playbook WHERE {_IS_PRUNED}")
 
 
-def _select(connection: sqlite3.Connection, where: str) -> list[Bullet]:
-    rows = connection.execute(
-        f"SELECT * FROM playbook WHERE {where} ORDER BY quality DESC, success_count DESC, id"
-    )
-    return [Bullet(**{name: row[name] for name in Bullet.__slots__}) for row in rows]
+def _select(connection: sqlite3.Connection, where: str) -> list[dict[str, Any]]:
+    order = "ORDER BY quality DESC, success_count DESC, id"
+    return [dict(row) for row in connection.execute(f"SELECT {_SHOWN} FROM playbook WHERE {where} {order}")]

@@ -51,16 +51,12 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
         return "it is no line that coreloop writes"
     if len(line) > MAX_LINE_CHARS:
         return f"it is longer than {MAX_LINE_CHARS} characters"
-    return _refuse_private(line) if private else None
-
-
-def _refuse_private(line: str) -> str | None:
+    if not private:
+        return None
     from coreloop.sanitize.find_in_text import find_hits  # importing compiles its rules
 
     findings = find_hits(line)
-    if not findings:
-        return None
-    return f"it may contain private data: {findings[0].kind}"
+    return f"it may contain private data: {findings[0].kind}" if findings else None
 
 
 # --- The names in a line.

@@ -106,6 +106,11 @@ class _Found:
         """What only the records say, besides questions."""
         return ()
 
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Example questions."""
+        return tuple(getattr(self, "example_questions", ()))
+
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether coreloop.yaml or the source declares all its names."""
         raise NotImplementedError
@@ -202,11 +207,6 @@ class Statement(_Found):
             f"{self.n_questions} distinct questions, {self.seen}",
         )
 
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return self.example_questions
-
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether the line has one of our forms and declared names."""
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
@@ -280,11 +280,6 @@ class Candidate(_Found):
             f"category {self.base_rate:.2f}{mean}"
         )
         return (requests, rest, rates) if self.rest_n else (requests, rates)
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return self.example_questions
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether its steps are declared, and its category is a label."""

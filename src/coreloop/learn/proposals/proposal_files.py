@@ -1,6 +1,6 @@
 """The files of proposals of each day: their JSON, how it is read, and their draft for people."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -146,16 +146,8 @@ def read_proposals(path: Path) -> ProposalsFile:
     return read_night(path, CandidatesFile)
 
 
-@dataclass(frozen=True, slots=True)
-class EveryNight:
-    """The readable files of proposals, and a line on each file that is skipped."""
-
-    files: Mapping[Path, ProposalsFile]
-    damaged: tuple[str, ...] = ()
-
-
-def read_every_night(workspace: Workspace) -> EveryNight:
-    """Read the files of all days; a damaged one is skipped and named."""
+def read_every_night(workspace: Workspace) -> tuple[dict[Path, ProposalsFile], list[str]]:
+    """Read the files of proposals of all days; also a line on each that is damaged and skipped."""
     files: dict[Path, ProposalsFile] = {}
     damaged: list[str] = []
     kinds: tuple[type[ProposalsFile], ...] = (CandidatesFile, CounterexamplesFile)
@@ -165,12 +157,12 @@ def read_every_night(workspace: Workspace) -> EveryNight:
                 files[path] = read_night(path, kind)
             except WorkspaceError as error:
                 damaged.append(f"skipped: {error}")
-    return EveryNight(files, tuple(damaged))
+    return files, damaged
 
 
-def damaged_files(workspace: Workspace) -> tuple[str, ...]:
+def damaged_files(workspace: Workspace) -> list[str]:
     """A line on each file of proposals that is skipped, with what to do."""
-    return read_every_night(workspace).damaged
+    return read_every_night(workspace)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +184,10 @@ class Proposed:
     path: Path | None = None
     is_listed: bool = False
 
-    @property
-    def text(self) -> str:
-        """Its line, steps or call."""
-        return self.entry.text if self.entry is not None else ""
-
-    @property
-    def is_draft(self) -> bool:
-        """Whether it has a text for a docstring, so that it can be promoted."""
-        return self.entry is not None and self.entry.suggested_append is not None
-
 
 def read_proposed(workspace: Workspace) -> list[Proposed]:
     """Read all proposals of all days, by day; damaged files are skipped."""
-    files = read_every_night(workspace).files
+    files, _ = read_every_night(workspace)
     newest = {type(document): path for path, document in files.items()}
     proposed = []
     for path, document in files.items():

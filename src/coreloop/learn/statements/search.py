@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from coreloop.learn.line import Advice, advice, keys_of
+from coreloop.learn.line import Advice, advice, keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
@@ -355,7 +355,7 @@ def _of_kind(
                 (found.deviate and found.follow)
                 and (not only_tested or calls.has_cases(found.deviate, found.follow))
                 and _generalises(search.places, found)
-                and line.is_sound()
+                and parse_advice(str(line)) == line  # a slot with unsuitable text does not
             ):
                 yield found
 

@@ -4,13 +4,13 @@ A promotion that a person closed without merging is a no: a verdict, which `judg
 """
 
 import getpass
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from difflib import ndiff
 from inspect import cleandoc
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
@@ -23,9 +23,9 @@ from coreloop.base.text import printable
 from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.source import UnprovenError
 from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.entry import SuggestedAppend
+from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
-from coreloop.learn.verdicts.proposal_state import UNDECIDED, ProposalState, Standpoint, kept_states, pending
+from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint, kept_states
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -38,7 +38,6 @@ from coreloop.observe.reading.decode import RecordLine, find_record
 LOOK_BACK: Final = timedelta(days=180)
 """Pull requests opened before are not read; older proposals lie outside of every window."""
 _CLOSED: Final = "closed without a merge: "
-_BY: Final = "the pull request"
 
 
 def judge(
@@ -103,7 +102,7 @@ def _find(item_id: str, workspace: Workspace) -> str | RecordLine:
         record = next(filter(None, (find_record(item_id, log) for log in logs)), None)
         if record is not None:
             return record
-        places, damaged = f"{workspace.records_dir}", ()
+        places, damaged = f"{workspace.records_dir}", []
     todo = "; ".join(["copy an id from there or from the queue", *damaged])
     raise UsageError(f"no {printable(item_id)} in {places}; {todo}")
 
@@ -140,7 +139,7 @@ def reject_closed(
             verdict=VerdictLetter.VIOLATION,
             cause=f"{_CLOSED}{pull.url}",
             judged_at=now,
-            judged_by=_BY,
+            judged_by="the pull request",
         )
         for pull in pulls
         for key in promoted_keys(pull.message)
@@ -178,22 +177,11 @@ class DocstringChange:
     problem: str = ""
 
 
-def change_of(
-    workspace: Workspace, suggested: SuggestedAppend | None, refused: str | None
-) -> DocstringChange:
-    """Edit the docstring in the working tree, in memory.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    suggested : SuggestedAppend or None
-        The proposed text and its target.
-    refused : str or None
-        Why there is no text.
-    """
+def change_of(workspace: Workspace, entry: Entry) -> DocstringChange:
+    """Edit the docstring that a proposal is for, as it is in the working tree, in memory."""
+    suggested = entry.suggested_append
     if suggested is None:
-        return DocstringChange(problem=refused or "no text was drafted")
+        return DocstringChange(problem=entry.refused or "no text was drafted")
     if suggested.target_file is None or suggested.target_symbol is None:
         todo = "name it under tools: in coreloop.yaml"
         return DocstringChange(problem=f"the tool's definition is not known; {todo}")
@@ -221,29 +209,7 @@ def change_of(
     return DocstringChange(target, [line for line in ndiff(before, after) if not line.startswith("?")])
 
 
-# --- What waits, and one item with all that speaks for and against it.
-
-
-def read_queue(workspace: Workspace) -> list[Standpoint]:
-    """List the proposals of a project that nobody has judged or promoted, the oldest first.
-
-    Raises
-    ------
-    WorkspaceError
-        Verdicts are unreadable.
-    GitError
-        The clone is shallow, so its promotions cannot be read.
-    """
-    return pending(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedCall:
-    """A call of a request: whether it succeeded, if that is known, and its error."""
-
-    tool: str
-    ok: bool | None = None
-    error: str = ""
+# --- One item with all that speaks for and against it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,8 +230,8 @@ class JudgedItem:
         The docstring before and after; None without an entry in a file of proposals.
     path : Path or None
         The newest file with the proposal.
-    calls, error : sequence of JudgedCall, str
-        Of a request.
+    calls, error : sequence of mapping, str
+        Of a request; of each call ``tool``, ``ok`` (None if that is not known) and ``error``.
     verdicts : tuple of HumanVerdict
         All of them, the oldest first.
     """
@@ -279,14 +245,9 @@ class JudgedItem:
     questions: Sequence[str] = ()
     change: DocstringChange | None = None
     path: Path | None = None
-    calls: Sequence[JudgedCall] = ()
+    calls: Sequence[Mapping[str, Any]] = ()
     error: str = ""
     verdicts: Sequence[HumanVerdict] = ()
-
-    @property
-    def can_be_promoted(self) -> bool:
-        """Whether it waits and has a text."""
-        return self.state in UNDECIDED and self.change is not None and not self.change.problem
 
 
 def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
@@ -309,7 +270,7 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         return JudgedItem(
             id=item_id,
             text=found.fields.question or "",
-            calls=tuple(JudgedCall(call.name, call.ok, str(call.error or "")) for call in found.calls),
+            calls=[{"tool": one.name, "ok": one.ok, "error": str(one.error or "")} for one in found.calls],
             error=str(found.fields.error or ""),
             verdicts=given,
         )
@@ -330,6 +291,6 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         item,
         evidence=(*newest.entry.evidence, *newest.entry.said),
         questions=tuple(dict.fromkeys(filter(None, newest.entry.questions))),
-        change=change_of(workspace, newest.entry.suggested_append, newest.entry.refused),
+        change=change_of(workspace, newest.entry),
         path=newest.path,
     )

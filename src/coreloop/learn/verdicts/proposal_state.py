@@ -80,7 +80,8 @@ class Standpoint:
     def text(self) -> str:
         """Its line or its steps, as far as they are known."""
         merged = " ".join(self.effect.change.added) if self.effect is not None else ""
-        return merged or (self.last.text if self.last is not None else "")
+        entry = self.last.entry if self.last is not None else None
+        return merged or (entry.text if entry is not None else "")
 
     @property
     def since(self) -> date:
@@ -113,11 +114,6 @@ class GitPromotions:
     promotions: tuple[Promotion, ...] = ()
     known: frozenset[str] = frozenset()
     requested: frozenset[str] = frozenset()
-
-    @property
-    def open(self) -> frozenset[str]:
-        """Keys that are not merged yet."""
-        return self.known - {promotion.key for promotion in self.promotions}
 
 
 def read_promoted(workspace: Workspace, repository: Repository | None = None) -> GitPromotions:
@@ -189,7 +185,7 @@ def read_states(
     merged = {promotion.key: promotion for promotion in promoted.promotions}
     verdicts = {one.key: one for one in judgments.newest().values() if one.key is not None}
     by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
-    gone, is_open = _retired(effects), promoted.open
+    gone, is_open = _retired(effects), promoted.known - merged.keys()
     judged = {one.key for one in judgments.given if one.judged_by != USER}
     by_age = sorted(first, key=lambda key: (first[key].day, first[key].id))
     standpoints = []
@@ -204,8 +200,9 @@ def read_states(
         elif key in is_open:  # a rejected one's branch was left behind: its request was closed
             state = ProposalState.OPEN
         else:
-            is_draft = key in last and last[key].is_draft
-            state = ProposalState.WAITING if is_draft else ProposalState.FOUND
+            entry = last[key].entry if key in last else None
+            has_text = entry is not None and entry.suggested_append is not None
+            state = ProposalState.WAITING if has_text else ProposalState.FOUND
         standpoints.append(
             Standpoint(key, state, first.get(key), last.get(key), judgment, key in judged, promotion, effect)
         )

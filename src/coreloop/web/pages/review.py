@@ -71,7 +71,7 @@ def read_item(source: PageSource, name: str) -> View | None:
     return {
         "id": name,
         "proposal": proposal,
-        "change": change_of(source.workspace, proposal.entry.suggested_append, proposal.entry.refused),
+        "change": change_of(source.workspace, proposal.entry),
         "questions": _questions(proposal),
         "state": _state(source, proposal),
         "history": desk.history(proposal.entry.key),

@@ -150,7 +150,7 @@ def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
 
 def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
     """Return the newest entry of each key; damaged files are skipped."""
-    files = read_every_night(workspace).files
+    files, _ = read_every_night(workspace)
     newest: dict[str, WaitingProposal] = {}
     for path, document in sorted(files.items(), key=lambda file: file[1].generated_at):
         day = document.generated_at.date()

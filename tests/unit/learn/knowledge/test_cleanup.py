@@ -20,14 +20,14 @@ from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.sqlite import version
 from coreloop.learn.knowledge import cleanup
-from coreloop.learn.knowledge.cleanup import Notes, clean
+from coreloop.learn.knowledge.cleanup import clean
 from coreloop.learn.knowledge.store import writing
 from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
 from weekly import WEEKLY
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 SECONDS = NOW.timestamp()
-NOTES = Notes(frozenset({"990001", "990002"}), "data/dart/auditAnalysis")
+NOTES = {code: f"audit:data/dart/auditAnalysis/{code}.md" for code in ("990001", "990002")}
 KEYED = re.compile(r"keyed:[0-9a-f]{32}")
 
 
@@ -160,11 +160,11 @@ CLEAN = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from coreloop.learn.knowledge.cleanup import Notes, clean
+from coreloop.learn.knowledge.cleanup import clean
 path = Path(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
-cleaned = clean(path, Notes(frozenset(), "x"), path.parent / "_archive", now=datetime.now(UTC))
+cleaned = clean(path, {}, path.parent / "_archive", now=datetime.now(UTC))
 print(cleaned.residue)
 """
 
@@ -218,10 +218,7 @@ def test_killing_a_cleanup_at_any_time_leaves_the_old_or_the_new_state(tmp_path:
         process.kill()
         process.communicate(timeout=60)
         states.append(_state(database, rows))
-        assert (
-            clean(database, Notes(frozenset(), "x"), tmp_path / str(n) / "_archive", now=_now()).residue
-            is None
-        )
+        assert clean(database, {}, tmp_path / str(n) / "_archive", now=_now()).residue is None
         assert re.search(rb"QUESTION|NARRATIVE", bytes_of(database)) is None
         assert list(_partials(tmp_path / str(n) / "_archive")) == []
     assert set(states) <= {"before", "after"}, states

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.verdicts.judge import judge, read_queue
+from coreloop.learn.verdicts.judge import judge
+from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from logs import record, write_log
 from promoting import KEY, counterexample, statement, write_candidates
@@ -174,8 +175,9 @@ def test_proposals_wait_by_age_until_they_have_a_verdict(tmp_path: Path):
     workspace = Workspace(tmp_path, Settings())
     path = workspace.candidates_dir / "2026-04-25-candidates.json"
     write_candidates(path, statement(id="cand-2026-04-25-002"), a_candidate(id="cand-2026-04-25-001"))
-    waiting = read_queue(workspace)
+    waiting = pending(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
     assert [one.id for one in waiting] == ["cand-2026-04-25-001", "cand-2026-04-25-002"]
     assert waiting[1].text == "analysis: company: from show().code"
     give(workspace, waiting[0].id, "P")
-    assert [one.id for one in read_queue(workspace)] == ["cand-2026-04-25-002"]
+    left = pending(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
+    assert [one.id for one in left] == ["cand-2026-04-25-002"]

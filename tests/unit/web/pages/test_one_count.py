@@ -6,8 +6,9 @@ import pytest
 
 from coreloop.admin.status.read_status import read_status
 from coreloop.learn.mine.folder import MiningOptions
-from coreloop.learn.verdicts.judge import judge, read_queue
-from coreloop.observe.judgments import VerdictLetter
+from coreloop.learn.verdicts.judge import judge
+from coreloop.learn.verdicts.proposal_state import kept_states, pending
+from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.web.pages.changes import read_section as read_changes_section
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.page_data import PageSource
@@ -30,11 +31,11 @@ def test_an_accepted_proposal_waits_on_no_screen(source: PageSource):
 def test_status_health_review_and_judge_count_the_same_proposals(source: PageSource):
     now = datetime.now(UTC)
     status = read_status(source.workspace, now=now, environ={}, mining=MiningOptions())
-    pending = status.candidates.pending + status.counterexamples.pending
-    waiting = read_queue(source.workspace)
+    expected = status.candidates.pending + status.counterexamples.pending
+    waiting = pending(kept_states(source.workspace, read_verdicts(source.workspace.judgments_dir)))
     falls = {fall.reason: fall.n for fall in read_health(source)["falls"]}
-    assert pending > 0
-    assert [pending] * 3 == [
+    assert expected > 0
+    assert [expected] * 3 == [
         read_review(source)["n_proposals"],
         len(waiting),
         falls["wait for a verdict or a promotion"],
