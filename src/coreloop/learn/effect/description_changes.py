@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.base.git.promotions import REVERTS, History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
+from coreloop.learn.effect.verdict import HORIZON_DAYS
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 
 if TYPE_CHECKING:
@@ -285,36 +286,26 @@ class Windows:
     is_ended: bool = False
 
 
-def find_windows(
-    changes: Sequence[Change],
-    at: int,
-    tool: "ToolLog",
-    ledger: Ledger,
-    *,
-    deploy_lag: timedelta,
-    horizon: int,
-) -> Windows:
+def find_windows(change: Change, tool: "ToolLog", ledger: Ledger, *, deploy_lag: timedelta) -> Windows:
     """Find the days before and after one of a tool's changes.
 
     Parameters
     ----------
-    changes : sequence of Change
-        All changes of the tool, by time.
-    at : int
-        Index of the change.
+    change : Change
+        Of the ledger.
     tool : ToolLog
         Has what models were sent on each day.
     ledger : Ledger
-        Knows which changes a version has.
+        All changes, and which of them a version has.
     deploy_lag : timedelta
         From a merge until all models get the description, where records have no version.
-    horizon : int
-        Days after the change that are looked at.
     """
+    changes = [other for other in ledger.changes if other.tool == change.tool]
+    at = changes.index(change)
     states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
     after = [day for day, n_changes in states.items() if n_changes == at + 1]
-    first = min(after, default=_day(changes[at].merged_at) + 1)
-    kept = frozenset(day for day in after if day < first + horizon)
+    first = min(after, default=_day(change.merged_at) + 1)
+    kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
     earlier = [
         day for day, n_changes in states.items() if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
     ]
