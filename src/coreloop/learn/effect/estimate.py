@@ -327,18 +327,16 @@ class _Reference(NamedTuple):
         Share of each stratum of afterwards.
     rates : dict
         Its rate before, drawn to its category's, and that to the tool's: a new model has those of the others.
+    rate : float
+        Their weighted mean.
     n_effective : float
         Calls of before that bear the weighted rate: all of them, unless the mix has shifted.
     """
 
     shares: dict[Stratum, float]
     rates: dict[Stratum, float]
+    rate: float
     n_effective: float
-
-    @property
-    def rate(self) -> float:
-        """The weighted rate."""
-        return sum(share * self.rates[stratum] for stratum, share in self.shares.items())
 
 
 def _refer(periods: Periods) -> _Reference:
@@ -353,7 +351,8 @@ def _refer(periods: Periods) -> _Reference:
     for stratum in shares:
         parent = _drawn(by_category.get(stratum[1], (0, 0)), overall)
         rates[stratum] = _drawn(before.strata.get(stratum, (0, 0)), parent)
-    return _Reference(shares, rates, _effective_calls(before, shares, by_category))
+    rate = sum(share * rates[stratum] for stratum, share in shares.items())
+    return _Reference(shares, rates, rate, _effective_calls(before, shares, by_category))
 
 
 def _drawn(counts: tuple[int, int], to: float) -> float:

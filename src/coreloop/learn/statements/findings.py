@@ -18,11 +18,10 @@ from coreloop.learn.line import Advice, Language, in_language, joined, statement
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
-from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
-from coreloop.learn.statements.kinds import hash_of
+from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, calls_against
-from coreloop.learn.statements.values import Value
+from coreloop.learn.statements.values import Value, hash_of
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
 
@@ -65,12 +64,14 @@ def _statement(
     follow = reduce(or_, (part.follow for part in group)) & ~deviate
     advice = joined(part.line for part in group)
     line = str(in_language(advice, language))
-    rates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
+    rates = [rates_of(*calls.counts(side, calls.cases)) for side in (follow, deviate)]
     low, high = newcombe_interval(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
     both = [search.places[place].request for place in iter_places(follow | deviate)]
     seen = [request.ts_us for request in both]
+    sides = (map(search.places.__getitem__, iter_places(side)) for side in (follow, deviate))
+    questions = ({place.request.question for place in side} for side in sides)
     statement = Statement(
         key=statement_key(search.tool, line, CAVEATS),
         kind=group[0].kind,
@@ -79,7 +80,7 @@ def _statement(
         sides=_sides(calls, follow, deviate),
         held=_sides(calls, follow & calls.last, deviate & calls.last),
         case=log.case_kind,
-        n_questions=min(len(_questions(search, side)) for side in (follow, deviate)),
+        n_questions=min(map(len, questions)),
         difference=sum(rates[0]) / len(rates[0]) - sum(rates[1]) / len(rates[1]),
         low=low,
         high=high,
@@ -105,10 +106,6 @@ def _sides(calls: NumberedCalls, follow: int, deviate: int) -> Sides:
         cases=len({calls.cases[place] for place in iter_places(follow)}),
         other_cases=len({calls.cases[place] for place in iter_places(deviate)}),
     )
-
-
-def _questions(search: ToolSearch, side: int) -> set[int]:
-    return {search.places[place].request.question for place in iter_places(side)}
 
 
 def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:

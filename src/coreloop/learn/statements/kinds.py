@@ -4,16 +4,15 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache
 from itertools import accumulate, combinations
 from operator import gt, lt
 from typing import Any, Final, NamedTuple
 
 from coreloop.learn.line import Advice, advice, recorded_path, written_path
-from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import StatementKind
 from coreloop.learn.statements.logged_calls import CallPlace
-from coreloop.learn.statements.values import Value, texts_by_hash
+from coreloop.learn.statements.values import Value, hash_of
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""
@@ -67,13 +66,6 @@ class Known:
     numbers: frozenset[float]
     tools: Collection[str]
 
-    @classmethod
-    def of(cls, words: Vocabulary, tool: str) -> "Known":
-        """What the source of a tool declares."""
-        defined = words.tool(tool)
-        numbers = defined.numbers if defined is not None else frozenset()
-        return cls(words.values_by_hash(tool), partial(words.listed, tool), numbers, words.tools)
-
 
 @dataclass(frozen=True, slots=True)
 class LineKind:
@@ -97,7 +89,7 @@ class LineKind:
 
     name: StatementKind
     forms: frozenset[str]
-    candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterator[Advice]]
+    candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterable[Advice]]
     test: Callable[[Advice], KeyTest]
     of_value: Callable[[str, Value], Reads] = lambda name, value: ()
     of_call: Callable[[CallPlace], Reads] | None = None
@@ -126,12 +118,6 @@ def read_calls(places: Sequence[CallPlace]) -> Callable[[LineKind], Groups]:
         return groups
 
     return read
-
-
-@lru_cache(maxsize=4096)
-def hash_of(text: str) -> int:
-    """A text's hash as facts hold it."""
-    return next(iter(texts_by_hash([text])))
 
 
 def slot(line: Advice, name: str) -> str:
@@ -232,11 +218,12 @@ def _value_of(name: str, value: Value) -> Reads:
 
 def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     name = subject[0]
-    declared = {known.texts[key[1]]: tally for key, tally in keys.items() if _is_declared(key, known)}
+    texts = {key: tally for key, tally in keys.items() if isinstance(key, tuple)}
+    declared = {known.texts[key[1]]: tally for key, tally in texts.items() if key[1] in known.texts}
     for text in declared:
         value = text if text in {"true", "false"} else f'"{text}"'
         yield advice("fails", argument=name, value=value)
-    names = _all_values(name, declared, keys, known)
+    names = _all_values(name, declared, sum(tally.ok for tally in texts.values()), known)
     if names:
         yield advice("one_of", argument=name, values=tuple(sorted(names)))
     numbers = {key: tally for key, tally in keys.items() if isinstance(key, float)}
@@ -245,19 +232,12 @@ def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
             yield advice(form, argument=name, number=f"{bound:g}")
 
 
-def _is_declared(key: Key, known: Known) -> bool:
-    return isinstance(key, tuple) and key[1] in known.texts
-
-
-def _all_values(
-    name: str, declared: Mapping[str, KeyTally], keys: Mapping[Key, KeyTally], known: Known
-) -> Collection[str]:
+def _all_values(name: str, declared: Mapping[str, KeyTally], n_ok: int, known: Known) -> Collection[str]:
     """All values of an argument: the shortest list in the source that has every value that worked.
 
     Without such a list, the values of the source that were tried, if all of them and no other value worked.
     """
     good = {text for text, tally in declared.items() if tally.ok}
-    n_ok = sum(tally.ok for key, tally in keys.items() if isinstance(key, tuple))
     if not good or sum(declared[text].ok for text in good) < _CLOSED * n_ok:
         return ()
     fitting = sorted((values for values in known.listed(name) if values >= good), key=len)
@@ -405,16 +385,10 @@ def _precondition_of(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
                     yield (name, earlier.tool), True
 
 
-def _precondition_candidates(
-    subject: Subject, keys: Mapping[Key, KeyTally], known: Known
-) -> Iterator[Advice]:
-    yield advice("call_first", argument=subject[0], tool=subject[1])
-
-
 PRECONDITION: Final = LineKind(
     "precondition",
     frozenset({"call_first"}),
-    _precondition_candidates,
+    lambda subject, keys, known: [advice("call_first", argument=subject[0], tool=subject[1])],
     lambda line: lambda key: key is None,
     of_call=_precondition_of,
 )

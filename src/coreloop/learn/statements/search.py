@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -176,7 +177,9 @@ def _search_tool(
     lag = timedelta(days=words.settings.effect.deploy_lag_days)
     lines = merged_lines(search.tool, defined, merges) if defined is not None else ()
     search = replace(search, merged=tuple(_merged_sides(search, line, at, lag) for line, at in lines))
-    known = Known.of(words, search.tool)
+    numbers = defined.numbers if defined is not None else frozenset()
+    listed = partial(words.listed, search.tool)
+    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
@@ -238,11 +241,7 @@ def _step_down(
     for number in range(_MAX_ROUNDS):
         tested = _tested(calls, tested, rest) if number else tested
         subjects = {found.line.subject() for found in said}
-        sure = [
-            found
-            for found in tested
-            if found.p_value <= MAX_Q and not (subjects and found.line.subject() in subjects)
-        ]
+        sure = [found for found in tested if found.p_value <= MAX_Q and found.line.subject() not in subjects]
         if not sure:
             break
         best = _best(calls, sure)
@@ -325,13 +324,10 @@ def _hypotheses(
             if before is None or found.rank < before.rank:
                 by_sides[sides] = found
             elif {before.line.form, found.line.form} == {"always_pass"}:
-                by_sides[sides] = replace(before, line=_both(before.line, found.line))
+                names = before.line.items("arguments") + found.line.items("arguments")
+                line = advice("always_pass", arguments=tuple(dict.fromkeys(names)))
+                by_sides[sides] = replace(before, line=line)
     return list(by_sides.values())
-
-
-def _both(line: Advice, other: Advice) -> Advice:
-    names = dict(line.slots)["arguments"] + dict(other.slots)["arguments"]
-    return advice("always_pass", arguments=tuple(dict.fromkeys(names)))
 
 
 def _of_kind(
