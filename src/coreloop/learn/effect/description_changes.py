@@ -227,20 +227,17 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
         tree = python.read_source(source).tree
     except python.UnprovenError:
         return {}
-    texts: dict[str, str] = {}
+    texts: defaultdict[str, list[str]] = defaultdict(list)
     arguments = Arguments(tree)
-    twice = set[str]()
     for definition in python.definitions(tree):
         if python.is_shadowed(definition):
             continue
-        if definition.qualname in texts:
-            twice.add(definition.qualname)
         node = None
         with suppress(python.UnprovenError):  # an f-string, which no model reads
             node = python.docstring_node(definition)
         docstring = str(node.value) if node is not None else ""
-        texts[definition.qualname] = "\n".join((docstring, *arguments.of(definition.node)))
-    return {name: text for name, text in texts.items() if name not in twice}
+        texts[definition.qualname].append("\n".join((docstring, *arguments.of(definition.node))))
+    return {name: found[0] for name, found in texts.items() if len(found) == 1}
 
 
 def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:

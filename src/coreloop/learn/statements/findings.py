@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import product
 from operator import or_
 from statistics import mode
 from typing import Final
@@ -19,8 +20,9 @@ from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
+from coreloop.learn.statements.kinds import calls_against
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, calls_against
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.values import Value, hash_of
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
@@ -133,8 +135,10 @@ _SHAPES: Final[Mapping[str, str]] = {
 def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
     """The most frequent of some calls, as a line sees them; empty without calls."""
     texts: dict[int | None, str] = {hash_of(text.strip('"')): text for text in line.items("value", "values")}
-    against = [(clause.items("argument"), calls_against(search, clause) & side) for clause in line.clauses()]
-    deviate = {(name, number) for names, calls in against for name in names for number in iter_places(calls)}
+    deviate = set[tuple[str, int]]()
+    for clause in line.clauses():
+        against = iter_places(calls_against(clause, search.groups, search.calls.n) & side)
+        deviate.update(product(clause.items("argument"), against))
     first, calls = line.arguments, Counter[str]()
     for number in iter_places(side):
         values = search.places[number].call.values

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from coreloop.learn.line import Advice, advice, recorded_path, written_path
 from coreloop.learn.proposals.entry import StatementKind
+from coreloop.learn.statements.cases import bits_of
 from coreloop.learn.statements.logged_calls import CallPlace
 from coreloop.learn.statements.values import Value, hash_of
 
@@ -151,9 +152,8 @@ def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
     """About how many calls a bound before each number, and after the last, is wrong."""
     failed = [0, *accumulate(tally.n - tally.ok for tally in tallies)]
     worked = [0, *accumulate(tally.ok for tally in tallies)]
-    if upper:
-        return [failed[side] + worked[-1] - worked[side] for side in range(len(tallies) + 1)]
-    return [worked[side] + failed[-1] - failed[side] for side in range(len(tallies) + 1)]
+    inside, outside = (failed, worked) if upper else (worked, failed)
+    return [before + outside[-1] - after for before, after in zip(inside, outside, strict=True)]
 
 
 # --- State: a call works only while a field of the object that it names has certain values.
@@ -447,11 +447,25 @@ def parts_of(line: Advice) -> list[Advice]:
     return [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
 
 
-def is_against(line: Advice, place: CallPlace) -> bool | None:
-    """Whether a call is against a line; None where the line says nothing about it."""
-    kind = kind_of(line)
-    if kind is None:
-        return None
-    groups = read_calls([place])(kind)
-    answers = [kind.test(part)(next(iter(groups.get(read_of(part), {})), None)) for part in parts_of(line)]
-    return True if True in answers else next((answer for answer in answers if answer is not None), None)
+def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[int, int]:
+    """The calls that deviate from a line, and those that follow it; the key None is of all other calls."""
+    numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
+    for key, of_key in keys.items():
+        numbers[test(key)] += of_key
+    sides = {answer: bits_of(own, n) if own else 0 for answer, own in numbers.items()}
+    sides[test(None)] |= ((1 << n) - 1) & ~(sides[True] | sides[False] | sides[None])
+    return sides[True], sides[False]
+
+
+def calls_against(line: Advice, groups: Callable[[LineKind], Groups], n: int) -> int:
+    """The set of calls, of ``n``, that are against a line."""
+    kind, against = kind_of(line), 0
+    if kind is not None:
+        for part in parts_of(line):
+            against |= sides_of(kind.test(part), groups(kind).get(read_of(part), {}), n)[0]
+    return against
+
+
+def is_against(line: Advice, place: CallPlace) -> bool:
+    """Whether a call is against a line."""
+    return calls_against(line, read_calls([place]), 1) > 0
