@@ -265,14 +265,13 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
 def _unless_contradicted(effect: Effect) -> Effect:
     """The effect without a verdict that what else became worse contradicts."""
     worse = {rail.name for rail in effect.guardrails if rail.is_worse}
-    reason = ""
     if effect.verdict is EffectVerdict.HURTS and worse - {LOST, effect.change.tool}:
         reason = "the failures of other tools rose in the same days too"
     elif effect.verdict is EffectVerdict.HELPS and effect.change.tool in worse:
         reason = "the failures that the line names fell, but those of the tool as a whole rose"
     elif effect.verdict is EffectVerdict.HELPS and LOST in worse:
         reason = "the failures that the line names fell, but more requests were lost"
-    if not reason:
+    else:
         return effect
     return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason, decided_on=None)
 

@@ -98,12 +98,9 @@ class Tally:
         self.n_squared += count.n_squared
         self.n_failed += count.n_failed
         self.failed_squared += count.failed_squared
-        self._add_near(count.day, n, failed)
-
-    def _add_near(self, day: int, n: int, failed: int) -> None:
         near_n, near_failed = float(n), float(failed)
         for other, other_n, other_failed in self._recent:
-            weight = 1 - (day - other) / (LAGS + 1)
+            weight = 1 - (count.day - other) / (LAGS + 1)
             if weight > 0:
                 near_n += 2 * weight * other_n
                 near_failed += 2 * weight * other_failed
@@ -111,7 +108,7 @@ class Tally:
         self.near_nn += n * near_n
         self.near_nf += n * near_failed + failed * near_n
         self.near_ff += failed * near_failed
-        self._recent.append((day, n, failed))
+        self._recent.append((count.day, n, failed))
 
     def spread_by_cases(self, rate: float) -> float:
         """The squared deviations of cases from a rate, summed: the sampling variance of the failures."""

@@ -107,7 +107,6 @@ MIN_DIFFERENCE: Final = 0.15  # chosen: all calls pay for a line, and a smaller 
 MAX_SUCCESS: Final = 0.25
 """Only what nearly always fails is said: no line of a trial on four logs with more successes was useful."""
 _SURE_STRATUM: Final = 0.05  # uncorrected: it takes away from what `MAX_Q` let through, and adds nothing
-_Counts = tuple[Counter[Hashable], Counter[Hashable]]
 _Totals = tuple[Counter[Hashable], Counter[Hashable], Counter[float]]
 _Sides = tuple[Counter[float], Counter[float], list[tuple[int, int, int, int]]]
 
@@ -170,7 +169,7 @@ class NumberedCalls:
     last: int = 0
     known: dict[tuple[int, int], _Totals] = field(default_factory=dict, init=False, compare=False)
 
-    def counts(self, subset: int, unit: Sequence[Hashable]) -> _Counts:
+    def counts(self, subset: int, unit: Sequence[Hashable]) -> tuple[Counter[Hashable], Counter[Hashable]]:
         """The calls of each unit in a subset, and how many of them succeeded."""
         places = map(unit.__getitem__, iter_places(subset))
         return Counter(places), Counter(map(unit.__getitem__, iter_places(subset & self.good)))

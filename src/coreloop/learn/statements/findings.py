@@ -4,7 +4,7 @@ The table has each tool's errors without values, what they cost, and who can men
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import product
@@ -14,7 +14,6 @@ from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import number_of
-from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -37,9 +36,11 @@ def to_statements(
     searches: Sequence[ToolSearch], log: CaseLog, *, language: Language = "en"
 ) -> list[tuple[Statement, Places]]:
     """Make the statements of all tools, by calls wasted per 1,000 requests."""
-    found = [
-        _statement(search, group, log, language) for search in searches for group in _grouped(search.said)
-    ]
+    groups: dict[object, tuple[ToolSearch, list[LineHypothesis]]] = {}
+    for search in searches:
+        for number, line in enumerate(search.said):  # those about the same argument are one
+            groups.setdefault((search.tool, line.line.argument() or number), (search, []))[1].append(line)
+    found = [_statement(search, group, log, language) for search, group in groups.values()]
     found.sort(key=lambda one: (-one[0].wasted, one[0].key))
     n_lines = Counter[str]()
     best = []
@@ -48,14 +49,6 @@ def to_statements(
         if n_lines[statement.tool] <= MAX_LINES:
             best.append((statement, places))
     return best
-
-
-def _grouped(said: Sequence[LineHypothesis]) -> Iterator[list[LineHypothesis]]:
-    """Lines about the same argument together, in their order."""
-    groups: dict[object, list[LineHypothesis]] = {}
-    for number, hypothesis in enumerate(said):
-        groups.setdefault(hypothesis.line.argument() or number, []).append(hypothesis)
-    yield from groups.values()
 
 
 def _statement(
@@ -174,10 +167,7 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
 
     A tool that the project does not define has no text that could be mended.
     """
-    by_tool = {
-        search.tool: search if words.is_known(search.tool) else replace(search, said=())
-        for search in searches
-    }
+    by_tool = {search.tool: search for search in searches}
     failed: defaultdict[tuple[str, int], list[_Failed]] = defaultdict(list)
     for request in log.requests:
         for index, call in enumerate(request.calls):
@@ -190,7 +180,7 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
     rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
     rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
     most = rows[:MAX_ERRORS]
-    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words.tool(at[0])) for row, at in most)
+    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in most)
 
 
 def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
@@ -210,15 +200,16 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     )
 
 
-def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, tool: Tool | None) -> ErrorRow:
+def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, words: Vocabulary) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
+    tool = words.tool(row.tool)
     if search is None:
         return replace(row, task=task_of(tool, row))
     failed, bad = bits_of(own, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     if _is_most(against & failed, failed):
         row = replace(row, mender="merged")
-    elif _is_proposed(search, failed & ~against):
+    elif words.is_known(row.tool) and _is_proposed(search, failed & ~against):
         row = replace(row, mender="text")
     merged = (_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed))
     return replace(row, merged=tuple(merged), task=task_of(tool, row))

@@ -324,17 +324,16 @@ def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
             yield advice("written", argument=name, shape=wording)
     for prefix in {value.prefix for value in keys} & known.texts.keys():
         yield advice("prefix", argument=name, prefix=known.texts[prefix])
-    for form, kinds in (("items", ("list",)), ("characters", ("text",))):
-        for bound in bounds(_by_length(keys, kinds), known, upper=True):
-            if form == "characters" and bound < _MIN_CHARACTERS:
-                continue
-            yield advice(form, argument=name, number=f"{bound:g}")
+    for form, kind, least in (("items", "list", 0), ("characters", "text", _MIN_CHARACTERS)):
+        for bound in bounds(_by_length(keys, kind), known, upper=True):
+            if bound >= least:
+                yield advice(form, argument=name, number=f"{bound:g}")
 
 
-def _by_length(values: Mapping[_Written, KeyTally], kinds: Collection[str]) -> dict[float, KeyTally]:
+def _by_length(values: Mapping[_Written, KeyTally], kind: str) -> dict[float, KeyTally]:
     lengths: dict[float, KeyTally] = {}
     for value, tally in values.items():
-        if value.kind in kinds and value.length and _is_long(value):
+        if value.kind == kind and value.length and _is_long(value):
             before = lengths.get(value.length, KeyTally(0, 0))
             lengths[value.length] = KeyTally(before.ok + tally.ok, before.n + tally.n)
     return lengths
@@ -436,17 +435,6 @@ def kind_of(line: Advice) -> LineKind | None:
     return next((kind for kind in (*DIRECT, *LAST) if line.form in kind.forms), None)
 
 
-def read_of(line: Advice) -> Subject:
-    """The subject whose key in a call decides."""
-    return (line.arguments[0], *line.items("field", "other", "tool"))
-
-
-def parts_of(line: Advice) -> list[Advice]:
-    """A line about some arguments as one of each."""
-    names = line.items("arguments")
-    return [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
-
-
 def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[int, int]:
     """The calls that deviate from a line, and those that follow it; the key None is of all other calls."""
     numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
@@ -459,10 +447,11 @@ def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[
 
 def calls_against(line: Advice, groups: Callable[[LineKind], Groups], n: int) -> int:
     """The set of calls, of ``n``, that are against a line."""
-    kind, against = kind_of(line), 0
+    kind, against, names = kind_of(line), 0, line.items("arguments")
     if kind is not None:
-        for part in parts_of(line):
-            against |= sides_of(kind.test(part), groups(kind).get(read_of(part), {}), n)[0]
+        for part in [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]:
+            subject = (part.arguments[0], *part.items("field", "other", "tool"))
+            against |= sides_of(kind.test(part), groups(kind).get(subject, {}), n)[0]
     return against
 
 

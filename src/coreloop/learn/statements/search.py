@@ -138,17 +138,17 @@ def search_tools(
         if has_several((place.request.case for place in own if not place.call.ok), MIN_CASES)
     )
     searches = [_search_tool(search, words, merges, rejected) for search in opened]
-    tested = [(search.tool, found) for search in searches for found in search.tested]
-    q_values = benjamini_hochberg([found.p_value for _, found in tested])
-    by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
+    q_values = iter(benjamini_hochberg([one.p_value for search in searches for one in search.tested]))
     has_dates = not any(request.undated for request in log.requests)
     if has_dates and len(log.days) < MIN_DAYS:  # the last days have to agree
         return [replace(search, said=()) for search in searches]
-    return [_corrected(search, by_line) for search in searches]
+    return [_corrected(search, q_values) for search in searches]
 
 
-def _corrected(search: ToolSearch, q_values: Mapping[tuple[str, Advice], float]) -> ToolSearch:
-    said = [replace(found, q_value=q_values[search.tool, found.line]) for found in search.said]
+def _corrected(search: ToolSearch, q_values: Iterator[float]) -> ToolSearch:
+    """The lines of a tool that are sure; ``q_values`` are those of what was tested, from this tool on."""
+    by_line = {found.line: next(q_values) for found in search.tested}
+    said = [replace(found, q_value=by_line[found.line]) for found in search.said]
     return replace(search, said=tuple(found for found in said if found.q_value <= MAX_Q))
 
 
@@ -167,7 +167,7 @@ def _search_tool(
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
     for tried in (kinds.DIRECT, kinds.LAST):
-        hypotheses = _tested(calls, _hypotheses(search, tried, known, rest, rejected), rest)
+        hypotheses = [*_tested(calls, _hypotheses(search, tried, known, rest, rejected), rest)]
         tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
         if tried is kinds.DIRECT and any(found.line.form in _SPELLING for found in said):
@@ -212,7 +212,7 @@ def _step_down(
 ) -> int:
     """Add the best hypotheses to ``said``, each about calls that those before leave; return what is left."""
     for number in range(_MAX_ROUNDS):
-        tested = _tested(calls, tested, rest) if number else tested
+        tested = [*_tested(calls, tested, rest)] if number else tested
         subjects = {found.line.subject() for found in said}
         sure = [found for found in tested if found.p_value <= MAX_Q and found.line.subject() not in subjects]
         if not sure:
@@ -223,15 +223,15 @@ def _step_down(
     return rest
 
 
-def _tested(calls: NumberedCalls, hypotheses: Iterable[LineHypothesis], rest: int) -> list[LineHypothesis]:
+def _tested(
+    calls: NumberedCalls, hypotheses: Iterable[LineHypothesis], rest: int
+) -> Iterator[LineHypothesis]:
     """Hypotheses on the rest of the calls, with their p-values, without those on too few cases."""
-    tested = []
     for found in hypotheses:
         deviate, follow = found.deviate & rest, found.follow & rest
         p_value = compare(calls, follow, deviate)
         if p_value is not None:
-            tested.append(LineHypothesis(found.kind, found.line, deviate, follow, p_value))
-    return tested
+            yield LineHypothesis(found.kind, found.line, deviate, follow, p_value)
 
 
 def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothesis:
