@@ -17,7 +17,7 @@ from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
-from coreloop.learn.statements.cases import case_numbers, rank_test
+from coreloop.learn.statements.cases import case_numbers, rank_test, rates_of
 from coreloop.learn.statements.logged_calls import read_requests
 from coreloop.learn.statistics import benjamini_hochberg, success_bound
 from coreloop.observe.reading.outcome import RequestOutcome
@@ -226,16 +226,12 @@ def with_q_values(window: Window, candidates: Sequence[Candidate]) -> list[Candi
     p_values = []
     for one in candidates:
         category, own = one.cat_hash, (one.cat_hash, one.seq_hash)
-        own_rates, rest = _rates(n[own], n_ok[own]), _rates(n[category] - n[own], n_ok[category] - n_ok[own])
+        own_rates = rates_of(n[own], n_ok[own])
+        rest = rates_of(n[category] - n[own], n_ok[category] - n_ok[own])
         is_tested = min(len(own_rates), len(rest)) >= _MIN_CASES
         p_values.append(rank_test(own_rates, rest) if is_tested else 1.0)
     q_values = benjamini_hochberg(p_values)
     return [replace(one, q_value=q_value) for one, q_value in zip(candidates, q_values, strict=True)]
-
-
-def _rates(n: Counter[int], n_ok: Counter[int]) -> list[float]:
-    """The success rate of each case."""
-    return [n_ok[case] / of_case for case, of_case in n.items()]
 
 
 def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, bool]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.base.git.promotions import REVERTS, History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
+from coreloop.learn.effect.verdict import HORIZON_DAYS
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 
 if TYPE_CHECKING:
@@ -226,20 +227,17 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
         tree = python.read_source(source).tree
     except python.UnprovenError:
         return {}
-    texts: dict[str, str] = {}
+    texts: defaultdict[str, list[str]] = defaultdict(list)
     arguments = Arguments(tree)
-    twice = set[str]()
     for definition in python.definitions(tree):
         if python.is_shadowed(definition):
             continue
-        if definition.qualname in texts:
-            twice.add(definition.qualname)
         node = None
         with suppress(python.UnprovenError):  # an f-string, which no model reads
             node = python.docstring_node(definition)
         docstring = str(node.value) if node is not None else ""
-        texts[definition.qualname] = "\n".join((docstring, *arguments.of(definition.node)))
-    return {name: text for name, text in texts.items() if name not in twice}
+        texts[definition.qualname].append("\n".join((docstring, *arguments.of(definition.node))))
+    return {name: found[0] for name, found in texts.items() if len(found) == 1}
 
 
 def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:
@@ -285,36 +283,26 @@ class Windows:
     is_ended: bool = False
 
 
-def find_windows(
-    changes: Sequence[Change],
-    at: int,
-    tool: "ToolLog",
-    ledger: Ledger,
-    *,
-    deploy_lag: timedelta,
-    horizon: int,
-) -> Windows:
+def find_windows(change: Change, tool: "ToolLog", ledger: Ledger, *, deploy_lag: timedelta) -> Windows:
     """Find the days before and after one of a tool's changes.
 
     Parameters
     ----------
-    changes : sequence of Change
-        All changes of the tool, by time.
-    at : int
-        Index of the change.
+    change : Change
+        Of the ledger.
     tool : ToolLog
         Has what models were sent on each day.
     ledger : Ledger
-        Knows which changes a version has.
+        All changes, and which of them a version has.
     deploy_lag : timedelta
         From a merge until all models get the description, where records have no version.
-    horizon : int
-        Days after the change that are looked at.
     """
+    changes = [other for other in ledger.changes if other.tool == change.tool]
+    at = changes.index(change)
     states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
     after = [day for day, n_changes in states.items() if n_changes == at + 1]
-    first = min(after, default=_day(changes[at].merged_at) + 1)
-    kept = frozenset(day for day in after if day < first + horizon)
+    first = min(after, default=_day(change.merged_at) + 1)
+    kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
     earlier = [
         day for day, n_changes in states.items() if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
     ]

@@ -8,13 +8,12 @@ from math import sqrt
 from typing import Final
 
 from coreloop.base.messages import number_of
-from coreloop.base.project.promotion_settings import EffectSettings
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.effect.description_changes import LEAST_BEFORE, Change, Ledger, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates, tally
 from coreloop.learn.effect.tool_days import Log, NamedFailure, ToolLog, named_failure
-from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, EffectVerdict, Look, calls_needed, decide
+from coreloop.learn.effect.verdict import Decision, EffectVerdict, Look, calls_needed, decide
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.statistics import wilson_interval
 
@@ -31,8 +30,6 @@ _Z: Final = 1.96  # of a two-sided 95 % interval
 _LEAST_DAYS: Final = 7  # days of a period below which the spread between days says nothing
 _LEAST_TOOL_DAYS: Final = 3  # as many as `hurts` needs, which other tools may contradict
 _MAX_NEIGHBOURS: Final = 5
-Failures = Mapping[str, Mapping[str, NamedFailure]]
-"""By tool and commit, the failure that a change's lines name; a change without one counts all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,51 +165,35 @@ def what_is_counted(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailu
     return failures
 
 
-def find_effects(
-    changes: Iterable[Change], ledger: Ledger, log: Log, failures: Failures, *, settings: EffectSettings
-) -> list[Effect]:
-    """The effects of some changes.
+@dataclass(frozen=True, slots=True)
+class EffectFinder:
+    """Changes of a ledger -> their effects.
 
     Parameters
     ----------
-    changes : iterable of Change
-        Of the ledger.
     ledger : Ledger
         From `coreloop.learn.effect.description_changes.read_ledger`.
     log : Log
-        Counted with ``failures``.
-    failures : mapping
-        Of `what_is_counted`.
-    settings : EffectSettings
-        The lag of deployments.
+        Counted with `what_is_counted`.
+    deploy_lag : timedelta
+        From a merge until all models get the description.
     """
-    finder = _Finder(ledger, log, failures, settings)
-    return [finder.find(change) for change in changes]
 
-
-@dataclass(frozen=True, slots=True)
-class _Finder:
     ledger: Ledger
     log: Log
-    failures: Failures
-    settings: EffectSettings
-
-    @property
-    def _lag(self) -> timedelta:
-        return timedelta(days=self.settings.deploy_lag_days)
+    deploy_lag: timedelta
 
     def find(self, change: Change) -> Effect:
+        """Find the effect of a change."""
         tool, effect = self.log.get(change.tool), Effect(change=change, verdict=EffectVerdict.UNKNOWN)
         if tool is None:
             return replace(effect, reason="no call of the tool was recorded")
-        changes = [other for other in self.ledger.changes if other.tool == change.tool]
-        at = changes.index(change)
-        windows = find_windows(changes, at, tool, self.ledger, deploy_lag=self._lag, horizon=HORIZON_DAYS)
+        windows = find_windows(change, tool, self.ledger, deploy_lag=self.deploy_lag)
         if not windows.after:
             if not windows.is_ended:
                 return replace(effect, verdict=EffectVerdict.TOO_EARLY)
             return replace(effect, reason="another change came before any call")
-        is_named = change.sha in self.failures.get(change.tool, {})
+        is_named = change.sha in tool.against
         since, until = _date(windows.first), _date(max(windows.after))
         effect = replace(effect, lines=change.added if is_named else (), since=since, until=until)
         if len(windows.before) < LEAST_BEFORE:
@@ -232,10 +213,8 @@ class _Finder:
         if not controls and old.isdisjoint(new):
             reason = "the model changed with it, and no other tool shows what that does alone"
             return replace(effect, reason=reason, notes=tuple(notes))
-        others = [
-            (tally(self.log[name].count(windows.before)), self.log[name].count(windows.after))
-            for name in controls
-        ]
+        logs = [self.log[name] for name in controls]
+        others = [(tally(one.count(windows.before)), one.count(windows.after)) for one in logs]
         estimates = DailyEstimates(windows.first, [(before, after), *others])
         decision = decide(max(windows.after) - windows.first + 1, estimates.at)
         if windows.n_mixed:
@@ -260,7 +239,7 @@ class _Finder:
         changed = {
             other.tool
             for other in self.ledger.changes
-            if other.merged_at.date() <= end and (other.merged_at + self._lag).date() >= start
+            if other.merged_at.date() <= end and (other.merged_at + self.deploy_lag).date() >= start
         }
         names = self.log.keys() - {change.tool, *near, *changed}
         failed = {
@@ -286,14 +265,13 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
 def _unless_contradicted(effect: Effect) -> Effect:
     """The effect without a verdict that what else became worse contradicts."""
     worse = {rail.name for rail in effect.guardrails if rail.is_worse}
-    reason = ""
     if effect.verdict is EffectVerdict.HURTS and worse - {LOST, effect.change.tool}:
         reason = "the failures of other tools rose in the same days too"
     elif effect.verdict is EffectVerdict.HELPS and effect.change.tool in worse:
         reason = "the failures that the line names fell, but those of the tool as a whole rose"
     elif effect.verdict is EffectVerdict.HELPS and LOST in worse:
         reason = "the failures that the line names fell, but more requests were lost"
-    if not reason:
+    else:
         return effect
     return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason, decided_on=None)
 

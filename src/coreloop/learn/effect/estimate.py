@@ -6,8 +6,9 @@ The shape of the variance was chosen in simulations; benchmarks/effect.py repeat
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import exp, log
-from typing import Final
+from typing import Final, NamedTuple
 
 LAGS: Final = 14
 """Days over which failures are taken to be related: two weeks, so that a weekly rhythm cancels out."""
@@ -97,12 +98,9 @@ class Tally:
         self.n_squared += count.n_squared
         self.n_failed += count.n_failed
         self.failed_squared += count.failed_squared
-        self._add_near(count.day, n, failed)
-
-    def _add_near(self, day: int, n: int, failed: int) -> None:
         near_n, near_failed = float(n), float(failed)
         for other, other_n, other_failed in self._recent:
-            weight = 1 - (day - other) / (LAGS + 1)
+            weight = 1 - (count.day - other) / (LAGS + 1)
             if weight > 0:
                 near_n += 2 * weight * other_n
                 near_failed += 2 * weight * other_failed
@@ -110,7 +108,7 @@ class Tally:
         self.near_nn += n * near_n
         self.near_nf += n * near_failed + failed * near_n
         self.near_ff += failed * near_failed
-        self._recent.append((day, n, failed))
+        self._recent.append((count.day, n, failed))
 
     def spread_by_cases(self, rate: float) -> float:
         """The squared deviations of cases from a rate, summed: the sampling variance of the failures."""
@@ -129,8 +127,7 @@ def tally(counts: Iterable[DayCount]) -> Tally:
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class Periods:
+class Periods(NamedTuple):
     """A tool's calls before and after."""
 
     before: Tally
@@ -229,7 +226,7 @@ def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
     usable = [control for control in controls if _is_usable(control)]
     omega = day_level([target, *usable])
     shift, shift_variance = _pooled_shift(usable, omega)
-    before, after = target.before, target.after
+    before, after = target
     reference = _refer(target)
     p0 = reference.rate
     expected = sum(
@@ -260,9 +257,8 @@ def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
 
 def _is_usable(control: Periods) -> bool:
     """Whether a tool's log-odds say something about a change of everything."""
-    both = (control.before, control.after)
-    has_room = all(part.n > part.failed and part.n_days for part in both)
-    return has_room and sum(part.failed for part in both) >= _MIN_CONTROL_FAILURES
+    has_room = all(part.n > part.failed and part.n_days for part in control)
+    return has_room and sum(part.failed for part in control) >= _MIN_CONTROL_FAILURES
 
 
 def day_level(tools: Sequence[Periods]) -> float:
@@ -277,7 +273,7 @@ def day_level(tools: Sequence[Periods]) -> float:
     Newey and West (1987), Econometrica 55:703.
     """
     total, weights = PRIOR_LEVEL / _PRIOR_SD**2, 1 / _PRIOR_SD**2
-    for part in (period for tool in tools for period in (tool.before, tool.after)):
+    for part in chain.from_iterable(tools):
         if part.n_days < _LEAST_DAYS or not part.failed:
             continue
         rate = (part.failed + 0.5) / (part.n + 1)
@@ -311,7 +307,7 @@ def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
 
 def _shift(control: Periods, omega: float) -> tuple[float, float]:
     """A control's change in log-odds in its own mix of requests, and the variance of that."""
-    before, after = control.before, control.after
+    before, after = control
     reference = _refer(control)
     p0, p1 = reference.rate, (after.failed + 0.5) / (after.n + 1)
     deff = _design_effect(control)
@@ -319,8 +315,7 @@ def _shift(control: Periods, omega: float) -> tuple[float, float]:
     return _logit(p1) - _logit(p0), sampling + omega * (1 / before.n_days + 1 / after.n_days)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reference:
+class _Reference(NamedTuple):
     """The rate before in the mix of requests of afterwards.
 
     Attributes
@@ -329,22 +324,20 @@ class _Reference:
         Share of each stratum of afterwards.
     rates : dict
         Its rate before, drawn to its category's, and that to the tool's: a new model has those of the others.
+    rate : float
+        Their weighted mean.
     n_effective : float
         Calls of before that bear the weighted rate: all of them, unless the mix has shifted.
     """
 
     shares: dict[Stratum, float]
     rates: dict[Stratum, float]
+    rate: float
     n_effective: float
-
-    @property
-    def rate(self) -> float:
-        """The weighted rate."""
-        return sum(share * self.rates[stratum] for stratum, share in self.shares.items())
 
 
 def _refer(periods: Periods) -> _Reference:
-    before, after = periods.before, periods.after
+    before, after = periods
     shares = {stratum: n / after.n for stratum, (n, _) in after.strata.items() if n}
     overall = (before.failed + 0.5) / (before.n + 1)
     by_category: dict[str, tuple[int, int]] = {}
@@ -355,7 +348,8 @@ def _refer(periods: Periods) -> _Reference:
     for stratum in shares:
         parent = _drawn(by_category.get(stratum[1], (0, 0)), overall)
         rates[stratum] = _drawn(before.strata.get(stratum, (0, 0)), parent)
-    return _Reference(shares, rates, _effective_calls(before, shares, by_category))
+    rate = sum(share * rates[stratum] for stratum, share in shares.items())
+    return _Reference(shares, rates, rate, _effective_calls(before, shares, by_category))
 
 
 def _drawn(counts: tuple[int, int], to: float) -> float:
@@ -391,7 +385,7 @@ def _effective_calls(
 def _design_effect(periods: Periods) -> float:
     """By how much the failures of a case belong together: 1 for independent calls."""
     observed = expected = _DEFF_CALLS
-    for part in (periods.before, periods.after):
+    for part in periods:
         rate = (part.failed + 0.5) / (part.n + 1)
         observed += part.spread_by_cases(rate)
         expected += part.n * rate * (1 - rate)

@@ -142,12 +142,12 @@ def _judge(
     effects = {id: replace(settled[id], change=changes[id]) for id in changes.keys() & settled.keys()}
     if new:
         from coreloop.learn.effect.count_calls import read_log  # imports polars
-        from coreloop.learn.effect.effect import find_effects, what_is_counted
+        from coreloop.learn.effect.effect import EffectFinder, what_is_counted
 
         failures = what_is_counted(new)
         log = read_log(window, failures, names=names, audit_dir=workspace.audit_dir)
-        found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
-        effects |= {_id_of(effect.change): effect for effect in found}
+        finder = EffectFinder(ledger, log, timedelta(days=workspace.settings.effect.deploy_lag_days))
+        effects |= {_id_of(change): finder.find(change) for change in new}
     return Effects(tuple(effects[id] for id in changes), unknown)
 
 

@@ -110,7 +110,7 @@ def places_against(
     """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
     reader = RecordReader(b"", {}, {})
     requests = (
-        LoggedRequest(line.ts_us, 0, line.offset, "", 0, 0, 0, reader.read(line).calls) for line in lines
+        LoggedRequest(line.ts_us, 0, line.offset, "", False, 0, 0, reader.read(line).calls) for line in lines
     )
     return frozenset(
         (request.offset, call.number) for request in requests for call in against_of(request, tool, failure)

@@ -118,11 +118,11 @@ def calls_needed(look: Look) -> int | None:
     estimate = look.estimate
     fixed, least = estimate.variance - estimate.shrinking, max(_LEAST_POINT, estimate.before / 2)
     room = (least / _FINAL_Z) ** 2 - fixed
-    most = HORIZON_DAYS / look.day
-    factor = max(1.0, HELPS_FAILURES / max(estimate.n_expected, 0.1), HELPS_DAYS / look.day)
-    if room > 0:
-        factor = max(factor, estimate.shrinking / room)
-    if room <= 0 or factor > most:
+    if room <= 0:
+        return None
+    of_failures, of_days = HELPS_FAILURES / max(estimate.n_expected, 0.1), HELPS_DAYS / look.day
+    factor = max(1.0, of_failures, of_days, estimate.shrinking / room)
+    if factor > HORIZON_DAYS / look.day:
         return None
     more = max(1, ceil((factor - 1) * estimate.n_after))
     digits = int(10 ** max(0, len(str(more)) - 2))

@@ -184,9 +184,9 @@ class Vocabulary:
 
 @lru_cache(maxsize=4)  # most tools are of few files
 def _by_hash(literals: frozenset[str], slugs: tuple[str, ...]) -> Mapping[int, str]:
-    from coreloop.learn.statements.values import texts_by_hash
+    from coreloop.learn.statements.values import hash_of
 
-    return texts_by_hash((*literals, *slugs, "true", "false"))
+    return {hash_of(text): text for text in (*literals, *slugs, "true", "false")}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, comb, erfc, sqrt
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from coreloop.learn.proposals.entry import MIN_CASES
 
@@ -107,7 +107,6 @@ MIN_DIFFERENCE: Final = 0.15  # chosen: all calls pay for a line, and a smaller 
 MAX_SUCCESS: Final = 0.25
 """Only what nearly always fails is said: no line of a trial on four logs with more successes was useful."""
 _SURE_STRATUM: Final = 0.05  # uncorrected: it takes away from what `MAX_Q` let through, and adds nothing
-_Counts = tuple[Counter[Hashable], Counter[Hashable]]
 _Totals = tuple[Counter[Hashable], Counter[Hashable], Counter[float]]
 _Sides = tuple[Counter[float], Counter[float], list[tuple[int, int, int, int]]]
 
@@ -170,23 +169,19 @@ class NumberedCalls:
     last: int = 0
     known: dict[tuple[int, int], _Totals] = field(default_factory=dict, init=False, compare=False)
 
-    def counts(self, subset: int, unit: Sequence[Hashable]) -> _Counts:
+    def counts(self, subset: int, unit: Sequence[Hashable]) -> tuple[Counter[Hashable], Counter[Hashable]]:
         """The calls of each unit in a subset, and how many of them succeeded."""
         places = map(unit.__getitem__, iter_places(subset))
         return Counter(places), Counter(map(unit.__getitem__, iter_places(subset & self.good)))
 
     def totals(self, subset: int, unit: Sequence[Hashable]) -> _Totals:
-        """`counts` and `rates`; kept of the last subset, since many lines are about the same calls."""
+        """`counts` and `rates_of`; kept of the last subset, since many lines are about the same calls."""
         if (subset, id(unit)) not in self.known:
             if len(self.known) > len(self.strata):
                 self.known.clear()
             n, ok = self.counts(subset, unit)
-            self.known[subset, id(unit)] = n, ok, Counter(_rates(n, ok))
+            self.known[subset, id(unit)] = n, ok, Counter(rates_of(n, ok))
         return self.known[subset, id(unit)]
-
-    def rates(self, subset: int, unit: Sequence[Hashable]) -> list[float]:
-        """The success rate of each unit with calls in a subset."""
-        return _rates(*self.counts(subset, unit))
 
     def has_cases(self, *subsets: int) -> bool:
         """Whether each of some subsets has calls of `MIN_CASES` cases."""
@@ -198,7 +193,8 @@ class NumberedCalls:
         return (subset & self.good).bit_count() / (subset.bit_count() or 1)
 
 
-def _rates(n: Counter[Hashable], ok: Counter[Hashable]) -> list[float]:
+def rates_of(n: Mapping[Any, int], ok: Mapping[Any, int]) -> list[float]:
+    """The success rate of each unit that has calls."""
     return [ok.get(unit, 0) / count for unit, count in n.items()]
 
 
@@ -246,7 +242,7 @@ def _by_unit(calls: NumberedCalls, follow: int, deviate: int, unit: Sequence[Has
     own_n, own_ok = calls.counts(fewer, unit)
     counts = [(ok[key] - own_ok[key], n[key] - own_n[key], own_ok[key], own_n[key]) for key in own_n]
     both = [count for count in counts if count[1]]
-    own_rates = Counter(_rates(own_n, own_ok))
+    own_rates = Counter(rates_of(own_n, own_ok))
     rates = rates - Counter(ok[key] / n[key] for key in own_n) + Counter(ok / n for ok, n, *_ in both)
     if fewer == deviate:
         return rates, own_rates, both

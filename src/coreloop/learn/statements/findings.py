@@ -4,25 +4,25 @@ The table has each tool's errors without values, what they cost, and who can men
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import product
 from operator import or_
 from statistics import mode
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import number_of
-from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
-from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places
-from coreloop.learn.statements.kinds import hash_of
+from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
+from coreloop.learn.statements.kinds import calls_against
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, calls_against
-from coreloop.learn.statements.values import Value
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
+from coreloop.learn.statements.values import Value, hash_of
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
 
@@ -36,9 +36,11 @@ def to_statements(
     searches: Sequence[ToolSearch], log: CaseLog, *, language: Language = "en"
 ) -> list[tuple[Statement, Places]]:
     """Make the statements of all tools, by calls wasted per 1,000 requests."""
-    found = [
-        _statement(search, group, log, language) for search in searches for group in _grouped(search.said)
-    ]
+    groups: dict[object, tuple[ToolSearch, list[LineHypothesis]]] = {}
+    for search in searches:
+        for number, line in enumerate(search.said):  # those about the same argument are one
+            groups.setdefault((search.tool, line.line.argument() or number), (search, []))[1].append(line)
+    found = [_statement(search, group, log, language) for search, group in groups.values()]
     found.sort(key=lambda one: (-one[0].wasted, one[0].key))
     n_lines = Counter[str]()
     best = []
@@ -49,14 +51,6 @@ def to_statements(
     return best
 
 
-def _grouped(said: Sequence[LineHypothesis]) -> Iterator[list[LineHypothesis]]:
-    """Lines about the same argument together, in their order."""
-    groups: dict[object, list[LineHypothesis]] = {}
-    for number, hypothesis in enumerate(said):
-        groups.setdefault(hypothesis.line.argument() or number, []).append(hypothesis)
-    yield from groups.values()
-
-
 def _statement(
     search: ToolSearch, group: Sequence[LineHypothesis], log: CaseLog, language: Language
 ) -> tuple[Statement, Places]:
@@ -65,12 +59,14 @@ def _statement(
     follow = reduce(or_, (part.follow for part in group)) & ~deviate
     advice = joined(part.line for part in group)
     line = str(in_language(advice, language))
-    rates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
+    rates = [rates_of(*calls.counts(side, calls.cases)) for side in (follow, deviate)]
     low, high = newcombe_interval(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
     both = [search.places[place].request for place in iter_places(follow | deviate)]
     seen = [request.ts_us for request in both]
+    sides = (map(search.places.__getitem__, iter_places(side)) for side in (follow, deviate))
+    questions = ({place.request.question for place in side} for side in sides)
     statement = Statement(
         key=statement_key(search.tool, line, CAVEATS),
         kind=group[0].kind,
@@ -79,7 +75,7 @@ def _statement(
         sides=_sides(calls, follow, deviate),
         held=_sides(calls, follow & calls.last, deviate & calls.last),
         case=log.case_kind,
-        n_questions=min(len(_questions(search, side)) for side in (follow, deviate)),
+        n_questions=min(map(len, questions)),
         difference=sum(rates[0]) / len(rates[0]) - sum(rates[1]) / len(rates[1]),
         low=low,
         high=high,
@@ -107,10 +103,6 @@ def _sides(calls: NumberedCalls, follow: int, deviate: int) -> Sides:
     )
 
 
-def _questions(search: ToolSearch, side: int) -> set[int]:
-    return {search.places[place].request.question for place in iter_places(side)}
-
-
 def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
     """Requests per 1,000 that such calls may have cost: beyond the usual share, and at most."""
     concerned = {(request.file, request.offset): request for request in failed}
@@ -136,8 +128,10 @@ _SHAPES: Final[Mapping[str, str]] = {
 def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
     """The most frequent of some calls, as a line sees them; empty without calls."""
     texts: dict[int | None, str] = {hash_of(text.strip('"')): text for text in line.items("value", "values")}
-    against = [(clause.items("argument"), calls_against(search, clause) & side) for clause in line.clauses()]
-    deviate = {(name, number) for names, calls in against for name in names for number in iter_places(calls)}
+    deviate = set[tuple[str, int]]()
+    for clause in line.clauses():
+        against = iter_places(calls_against(clause, search.groups, search.calls.n) & side)
+        deviate.update(product(clause.items("argument"), against))
     first, calls = line.arguments, Counter[str]()
     for number in iter_places(side):
         values = search.places[number].call.values
@@ -173,10 +167,7 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
 
     A tool that the project does not define has no text that could be mended.
     """
-    by_tool = {
-        search.tool: search if words.is_known(search.tool) else replace(search, said=())
-        for search in searches
-    }
+    by_tool = {search.tool: search for search in searches}
     failed: defaultdict[tuple[str, int], list[_Failed]] = defaultdict(list)
     for request in log.requests:
         for index, call in enumerate(request.calls):
@@ -189,7 +180,7 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
     rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
     rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
     most = rows[:MAX_ERRORS]
-    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words.tool(at[0])) for row, at in most)
+    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in most)
 
 
 def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
@@ -209,15 +200,16 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     )
 
 
-def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, tool: Tool | None) -> ErrorRow:
+def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, words: Vocabulary) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
+    tool = words.tool(row.tool)
     if search is None:
         return replace(row, task=task_of(tool, row))
     failed, bad = bits_of(own, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     if _is_most(against & failed, failed):
         row = replace(row, mender="merged")
-    elif _is_proposed(search, failed & ~against):
+    elif words.is_known(row.tool) and _is_proposed(search, failed & ~against):
         row = replace(row, mender="text")
     merged = (_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed))
     return replace(row, merged=tuple(merged), task=task_of(tool, row))

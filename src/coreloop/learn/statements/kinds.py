@@ -4,16 +4,16 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache
 from itertools import accumulate, combinations
 from operator import gt, lt
 from typing import Any, Final, NamedTuple
 
 from coreloop.learn.line import Advice, advice, recorded_path, written_path
-from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import StatementKind
+from coreloop.learn.statements.cases import bits_of
 from coreloop.learn.statements.logged_calls import CallPlace
-from coreloop.learn.statements.values import Value, texts_by_hash
+from coreloop.learn.statements.values import Value, hash_of
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""
@@ -67,13 +67,6 @@ class Known:
     numbers: frozenset[float]
     tools: Collection[str]
 
-    @classmethod
-    def of(cls, words: Vocabulary, tool: str) -> "Known":
-        """What the source of a tool declares."""
-        defined = words.tool(tool)
-        numbers = defined.numbers if defined is not None else frozenset()
-        return cls(words.values_by_hash(tool), partial(words.listed, tool), numbers, words.tools)
-
 
 @dataclass(frozen=True, slots=True)
 class LineKind:
@@ -97,7 +90,7 @@ class LineKind:
 
     name: StatementKind
     forms: frozenset[str]
-    candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterator[Advice]]
+    candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterable[Advice]]
     test: Callable[[Advice], KeyTest]
     of_value: Callable[[str, Value], Reads] = lambda name, value: ()
     of_call: Callable[[CallPlace], Reads] | None = None
@@ -126,12 +119,6 @@ def read_calls(places: Sequence[CallPlace]) -> Callable[[LineKind], Groups]:
         return groups
 
     return read
-
-
-@lru_cache(maxsize=4096)
-def hash_of(text: str) -> int:
-    """A text's hash as facts hold it."""
-    return next(iter(texts_by_hash([text])))
 
 
 def slot(line: Advice, name: str) -> str:
@@ -165,9 +152,8 @@ def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
     """About how many calls a bound before each number, and after the last, is wrong."""
     failed = [0, *accumulate(tally.n - tally.ok for tally in tallies)]
     worked = [0, *accumulate(tally.ok for tally in tallies)]
-    if upper:
-        return [failed[side] + worked[-1] - worked[side] for side in range(len(tallies) + 1)]
-    return [worked[side] + failed[-1] - failed[side] for side in range(len(tallies) + 1)]
+    inside, outside = (failed, worked) if upper else (worked, failed)
+    return [before + outside[-1] - after for before, after in zip(inside, outside, strict=True)]
 
 
 # --- State: a call works only while a field of the object that it names has certain values.
@@ -252,11 +238,12 @@ def _value_of(name: str, value: Value) -> Reads:
 
 def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     name = subject[0]
-    declared = {known.texts[key[1]]: tally for key, tally in keys.items() if _is_declared(key, known)}
+    texts = {key: tally for key, tally in keys.items() if isinstance(key, tuple)}
+    declared = {known.texts[key[1]]: tally for key, tally in texts.items() if key[1] in known.texts}
     for text in declared:
         value = text if text in {"true", "false"} else f'"{text}"'
         yield advice("fails", argument=name, value=value)
-    names = _all_values(name, declared, keys, known)
+    names = _all_values(name, declared, sum(tally.ok for tally in texts.values()), known)
     if names:
         yield advice("one_of", argument=name, values=tuple(sorted(names)))
     numbers = {key: tally for key, tally in keys.items() if isinstance(key, float)}
@@ -265,19 +252,12 @@ def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
             yield advice(form, argument=name, number=f"{bound:g}")
 
 
-def _is_declared(key: Key, known: Known) -> bool:
-    return isinstance(key, tuple) and key[1] in known.texts
-
-
-def _all_values(
-    name: str, declared: Mapping[str, KeyTally], keys: Mapping[Key, KeyTally], known: Known
-) -> Collection[str]:
+def _all_values(name: str, declared: Mapping[str, KeyTally], n_ok: int, known: Known) -> Collection[str]:
     """All values of an argument: the shortest list in the source that has every value that worked.
 
     Without such a list, the values of the source that were tried, if all of them and no other value worked.
     """
     good = {text for text, tally in declared.items() if tally.ok}
-    n_ok = sum(tally.ok for key, tally in keys.items() if isinstance(key, tuple))
     if not good or sum(declared[text].ok for text in good) < _CLOSED * n_ok:
         return ()
     fitting = sorted((values for values in known.listed(name) if values >= good), key=len)
@@ -366,17 +346,16 @@ def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
             yield advice("written", argument=name, shape=wording)
     for prefix in {value.prefix for value in keys} & known.texts.keys():
         yield advice("prefix", argument=name, prefix=known.texts[prefix])
-    for form, kinds in (("items", ("list",)), ("characters", ("text",))):
-        for bound in bounds(_by_length(keys, kinds), known, upper=True):
-            if form == "characters" and bound < _MIN_CHARACTERS:
-                continue
-            yield advice(form, argument=name, number=f"{bound:g}")
+    for form, kind, least in (("items", "list", 0), ("characters", "text", _MIN_CHARACTERS)):
+        for bound in bounds(_by_length(keys, kind), known, upper=True):
+            if bound >= least:
+                yield advice(form, argument=name, number=f"{bound:g}")
 
 
-def _by_length(values: Mapping[_Written, KeyTally], kinds: Collection[str]) -> dict[float, KeyTally]:
+def _by_length(values: Mapping[_Written, KeyTally], kind: str) -> dict[float, KeyTally]:
     lengths: dict[float, KeyTally] = {}
     for value, tally in values.items():
-        if value.kind in kinds and value.length and _is_long(value):
+        if value.kind == kind and value.length and _is_long(value):
             before = lengths.get(value.length, KeyTally(0, 0))
             lengths[value.length] = KeyTally(before.ok + tally.ok, before.n + tally.n)
     return lengths
@@ -427,16 +406,10 @@ def _precondition_of(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
                     yield (name, earlier.tool), True
 
 
-def _precondition_candidates(
-    subject: Subject, keys: Mapping[Key, KeyTally], known: Known
-) -> Iterator[Advice]:
-    yield advice("call_first", argument=subject[0], tool=subject[1])
-
-
 PRECONDITION: Final = LineKind(
     "precondition",
     frozenset({"call_first"}),
-    _precondition_candidates,
+    lambda subject, keys, known: [advice("call_first", argument=subject[0], tool=subject[1])],
     lambda line: lambda key: key is None,
     of_call=_precondition_of,
 )
@@ -484,22 +457,26 @@ def kind_of(line: Advice) -> LineKind | None:
     return next((kind for kind in (*DIRECT, *LAST) if line.form in kind.forms), None)
 
 
-def read_of(line: Advice) -> Subject:
-    """The subject whose key in a call decides."""
-    return (line.arguments[0], *line.items("field", "other", "tool"))
+def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[int, int]:
+    """The calls that deviate from a line, and those that follow it; the key None is of all other calls."""
+    numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
+    for key, of_key in keys.items():
+        numbers[test(key)] += of_key
+    sides = {answer: bits_of(own, n) if own else 0 for answer, own in numbers.items()}
+    sides[test(None)] |= ((1 << n) - 1) & ~(sides[True] | sides[False] | sides[None])
+    return sides[True], sides[False]
 
 
-def parts_of(line: Advice) -> list[Advice]:
-    """A line about some arguments as one of each."""
-    names = line.items("arguments")
-    return [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
+def calls_against(line: Advice, groups: Callable[[LineKind], Groups], n: int) -> int:
+    """The set of calls, of ``n``, that are against a line."""
+    kind, against, names = kind_of(line), 0, line.items("arguments")
+    if kind is not None:
+        for part in [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]:
+            subject = (part.arguments[0], *part.items("field", "other", "tool"))
+            against |= sides_of(kind.test(part), groups(kind).get(subject, {}), n)[0]
+    return against
 
 
-def is_against(line: Advice, place: CallPlace) -> bool | None:
-    """Whether a call is against a line; None where the line says nothing about it."""
-    kind = kind_of(line)
-    if kind is None:
-        return None
-    groups = read_calls([place])(kind)
-    answers = [kind.test(part)(next(iter(groups.get(read_of(part), {})), None)) for part in parts_of(line)]
-    return True if True in answers else next((answer for answer in answers if answer is not None), None)
+def is_against(line: Advice, place: CallPlace) -> bool:
+    """Whether a call is against a line."""
+    return calls_against(line, read_calls([place]), 1) > 0

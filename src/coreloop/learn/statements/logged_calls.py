@@ -59,7 +59,7 @@ class LoggedRequest:
     file: int
     offset: int
     model: str
-    outcome: int
+    lost: bool
     question: int
     template: int
     calls: tuple[LoggedCall, ...]
@@ -71,11 +71,6 @@ class LoggedRequest:
     def day(self) -> int:
         """Days since 1970, UTC."""
         return self.ts_us // DAY_US
-
-    @property
-    def lost(self) -> bool:
-        """Whether it failed."""
-        return self.outcome == RequestOutcome.FAILURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +214,9 @@ class RecordReader:
 def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest, RequestKeys]:
     alike, (file, offset) = one.group.alike, one.places[0]
     calls, identifiers, template = records[0] if len(records) == 1 else _joined(records)
+    lost = one.outcome == RequestOutcome.FAILURE
     request = LoggedRequest(
-        one.us, file, offset, alike.model, one.outcome, one.question, template, calls, alike.is_undated
+        one.us, file, offset, alike.model, lost, one.question, template, calls, alike.is_undated
     )
     return request, RequestKeys(one.session, identifiers, template)
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -11,6 +12,7 @@ from coreloop.learn.line import Advice, advice, keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
+from coreloop.learn.statements import kinds
 from coreloop.learn.statements.cases import (
     MAX_SUCCESS,
     NumberedCalls,
@@ -20,25 +22,7 @@ from coreloop.learn.statements.cases import (
     has_several,
     iter_places,
 )
-from coreloop.learn.statements.kinds import (
-    AS_GOOD,
-    DIRECT,
-    LAST,
-    PRECONDITION,
-    PRESENCE,
-    SOURCE,
-    Groups,
-    Key,
-    KeyTally,
-    KeyTest,
-    Known,
-    LineKind,
-    kind_of,
-    parts_of,
-    read_calls,
-    read_of,
-    slot,
-)
+from coreloop.learn.statements.kinds import KeyTally, Known, LineKind
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
 from coreloop.learn.statements.values import Value
 from coreloop.learn.statistics import benjamini_hochberg
@@ -111,7 +95,7 @@ class ToolSearch:
     tool: str
     places: Sequence[CallPlace]
     calls: NumberedCalls
-    groups: Callable[[LineKind], Groups]
+    groups: Callable[[LineKind], kinds.Groups]
     merged: tuple[MergedSides, ...] = ()
     tested: tuple[LineHypothesis, ...] = ()
     said: tuple[LineHypothesis, ...] = ()
@@ -149,22 +133,22 @@ def search_tools(
                 places[call.tool].append(CallPlace(request, index))
     since = last_third(log)
     opened = (
-        ToolSearch(tool, own, evidence_calls(own, since), read_calls(own))
+        ToolSearch(tool, own, evidence_calls(own, since), kinds.read_calls(own))
         for tool, own in sorted(places.items())
         if has_several((place.request.case for place in own if not place.call.ok), MIN_CASES)
     )
     searches = [_search_tool(search, words, merges, rejected) for search in opened]
-    tested = [(search.tool, found) for search in searches for found in search.tested]
-    q_values = benjamini_hochberg([found.p_value for _, found in tested])
-    by_line = {(tool, found.line): q for (tool, found), q in zip(tested, q_values, strict=True)}
+    q_values = iter(benjamini_hochberg([one.p_value for search in searches for one in search.tested]))
     has_dates = not any(request.undated for request in log.requests)
     if has_dates and len(log.days) < MIN_DAYS:  # the last days have to agree
         return [replace(search, said=()) for search in searches]
-    return [_corrected(search, by_line) for search in searches]
+    return [_corrected(search, q_values) for search in searches]
 
 
-def _corrected(search: ToolSearch, q_values: Mapping[tuple[str, Advice], float]) -> ToolSearch:
-    said = [replace(found, q_value=q_values[search.tool, found.line]) for found in search.said]
+def _corrected(search: ToolSearch, q_values: Iterator[float]) -> ToolSearch:
+    """The lines of a tool that are sure; ``q_values`` are those of what was tested, from this tool on."""
+    by_line = {found.line: next(q_values) for found in search.tested}
+    said = [replace(found, q_value=by_line[found.line]) for found in search.said]
     return replace(search, said=tuple(found for found in said if found.q_value <= MAX_Q))
 
 
@@ -176,16 +160,18 @@ def _search_tool(
     lag = timedelta(days=words.settings.effect.deploy_lag_days)
     lines = merged_lines(search.tool, defined, merges) if defined is not None else ()
     search = replace(search, merged=tuple(_merged_sides(search, line, at, lag) for line, at in lines))
-    known = Known.of(words, search.tool)
+    numbers = defined.numbers if defined is not None else frozenset()
+    listed = partial(words.listed, search.tool)
+    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
-    for kinds in (DIRECT, LAST):
-        hypotheses = _tested(calls, _hypotheses(search, kinds, known, rest, rejected), rest)
+    for tried in (kinds.DIRECT, kinds.LAST):
+        hypotheses = [*_tested(calls, _hypotheses(search, tried, known, rest, rejected), rest)]
         tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
-        if kinds is DIRECT and any(found.line.form in _SPELLING for found in said):
-            sources = _hypotheses(search, (SOURCE,), known, everything, rejected)
+        if tried is kinds.DIRECT and any(found.line.form in _SPELLING for found in said):
+            sources = _hypotheses(search, (kinds.SOURCE,), known, everything, rejected)
             fields = [found for found in sources if _comes_from_field(search.places, found)]
             said[:] = [_by_source(calls, found, fields) for found in said]
             tested += said
@@ -195,21 +181,11 @@ def _search_tool(
 
 def _merged_sides(search: ToolSearch, line: Advice, merged: datetime, lag: timedelta) -> MergedSides:
     """A merged line; where calls against it do not nearly always fail, it accounts for none."""
-    deviate = calls_against(search, line)
+    deviate = kinds.calls_against(line, search.groups, search.calls.n)
     since_us = int((merged + lag).timestamp() * 1e6)
     since = (number for number, place in enumerate(search.places) if place.request.ts_us >= since_us)
     accounts = deviate if search.calls.rate(deviate) <= MAX_SUCCESS else 0
     return MergedSides(line, merged, accounts, bits_of(since, search.calls.n))
-
-
-def calls_against(search: ToolSearch, line: Advice) -> int:
-    """The set of calls that are against a line."""
-    kind, against = kind_of(line), 0
-    if kind is not None:
-        for part in parts_of(line):
-            keys = search.groups(kind).get(read_of(part), {})
-            against |= sides_of(kind.test(part), keys, search.calls.n)[0]
-    return against
 
 
 def evidence_calls(places: Sequence[CallPlace], since: int) -> NumberedCalls:
@@ -236,13 +212,9 @@ def _step_down(
 ) -> int:
     """Add the best hypotheses to ``said``, each about calls that those before leave; return what is left."""
     for number in range(_MAX_ROUNDS):
-        tested = _tested(calls, tested, rest) if number else tested
+        tested = [*_tested(calls, tested, rest)] if number else tested
         subjects = {found.line.subject() for found in said}
-        sure = [
-            found
-            for found in tested
-            if found.p_value <= MAX_Q and not (subjects and found.line.subject() in subjects)
-        ]
+        sure = [found for found in tested if found.p_value <= MAX_Q and found.line.subject() not in subjects]
         if not sure:
             break
         best = _best(calls, sure)
@@ -251,22 +223,22 @@ def _step_down(
     return rest
 
 
-def _tested(calls: NumberedCalls, hypotheses: Iterable[LineHypothesis], rest: int) -> list[LineHypothesis]:
+def _tested(
+    calls: NumberedCalls, hypotheses: Iterable[LineHypothesis], rest: int
+) -> Iterator[LineHypothesis]:
     """Hypotheses on the rest of the calls, with their p-values, without those on too few cases."""
-    tested = []
     for found in hypotheses:
         deviate, follow = found.deviate & rest, found.follow & rest
         p_value = compare(calls, follow, deviate)
         if p_value is not None:
-            tested.append(LineHypothesis(found.kind, found.line, deviate, follow, p_value))
-    return tested
+            yield LineHypothesis(found.kind, found.line, deviate, follow, p_value)
 
 
 def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothesis:
     """The surest hypothesis; among those about the same failures, the best reason."""
     first = min(tested, key=lambda found: (found.p_value, _errors(calls, found), found.rank))
     alike = [found for found in tested if _overlap(calls, found, first) >= _ALIKE]
-    limit = AS_GOOD * min(_errors(calls, found) for found in alike) + 1
+    limit = kinds.AS_GOOD * min(_errors(calls, found) for found in alike) + 1
     good = (found for found in alike if _errors(calls, found) <= limit)
     return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
 
@@ -284,7 +256,7 @@ def _by_source(
     if found.line.form not in _SPELLING:
         return found
     of_argument = [source for source in sources if source.line.argument() == found.line.argument()]
-    limit = AS_GOOD * _errors(calls, found) + 1
+    limit = kinds.AS_GOOD * _errors(calls, found) + 1
     fitting = [
         source
         for source in _tested(calls, of_argument, found.deviate | found.follow)
@@ -306,11 +278,11 @@ def _overlap(calls: NumberedCalls, found: LineHypothesis, other: LineHypothesis)
 
 
 def _hypotheses(
-    search: ToolSearch, kinds: Sequence[LineKind], known: Known, rest: int, rejected: frozenset[str]
+    search: ToolSearch, tried: Sequence[LineKind], known: Known, rest: int, rejected: frozenset[str]
 ) -> list[LineHypothesis]:
     """A hypothesis for each pair of sides, said by the best reason; none about what was rejected."""
     by_sides: dict[tuple[int, int], LineHypothesis] = {}
-    for kind in kinds:
+    for kind in tried:
         of_kind = list(_of_kind(search, kind, known, rest, only_tested=not rejected))
         subjects = {
             found.line.subject()
@@ -325,13 +297,10 @@ def _hypotheses(
             if before is None or found.rank < before.rank:
                 by_sides[sides] = found
             elif {before.line.form, found.line.form} == {"always_pass"}:
-                by_sides[sides] = replace(before, line=_both(before.line, found.line))
+                names = before.line.items("arguments") + found.line.items("arguments")
+                line = advice("always_pass", arguments=tuple(dict.fromkeys(names)))
+                by_sides[sides] = replace(before, line=line)
     return list(by_sides.values())
-
-
-def _both(line: Advice, other: Advice) -> Advice:
-    names = dict(line.slots)["arguments"] + dict(other.slots)["arguments"]
-    return advice("always_pass", arguments=tuple(dict.fromkeys(names)))
 
 
 def _of_kind(
@@ -341,14 +310,14 @@ def _of_kind(
     calls = search.calls
     is_left, is_good = (flags_of(side, calls.n).__getitem__ for side in (rest, rest & calls.good))
     # of these two kinds, calls that show nothing may be a side
-    least = MIN_CASES if kind in {PRESENCE, PRECONDITION} else 2 * MIN_CASES
+    least = MIN_CASES if kind in {kinds.PRESENCE, kinds.PRECONDITION} else 2 * MIN_CASES
     for subject, keys in search.groups(kind).items():
         if only_tested and sum(map(len, keys.values())) < least:
             continue
         counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
         tallies = {key: tally for key, tally in counted.items() if tally.n}
         for line in kind.candidates(subject, tallies, known):
-            deviate, follow = sides_of(kind.test(line), keys, calls.n)
+            deviate, follow = kinds.sides_of(kind.test(line), keys, calls.n)
             evidence = _evidence(search.merged, line, rest)
             found = LineHypothesis(kind.name, line, deviate & evidence, follow & evidence)
             if (
@@ -364,7 +333,7 @@ def _generalises(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether a line about how values are written has several a side; of one, it names a class nobody saw."""
     if found.line.form not in {"written", "prefix"}:
         return True
-    is_named = found.line.form == "written" and slot(found.line, "shape") == _NAMED
+    is_named = found.line.form == "written" and kinds.slot(found.line, "shape") == _NAMED
     sides = (found.follow,) if is_named else (found.deviate, found.follow)
     values = (_values_of(places, found.line, side) for side in sides)
     return all(has_several(((one.value, one.length) for one in of_side), _MIN_VALUES) for of_side in values)
@@ -372,7 +341,7 @@ def _generalises(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
 
 def _values_of(places: Sequence[CallPlace], line: Advice, side: int) -> Iterator[Value]:
     """The values of a line's argument in some calls."""
-    name = slot(line, "argument")
+    name = kinds.slot(line, "argument")
     return (places[number].call.values[name] for number in iter_places(side))
 
 
@@ -384,13 +353,3 @@ def _evidence(merged: Iterable[MergedSides], line: Advice, rest: int) -> int:
     for other in merged:
         rest &= other.since if other.line.subject() == line.subject() else ~other.deviate
     return rest
-
-
-def sides_of(test: KeyTest, keys: Mapping[Key, Sequence[int]], n: int) -> tuple[int, int]:
-    """The calls that deviate from a line, and those that follow it; the key None is of all other calls."""
-    numbers: dict[bool | None, list[int]] = {True: [], False: [], None: []}
-    for key, of_key in keys.items():
-        numbers[test(key)] += of_key
-    sides = {answer: bits_of(own, n) if own else 0 for answer, own in numbers.items()}
-    sides[test(None)] |= ((1 << n) - 1) & ~(sides[True] | sides[False] | sides[None])
-    return sides[True], sides[False]

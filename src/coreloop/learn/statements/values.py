@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -83,9 +83,10 @@ class Value:
     saw: Mapping[str, str | None] = field(default_factory=dict, hash=False)
 
 
-def texts_by_hash(texts: Iterable[str]) -> dict[int, str]:
-    """Texts by their hash as a value."""
-    return {_hash(_stripped(text)): text for text in texts}
+@lru_cache(maxsize=4096)
+def hash_of(text: str) -> int:
+    """A text's hash as a value."""
+    return _hash(_stripped(text))
 
 
 def read_value(raw: bytes) -> Value:
