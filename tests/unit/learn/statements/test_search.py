@@ -30,16 +30,13 @@ BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
 
 def _load(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-FALSE, PLANTED = _load("false_lines"), _load("planted_causes")
-BENCH = _load("statements")
+FALSE, PLANTED, BENCH = map(_load, ("false_lines", "planted_causes", "statements"))
 WORDS = BENCH.words_of(PLANTED.SOURCE, ("act", "lookup", "verify_customer", "show_order"))
 PLAIN = BENCH.words_of("def act(limit):\n    return limit\n", ("act",))
 CAUSES = {cause.name: cause for cause in PLANTED.CAUSES}
