@@ -21,6 +21,7 @@ _SKIPPED_FOLDERS: Final = frozenset(
 )
 _MAX_NUMBER: Final = 1e12
 _MAX_SOURCE_BYTES: Final = 2_000_000
+_WORD: Final = re.compile(r"[^\W\d][\w-]*")
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 
 DECORATORS: Final = frozenset(
@@ -46,7 +47,8 @@ class Tool:
     parameters : tuple of str
         Names in the order of the signature, without ``self`` and ``cls``.
     literals : frozenset of str
-        String constants of the file, and of what it uses of the project's other files, without docstrings.
+        String constants of the file, and of what it uses of the project's other files; of docstrings, the
+        words.
     docstring : str
         The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
@@ -316,8 +318,10 @@ def _numbers(tree: ast.AST) -> frozenset[float]:
 def _literals(tree: ast.AST) -> frozenset[str]:
     nodes = list(ast.walk(tree))
     expressions = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings too
-    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in expressions)
-    return frozenset(node.value for node in constants if isinstance(node.value, str))
+    texts = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    words = (word for node in texts if id(node) in expressions for word in _WORD.findall(str(node.value)))
+    literals = (str(node.value) for node in texts if id(node) not in expressions)
+    return frozenset(literals).union(words, *listed_values(tree))
 
 
 def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:

@@ -160,12 +160,12 @@ def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
 
 _MAX_STATES: Final = 3
 _OTHER: Final = "other value"
-"""The field was seen with a value that the source does not compare with; has a space, so it is no literal."""
+"""The field was seen with a value that the project does not have; has a space, so it is no word."""
 
 
 def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     works = tuple(sorted(key for key, tally in keys.items() if key and tally.works))
-    if works and _OTHER not in works and len(works) <= _MAX_STATES:
+    if works and len(works) <= _MAX_STATES and all(hash_of(state) in known.texts for state in works):
         yield advice("only_while", argument=subject[0], field=subject[1], states=works)
 
 
