@@ -261,7 +261,7 @@ def _fitting_call(
     for whole in (call, _without_empty({**call, "saw": None})):
         if _size(whole) < most:
             return whole
-    full: dict[str, Any] = {**call, "args": _expanded(call["args"]), "saw": None}
+    full: dict[str, Any] = {**call, "args": orjson.loads(orjson.dumps(call["args"])), "saw": None}
     if mask_error is not None and full["error"] and isinstance(full["args"], dict):
         full["error"] = mask_error(full["error"], full["args"])
     shorter = _without_empty({**full, "args": shorten(full["args"], limit=80)})
@@ -269,8 +269,7 @@ def _fitting_call(
     for attempt in (shorter, _brief(full, selectors), outlined):
         if _size(attempt) < most:
             return attempt
-    outlined.pop("args_from", None)
-    return {**outlined, "name": _cut(call["name"], 1000), "args": {}}
+    return _without_empty({**outlined, "args_from": None, "name": _cut(call["name"], 1000), "args": {}})
 
 
 def _fitting_override(override: OverrideCall, most: int) -> Mapping[str, Any]:
@@ -350,21 +349,12 @@ def _truncated(text: str, limit: int) -> dict[str, Any]:
 
 
 def _is_truncated(value: dict[str, Any]) -> bool:
-    return (
-        value.keys() == {"truncated", "size", "preview"}
-        and isinstance(value["preview"], str)
-        and isinstance(value["size"], int)
-        and value["truncated"] is True
-    )
+    kinds = {name: type(part) for name, part in value.items()}
+    return kinds == {"truncated": bool, "size": int, "preview": str} and bool(value["truncated"])
 
 
 def _preview_chars(limit: int) -> int:
     return min(_PREVIEW_CHARS, limit // 4)
-
-
-def _expanded(args: Any) -> Any:
-    # A Fragment has no readable contents, although the type stub declares them.
-    return orjson.loads(orjson.dumps(args)) if isinstance(args, orjson.Fragment) else args
 
 
 def _as_plain(value: object) -> Any:

@@ -21,7 +21,6 @@ _SKIPPED_FOLDERS: Final = frozenset(
 )
 _MAX_NUMBER: Final = 1e12
 _MAX_SOURCE_BYTES: Final = 2_000_000
-_WORD: Final = re.compile(r"[^\W\d][\w-]*")
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 
 DECORATORS: Final = frozenset(
@@ -47,8 +46,7 @@ class Tool:
     parameters : tuple of str
         Names in the order of the signature, without ``self`` and ``cls``.
     literals : frozenset of str
-        String constants of the file, and of what it uses of the project's other files; of docstrings, the
-        words.
+        String constants of the file, and of what it uses of the project's other files, without docstrings.
     docstring : str
         The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
@@ -61,6 +59,8 @@ class Tool:
         Their number constants.
     line : int
         Of the definition in its file.
+    words : frozenset of str
+        The words of all these docstrings, and the listed texts.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Tool:
     listed: frozenset[frozenset[str]] = frozenset()
     numbers: frozenset[float] = frozenset()
     line: int = 0
+    words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +296,7 @@ def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.
     if tree is None:
         return tool
     tool = replace(tool, literals=_literals(tree), listed=listed_values(tree), numbers=_numbers(tree))
+    tool = replace(tool, words=_words(tree))
     if isinstance(node, ast.ClassDef):
         return tool
     return replace(tool, choices=declared_choices(node, tree), limits=declared_limits(node, tree))
@@ -318,19 +320,23 @@ def _numbers(tree: ast.AST) -> frozenset[float]:
 def _literals(tree: ast.AST) -> frozenset[str]:
     nodes = list(ast.walk(tree))
     expressions = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings too
-    texts = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    words = (word for node in texts if id(node) in expressions for word in _WORD.findall(str(node.value)))
-    literals = (str(node.value) for node in texts if id(node) not in expressions)
-    return frozenset(literals).union(words, *listed_values(tree))
+    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in expressions)
+    return frozenset(node.value for node in constants if isinstance(node.value, str))
+
+
+@lru_cache(maxsize=4)
+def _words(tree: ast.AST) -> frozenset[str]:
+    expressions = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    texts = (node.value for node in expressions if isinstance(node, ast.Constant))
+    text = "\n".join(text for text in texts if isinstance(text, str))
+    return frozenset(re.findall(r"[^\W\d][\w-]*", text)).union(*listed_values(tree))
 
 
 def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:
     """Parse a file; None if it is not readable Python or does not match ``mention``."""
     source = _read(path)
-    return _parse_bytes(source) if mention is None or mention.search(source) else None
-
-
-def _parse_bytes(source: bytes) -> ast.AST | None:
+    if mention is not None and not mention.search(source):
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in the project's source are not our concern
         try:

@@ -64,6 +64,7 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
 MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
 MAX_FIELDS: Final = 3
 """The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
+_BOOLEANS: Final = frozenset({"true", "false"})
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""
 
@@ -102,6 +103,12 @@ class Vocabulary:
         """Whether coreloop.yaml or the tool's source declares a selector's value."""
         return value in self.settings.axis_slugs or value in self._literals(tool)
 
+    def declares_state(self, state: str, tool: str) -> bool:
+        """Whether a value of a field is declared, or stands in a docstring of what the tool uses."""
+        known = self.tool(tool)
+        words = known.words if known is not None else frozenset()
+        return state in _BOOLEANS or state in words or self.declares(state, tool)
+
     def declares_all(self, steps: Iterable[Step]) -> bool:
         """Whether every selector's value of some steps is declared."""
         return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
@@ -120,6 +127,8 @@ class Vocabulary:
                 return one.name in self.parameters(tool)
             case "value":
                 return self.declares(one.name, tool)
+            case "state":
+                return self.declares_state(one.name, tool)
             case "tool":
                 return self.is_known(one.name)
             case "field":
@@ -227,6 +236,9 @@ class Words:
                 if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
                     return True
                 return any(one.name in tool.literals for tool in (self._own, *self._defined(one.tool)))
+            case "state":
+                words = self._own.words | self._own.literals | _BOOLEANS
+                return one.name in words or one.name in self.settings.axis_slugs
             case "field":
                 return bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)

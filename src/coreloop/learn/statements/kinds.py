@@ -60,12 +60,15 @@ class Known:
         Numbers in the source.
     tools : collection of str
         Names of all tools, to read the paths of sources.
+    declares : callable
+        Whether a state is a word of the tool's.
     """
 
     texts: Mapping[int, str]
     listed: Callable[[str], frozenset[frozenset[str]]]
     numbers: frozenset[float]
     tools: Collection[str]
+    declares: Callable[[str], bool] = lambda state: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ _OTHER: Final = "other value"
 
 def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     works = tuple(sorted(key for key, tally in keys.items() if key and tally.works))
-    if works and len(works) <= _MAX_STATES and all(hash_of(state) in known.texts for state in works):
+    if works and len(works) <= _MAX_STATES and all(map(known.declares, works)):
         yield advice("only_while", argument=subject[0], field=subject[1], states=works)
 
 

@@ -162,7 +162,8 @@ def _search_tool(
     search = replace(search, merged=tuple(_merged_sides(search, line, at, lag) for line, at in lines))
     numbers = defined.numbers if defined is not None else frozenset()
     listed = partial(words.listed, search.tool)
-    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools)
+    declares = partial(words.declares_state, tool=search.tool)
+    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools, declares)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
