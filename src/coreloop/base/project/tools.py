@@ -60,7 +60,7 @@ class Tool:
     line : int
         Of the definition in its file.
     words : frozenset of str
-        The words of all these docstrings, and the listed texts.
+        What a field of an object may be: these literals, the words of the docstrings, members of enums.
     """
 
     name: str
@@ -329,7 +329,7 @@ def _words(tree: ast.AST) -> frozenset[str]:
     expressions = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
     texts = (node.value for node in expressions if isinstance(node, ast.Constant))
     text = "\n".join(text for text in texts if isinstance(text, str))
-    return frozenset(re.findall(r"[^\W\d][\w-]*", text)).union(*listed_values(tree))
+    return _literals(tree).union(("true", "false"), re.findall(r"[^\W\d][\w-]*", text), *listed_values(tree))
 
 
 def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:

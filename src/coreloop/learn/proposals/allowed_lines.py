@@ -64,7 +64,6 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
 MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
 MAX_FIELDS: Final = 3
 """The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
-_BOOLEANS: Final = frozenset({"true", "false"})
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""
 
@@ -106,8 +105,7 @@ class Vocabulary:
     def declares_state(self, state: str, tool: str) -> bool:
         """Whether a value of a field is declared, or stands in a docstring of what the tool uses."""
         known = self.tool(tool)
-        words = known.words if known is not None else frozenset()
-        return state in _BOOLEANS or state in words or self.declares(state, tool)
+        return state in self.settings.axis_slugs or (known is not None and state in known.words)
 
     def declares_all(self, steps: Iterable[Step]) -> bool:
         """Whether every selector's value of some steps is declared."""
@@ -237,8 +235,7 @@ class Words:
                     return True
                 return any(one.name in tool.literals for tool in (self._own, *self._defined(one.tool)))
             case "state":
-                words = self._own.words | self._own.literals | _BOOLEANS
-                return one.name in words or one.name in self.settings.axis_slugs
+                return one.name in self._own.words or one.name in self.settings.axis_slugs
             case "field":
                 return bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)

@@ -163,7 +163,7 @@ def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
 
 _MAX_STATES: Final = 3
 _OTHER: Final = "other value"
-"""The field was seen with a value that the project does not have; has a space, so it is no word."""
+"""The field was seen with another text; has a space, so it is no word."""
 
 
 def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:

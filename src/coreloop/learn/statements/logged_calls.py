@@ -163,7 +163,6 @@ class RecordReader:
     causes: Mapping[tuple[str, str], str]
     names: Mapping[str, str]
     states: Callable[[], Mapping[str, str]] = dict
-    _saw: dict[bytes, Mapping[str, Mapping[str, str | None]]] = field(default_factory=dict)
     _sources: dict[bytes, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
     _alike: dict[Value, Value] = field(default_factory=dict)
@@ -208,17 +207,15 @@ class RecordReader:
 
     def _read_saw(self, raw: bytes) -> Mapping[str, Mapping[str, str | None]]:
         """The fields of the objects that arguments name, by argument."""
-        if raw not in self._saw:
-            self._saw[raw] = {
-                argument: {field: self._state(state) for field, state in fields.items()}
-                for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
-            }
-        return self._saw[raw]
+        return {
+            argument: {field: self._state(state) for field, state in fields.items()}
+            for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
+        }
 
     def _state(self, value: str | float | bool | None) -> str | None:
-        """A state as text; None for a word that the project does not have."""
+        """A state as text; a word that the project does not have stays a hash."""
         if isinstance(value, str):
-            return self.states().get(value) if value.startswith(HASHED) else value
+            return self.states().get(value, value) if value.startswith(HASHED) else value
         return value if value is None else msgspec.json.encode(value).decode()
 
     def _renamed(self, path: str) -> str:
