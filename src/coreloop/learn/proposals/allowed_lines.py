@@ -105,7 +105,7 @@ class Vocabulary:
     def declares_state(self, state: str, tool: str) -> bool:
         """Whether a value of a field is declared, or stands in a docstring of what the tool uses."""
         known = self.tool(tool)
-        return state in self.settings.axis_slugs or (known is not None and state in known.words)
+        return self.declares(state, tool) or (known is not None and state in known.words)
 
     def declares_all(self, steps: Iterable[Step]) -> bool:
         """Whether every selector's value of some steps is declared."""
