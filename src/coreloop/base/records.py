@@ -51,8 +51,8 @@ class ToolCall(TypedDict):
     """Argument -> where its value occurred before the call: fields of earlier results, or ``question``; empty
     if it did not occur."""
     saw: NotRequired[dict[str, dict[str, str | bool | None]]]
-    """Argument -> fields of the object that it names, as an earlier result last showed them: only literals of
-    the tool's own source. Empty: the object was shown, in a state that the source does not name."""
+    """Argument -> fields of the object that it names, as an earlier result last showed them: booleans, keyed
+    hashes of words, None for another text. Older records have words of the tool's own source."""
     unknown: NotRequired[str]
     """Without ``ok`` and ``error``: `NO_RESULT`, `REFUSED` or `FINAL`. With them: `READS_FAILED`."""
 

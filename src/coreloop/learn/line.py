@@ -106,7 +106,7 @@ _FIELD_NAME: Final = re.compile(r"\.(\w+)")
 class Named(NamedTuple):
     """A name in a line; an argument or a value of another tool than the docstring's has that ``tool``."""
 
-    kind: Literal["tool", "argument", "value", "field", "category"]
+    kind: Literal["tool", "argument", "value", "state", "field", "category"]
     name: str
     tool: str = ""
 
@@ -159,7 +159,8 @@ class Advice:
     def names(self) -> Iterator[Named]:
         """The names and values in the line, each with the vocabulary that must contain it."""
         yield from (Named("argument", name) for name in self.arguments)
-        yield from (Named("value", text) for text in self.items("values", "states", "prefix"))
+        yield from (Named("value", text) for text in self.items("values", "prefix"))
+        yield from (Named("state", text) for text in self.items("states"))
         yield from (Named("value", text.strip('"')) for text in self.items("value") if text[0] == '"')
         fields = (name for path in self.paths for name in path)
         yield from (Named("field", name) for name in (*fields, *self.items("field")))

@@ -89,7 +89,7 @@ def trace_calls(calls: Sequence[_Recorded], sources: Sources, settings: "LogSett
             sources.add_question(text)
         _remember(sources, [other for other in running if not _overlaps(other[0][0], call)])
         running = [other for other in running if _overlaps(other[0][0], call)]
-        lookup = sources.trace(recorded, settings.compared) if has_results else None
+        lookup = sources.trace(recorded, settings.case_key) if has_results else None
         running.append(((call, recorded), lookup))
     _remember(sources, running)
 

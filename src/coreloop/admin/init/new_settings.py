@@ -1,8 +1,9 @@
-"""What coreloop.yaml lacks: rows of the tools whose names do not find their definitions."""
+"""What coreloop.yaml lacks: rows of tools whose names do not find their definitions, and ``reach:``."""
 
+import ast
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -12,7 +13,15 @@ from typing import Final
 import yaml
 
 from coreloop.admin.init.decorated import possible_tools
-from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, logged_names, resolve_tools
+from coreloop.base.project.tools import (
+    Tool,
+    Unresolved,
+    is_tool_name,
+    logged_names,
+    parse_python,
+    python_files,
+    resolve_tools,
+)
 from coreloop.base.project.workspace import Workspace
 from coreloop.observe.descriptions_in_force import FOLDER
 from coreloop.observe.reading.decode import RecordLine, read_lines
@@ -128,3 +137,60 @@ def _meant(tools: Collection[Tool], texts: Collection[str]) -> tuple[str, ...]:
 
 def _target(tool: Tool) -> str:
     return f"{tool.file}::{tool.qualname}"
+
+
+# --- Which framework sends tools to the model, and the object that has them.
+
+_NAMES: Final = ("fastmcp", "mcp", "pydantic-ai", "openai-agents")
+_PACKAGES: Final = dict(zip(("fastmcp", "mcp", "pydantic_ai", "agents"), _NAMES, strict=True))
+_REACH: Final = re.compile(rb"(?m)^reach:")
+_MADE: Final = re.compile(rb"= (?:FastMCP|MCPServer|Agent)\(")
+
+
+def add_reach(old: bytes, workspace: Workspace) -> tuple[bytes, tuple[str, ...]]:
+    """Return the content of coreloop.yaml with the row, and the new lines; unchanged if they cannot be added.
+
+    Unless one server or agent is made in the project, by the framework whose adapter recorded if any did, the
+    rows are comments that ask.
+    """
+    recorded = _recorded(workspace.audit_dir / FOLDER)
+    made = [one for one in _made(workspace.root) if one[0] in recorded or not recorded]
+    mark, question = ("", "") if len(made) == 1 else ("# ", "  # does the agent get its tools from it?")
+    rows = (
+        f"{mark}reach: {{framework: {framework}, tools: {json.dumps(tools)}}}{question}"
+        for framework, tools in made or [(name, "package.module:TOOLS") for name in sorted(recorded)]
+    )
+    added = () if _REACH.search(old) else tuple(row for row in rows if row.encode() not in old)
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    gap = end if added and not old.endswith(b"\n") else b""
+    new = old + gap + b"".join(row.encode() + end for row in added)
+    with suppress(yaml.YAMLError):
+        yaml.safe_load(new)
+        return new, added
+    return old, added
+
+
+def _recorded(folder: Path) -> set[str]:
+    """The frameworks whose adapters recorded; an unreadable file is passed over."""
+    found = set[str]()
+    for path in islice(sorted(folder.glob("*.json")), _MOST_SETS):
+        with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
+            found |= {json.loads(path.read_bytes()).get("framework")} & {*_NAMES, "langchain"}
+    return found
+
+
+def _made(root: Path) -> Iterator[tuple[str, str]]:
+    """Frameworks, and the servers and agents that modules make with them: ``mcp = FastMCP("rooms")``."""
+    for path in python_files(root):
+        tree = parse_python(path, mention=_MADE)
+        body = tree.body if isinstance(tree, ast.Module) else []
+        module = ".".join(path.relative_to(root).with_suffix("").parts)
+        module = module.removeprefix("src.").removesuffix(".__init__")
+        froms = [node for node in body if isinstance(node, ast.ImportFrom)]
+        packages = {one.name: str(node.module).partition(".")[0] for node in froms for one in node.names}
+        for node in body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                kind = ast.unparse(node.value.func)
+                package = packages.get(kind, "") if kind in {"FastMCP", "MCPServer", "Agent"} else ""
+                if package in _PACKAGES and not (root / package).exists():  # a folder of that name is another
+                    yield _PACKAGES[package], f"{module}:{ast.unparse(node.targets[0])}"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.init.new_settings import SettingsProposals, add_rows, propose_settings
+from coreloop.admin.init.new_settings import SettingsProposals, add_reach, add_rows, propose_settings
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
@@ -113,6 +113,9 @@ def _grown(root: Path, file: ProjectFile, proposals: SettingsProposals, request:
         file = replace(file, content=file.content + f"forge: {{max_open: {request.max_open}}}\n".encode())
     old = file.content if file.state == "new" else (root / FILE_NAME).read_bytes()
     content, added = add_rows(old, proposals.targets)
+    if content != old or not added:
+        content, reach = add_reach(content, open_workspace(root))
+        added += reach
     grows = file.state == "there" and content != old
     return replace(file, state="grows" if grows else file.state, content=content, added=added)
 

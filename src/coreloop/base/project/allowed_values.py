@@ -90,7 +90,7 @@ def _values(annotation: ast.expr, known: Mapping[str, tuple[str, ...]]) -> tuple
     if isinstance(annotation, ast.Name | ast.Attribute):
         return known.get(last_name(annotation), ())
     if isinstance(annotation, ast.BinOp):  # X | None
-        sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
+        sides = [side for side in (annotation.left, annotation.right) if ast.unparse(side) != "None"]
         return _values(sides[0], known) if len(sides) == 1 else ()
     if not isinstance(annotation, ast.Subscript):
         return ()
@@ -111,7 +111,3 @@ def _texts(nodes: list[ast.expr]) -> tuple[str, ...]:
     values = [node.value for node in nodes if isinstance(node, ast.Constant) and node.value is not None]
     texts = tuple(value for value in values if isinstance(value, str))
     return texts if len(texts) == len(values) else ()
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -59,6 +59,8 @@ class Tool:
         Their number constants.
     line : int
         Of the definition in its file.
+    words : frozenset of str
+        What a field of an object may be: these literals, the words of the docstrings, members of enums.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Tool:
     listed: frozenset[frozenset[str]] = frozenset()
     numbers: frozenset[float] = frozenset()
     line: int = 0
+    words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +296,7 @@ def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.
     if tree is None:
         return tool
     tool = replace(tool, literals=_literals(tree), listed=listed_values(tree), numbers=_numbers(tree))
+    tool = replace(tool, words=_words(tree))
     if isinstance(node, ast.ClassDef):
         return tool
     return replace(tool, choices=declared_choices(node, tree), limits=declared_limits(node, tree))
@@ -320,13 +324,19 @@ def _literals(tree: ast.AST) -> frozenset[str]:
     return frozenset(node.value for node in constants if isinstance(node.value, str))
 
 
+@lru_cache(maxsize=4)
+def _words(tree: ast.AST) -> frozenset[str]:
+    expressions = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    texts = (node.value for node in expressions if isinstance(node, ast.Constant))
+    text = "\n".join(text for text in texts if isinstance(text, str))
+    return _literals(tree).union(("true", "false"), re.findall(r"[^\W\d][\w-]*", text), *listed_values(tree))
+
+
 def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:
     """Parse a file; None if it is not readable Python or does not match ``mention``."""
     source = _read(path)
-    return _parse_bytes(source) if mention is None or mention.search(source) else None
-
-
-def _parse_bytes(source: bytes) -> ast.AST | None:
+    if mention is not None and not mention.search(source):
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in the project's source are not our concern
         try:

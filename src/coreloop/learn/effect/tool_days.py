@@ -15,6 +15,7 @@ from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import CallPlace, LoggedCall, LoggedRequest, RecordReader
 from coreloop.observe.descriptions_in_force import FOLDER
 from coreloop.observe.reading.decode import RecordLine
+from coreloop.observe.shown_states import hash_state
 
 NamedFailure = tuple[Advice, ...]
 """The clauses against one of which a call is counted, failed or not; without any, all failures are."""
@@ -105,10 +106,11 @@ def named_failure(lines: Iterable[str]) -> NamedFailure:
 
 
 def places_against(
-    failure: NamedFailure, tool: str, lines: Iterable[RecordLine]
+    failure: NamedFailure, tool: str, lines: Iterable[RecordLine], case_key: bytes = b""
 ) -> frozenset[tuple[int, int]]:
     """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
-    reader = RecordReader(b"", {}, {})
+    states = {hash_state(word, case_key): word for clause in failure for word in clause.items("states")}
+    reader = RecordReader(b"", {}, {}, lambda: states)
     requests = (
         LoggedRequest(line.ts_us, 0, line.offset, "", False, 0, 0, reader.read(line).calls) for line in lines
     )

@@ -77,7 +77,9 @@ class MineSettings:
     verdicts : mapping of str to str
         Request id -> a human's newest verdict, which overrides the record.
     case_key : bytes
-        Of the identifiers' hashes in records that have neither a case nor a session.
+        Of the identifiers' hashes in records that have neither a case nor a session, and of states.
+    root : Path, optional
+        The project's folder, whose words states are.
     """
 
     categories: Categories = field(default_factory=Categories)
@@ -87,6 +89,7 @@ class MineSettings:
     handoff: frozenset[str] = frozenset()
     verdicts: Mapping[str, str] = field(default_factory=dict)
     case_key: bytes = b""
+    root: Path | None = None
 
     @classmethod
     def of(cls, settings: "Settings", **changes: Any) -> "MineSettings":

@@ -289,6 +289,7 @@ def mine(workspace: "Workspace", options: MiningOptions, *, watch: Watch = UNWAT
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
         case_key=known_case_key(workspace.audit_dir),
+        root=workspace.root,
     )
     problems = list[str]()
     files = read_folder(

@@ -18,6 +18,8 @@ import msgspec
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
+from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.project.tools import python_files
 from coreloop.base.records import digest64, hash_sequence
 from coreloop.learn.causes import causes
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings
@@ -25,6 +27,7 @@ from coreloop.learn.facts.schema import Call
 from coreloop.learn.mine.requests import Place, Request, Requests, Steps, groups_of, join_sessions, steps_of
 from coreloop.observe.reading.decode import EPOCH, RecordLine, decode_line, read_request
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
+from coreloop.observe.shown_states import LITERAL, hash_state
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.frames import Frames
@@ -116,6 +119,16 @@ class Window:
             whys,
             sum(group.n for group in self.requests if group.alike.is_undated),
         )
+
+    @cached_property
+    def states(self) -> dict[str, str]:
+        """The words of the project's source and of coreloop.yaml, by their hashes in records."""
+        root, words = self.settings.root, set[str]()
+        for path in () if root is None else (*python_files(root), root / FILE_NAME):
+            with suppress(OSError):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                words.update(LITERAL.findall(text), LITERAL.findall(text.lower()))  # an Enum's auto()
+        return {hash_state(word, self.settings.case_key): word for word in words}
 
     @cached_property
     def causes(self) -> dict[tuple[str, str], str]:

@@ -102,6 +102,11 @@ class Vocabulary:
         """Whether coreloop.yaml or the tool's source declares a selector's value."""
         return value in self.settings.axis_slugs or value in self._literals(tool)
 
+    def declares_state(self, state: str, tool: str) -> bool:
+        """Whether a value of a field is declared, or stands in a docstring of what the tool uses."""
+        known = self.tool(tool)
+        return self.declares(state, tool) or (known is not None and state in known.words)
+
     def declares_all(self, steps: Iterable[Step]) -> bool:
         """Whether every selector's value of some steps is declared."""
         return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
@@ -120,6 +125,8 @@ class Vocabulary:
                 return one.name in self.parameters(tool)
             case "value":
                 return self.declares(one.name, tool)
+            case "state":
+                return self.declares_state(one.name, tool)
             case "tool":
                 return self.is_known(one.name)
             case "field":
@@ -227,6 +234,8 @@ class Words:
                 if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
                     return True
                 return any(one.name in tool.literals for tool in (self._own, *self._defined(one.tool)))
+            case "state":
+                return one.name in self._own.words or one.name in self.settings.axis_slugs
             case "field":
                 return bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)

@@ -60,12 +60,15 @@ class Known:
         Numbers in the source.
     tools : collection of str
         Names of all tools, to read the paths of sources.
+    declares : callable
+        Whether a state is a word of the tool's.
     """
 
     texts: Mapping[int, str]
     listed: Callable[[str], frozenset[frozenset[str]]]
     numbers: frozenset[float]
     tools: Collection[str]
+    declares: Callable[[str], bool] = lambda state: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +163,12 @@ def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
 
 _MAX_STATES: Final = 3
 _OTHER: Final = "other value"
-"""The field was seen with a value that the source does not compare with; has a space, so it is no literal."""
+"""The field was seen with another text; has a space, so it is no word."""
 
 
 def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     works = tuple(sorted(key for key, tally in keys.items() if key and tally.works))
-    if works and _OTHER not in works and len(works) <= _MAX_STATES:
+    if works and len(works) <= _MAX_STATES and all(map(known.declares, works)):
         yield advice("only_while", argument=subject[0], field=subject[1], states=works)
 
 

@@ -1,8 +1,7 @@
 """The calls of a window as statements see them: no value, only what facts hold of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import chain
 from textwrap import wrap
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from coreloop.observe.case_keys import MAX_IDENTIFIERS
 from coreloop.observe.reading.decode import RecordLine
 from coreloop.observe.reading.fields import CallFields, cut_name
 from coreloop.observe.reading.outcome import RequestOutcome, worked
+from coreloop.observe.shown_states import HASHED
 
 MAX_REQUESTS: Final = 10_000
 """Enough for evidence from hundreds of cases, and searched in seconds; of more, a fixed draw is read."""
@@ -129,7 +129,7 @@ def read_requests(
     window: Window, drawn: Sequence[Request], names: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[LoggedRequest, RequestKeys]]:
     """Read requests of a window again; one that is gone from the log has no calls."""
-    reader = RecordReader(window.settings.case_key, window.causes, names)
+    reader = RecordReader(window.settings.case_key, window.causes, names, lambda: window.states)
     records = window.records(place for one in drawn for place in one.places)
     found = {place: reader.read(line) for place, line in records}
     return [_request(one, [found[place] for place in one.places if place in found]) for one in drawn]
@@ -155,11 +155,14 @@ class RecordReader:
         By tool and template, see `Window.causes`.
     names : mapping of str to str
         The tools' names by those that clients log.
+    states : callable
+        Returns the words of states by their hashes.
     """
 
     case_key: bytes
     causes: Mapping[tuple[str, str], str]
     names: Mapping[str, str]
+    states: Callable[[], Mapping[str, str]] = dict
     _sources: dict[bytes, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
     _alike: dict[Value, Value] = field(default_factory=dict)
@@ -185,7 +188,7 @@ class RecordReader:
 
     def _values(self, call: CallFields, args: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, Value]]:
         sources = self._read_sources(bytes(call.args_from)) if call.args_from else {}
-        saw = _read_saw(bytes(call.saw)) if call.saw else {}
+        saw = self._read_saw(bytes(call.saw)) if call.saw else {}
         for name, raw in args.items():
             value = read_value(b"" + raw)
             if name in sources:
@@ -201,6 +204,19 @@ class RecordReader:
                 for name, paths in _entries(raw, list[str])
             }
         return self._sources[raw]
+
+    def _read_saw(self, raw: bytes) -> Mapping[str, Mapping[str, str | None]]:
+        """The fields of the objects that arguments name, by argument."""
+        return {
+            argument: {field: self._state(state) for field, state in fields.items()}
+            for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
+        }
+
+    def _state(self, value: str | float | bool | None) -> str | None:
+        """A state as text; a word that the project does not have stays a hash."""
+        if isinstance(value, str):
+            return self.states().get(value, value) if value.startswith(HASHED) else value
+        return value if value is None else msgspec.json.encode(value).decode()
 
     def _renamed(self, path: str) -> str:
         """A path such as ``rooms.find.items[].id``, whose tool may contain dots: the longest name counts."""
@@ -245,19 +261,6 @@ def _in_order(calls: Iterable[LoggedCall]) -> tuple[LoggedCall, ...]:
 
 def _compared(calls: Iterable[LoggedCall]) -> tuple[Any, ...]:
     return tuple((call.tool, tuple(value.value for value in call.values.values())) for call in calls)
-
-
-@lru_cache(maxsize=8192)
-def _read_saw(raw: bytes) -> Mapping[str, Mapping[str, str | None]]:
-    """The fields of the objects that arguments name, by argument."""
-    return {
-        argument: {field: _literal(literal) for field, literal in fields.items()}
-        for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
-    }
-
-
-def _literal(value: str | float | bool | None) -> str | None:
-    return value if value is None or isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _entries(raw: bytes, kind: Any) -> Iterator[tuple[str, Any]]:

@@ -40,6 +40,7 @@ _NAMED: Final = "no word such as null"
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
+_MAX_STATES: Final = 12  # of a field: one with more is no state
 _SPELLING: Final = frozenset({"written", "prefix"})
 """How an id is written: a name in its place differs in case, too, and that is not why the call fails."""
 
@@ -162,12 +163,14 @@ def _search_tool(
     search = replace(search, merged=tuple(_merged_sides(search, line, at, lag) for line, at in lines))
     numbers = defined.numbers if defined is not None else frozenset()
     listed = partial(words.listed, search.tool)
-    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools)
+    declares = partial(words.declares_state, tool=search.tool)
+    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools, declares=declares)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
     for tried in (kinds.DIRECT, kinds.LAST):
         hypotheses = [*_tested(calls, _hypotheses(search, tried, known, rest, rejected), rest)]
+        hypotheses = [found for found in hypotheses if not _is_state(search, found)]
         tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
         if tried is kinds.DIRECT and any(found.line.form in _SPELLING for found in said):
@@ -247,6 +250,20 @@ def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> boo
     """Whether most values that deviate from a source are another field of a result, such as a name."""
     values = [*_values_of(places, found.line, found.deviate)]
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
+
+
+def _is_state(search: ToolSearch, found: LineHypothesis) -> bool:
+    """Whether a line is on a source, and a field of the objects there parts the calls as well."""
+    calls = search.calls
+    for subject, keys in search.groups(kinds.STATE).items() if found.kind == "source" else ():
+        sides = [bits_of(own, calls.n) & (found.deviate | found.follow) for own in keys.values()]
+        if subject[0] == found.line.argument() and len(sides) <= _MAX_STATES:
+            deviate = sum(side for side in sides if 2 * (side & calls.good).bit_count() <= side.bit_count())
+            state = replace(found, deviate=deviate, follow=sum(sides) - deviate)
+            limit = kinds.AS_GOOD * _errors(calls, found) + 1
+            if _overlap(calls, state, found) >= _ALIKE and _errors(calls, state) <= limit:
+                return calls.has_cases(state.deviate, state.follow)
+    return False
 
 
 def _by_source(

@@ -129,8 +129,8 @@ def record_of(
     identifiers = RequestIdentifiers()
     for recorded in recorded_calls:
         identifiers.note(recorded.texts)
-    if settings.case_keys and identifiers:
-        record["case"] = identifiers.case(settings.case_keys[0])
+    if identifiers and (key := settings.case_key()):
+        record["case"] = identifiers.case(key)
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["tool_sequence_hash"] = records.hash_sequence(
         records.join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)

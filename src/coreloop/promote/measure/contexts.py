@@ -155,7 +155,7 @@ def choose_contexts(
     requests = list[RequestKeys]()
     case_key = known_case_key(workspace.audit_dir)
     for path in reversed(day_files(workspace.records_dir)):
-        against = places_against(failure, tool, _records(workspace, path))
+        against = places_against(failure, tool, _records(workspace, path), case_key)
         kept = _conversations(workspace, path)
         for line in _records(workspace, path):
             for context in _contexts(line, tool, against, kept):

@@ -102,6 +102,15 @@ def test_calls_without_sessions_are_a_warning(sound: Path):
     assert "no line is found from earlier results" in checked(sound)["sessions"].message
 
 
+def test_doctor_says_since_when_states_are_recorded(sound: Path):
+    seen = call("analysis", {"order_id": "W12345"}) | {"saw": {"order_id": {"open": True}}}
+    log(sound, record(tool_calls=[seen]))
+    assert "states" not in checked(sound)
+    log(sound, record(), record(), day="2026-04-24")
+    said = "states are recorded from 2026-04-25 on; the 2 requests before have none"
+    assert checked(sound)["states"].message == said
+
+
 @pytest.mark.parametrize(
     ("name", "mode"),
     [("ai-ask", 0o755), ("ai-ask/2026-04-25.jsonl", 0o640), ("replays.txt", 0o644)],

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from coreloop.admin.init.decorated import possible_tools
-from coreloop.admin.init.new_settings import SettingsProposals, add_rows, propose_settings
+from coreloop.admin.init.new_settings import SettingsProposals, add_reach, add_rows, propose_settings
 from coreloop.base.project.allowed_values import declared_choices
 from coreloop.base.project.workspace import open_workspace
+from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from rows import each_row
 
 SOURCE = """
@@ -187,6 +188,45 @@ ROW = b"new: {target: 'a.py::b'}"
 )
 def test_rows_change_nothing_that_a_person_wrote(old: bytes, new: bytes | None):
     assert add_rows(old, {"new": "a.py::b"})[0] == (old if new is None else new)
+
+
+BOARD = "from fastmcp import FastMCP\nboard = FastMCP('board')\n"
+HELP = "from pydantic_ai import Agent\nhelper = Agent('m')\n"
+HELPER = 'reach: {framework: pydantic-ai, tools: "h:helper"}\n'
+ASKED = "  # does the agent get its tools from it?\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "framework", "row"),
+    [
+        ({"src/a/b.py": BOARD}, None, 'reach: {framework: fastmcp, tools: "a.b:board"}\n'),
+        (
+            {"b.py": BOARD, "h.py": HELP},
+            "pydantic-ai",
+            'reach: {framework: pydantic-ai, tools: "h:helper"}\n',
+        ),
+        (
+            {"b.py": BOARD, "c.py": BOARD},
+            "fastmcp",
+            f'# reach: {{framework: fastmcp, tools: "b:board"}}{ASKED}'
+            f'# reach: {{framework: fastmcp, tools: "c:board"}}{ASKED}',
+        ),
+        ({}, "langchain", f'# reach: {{framework: langchain, tools: "package.module:TOOLS"}}{ASKED}'),
+        ({"agents/x.py": "", "b.py": HELP.replace("pydantic_ai", "agents")}, None, ""),
+        ({"b.py": "def board():\n    return FastMCP('board')\n"}, "unknown", ""),
+    ],
+)
+def test_reach_is_of_the_framework_that_recorded_and_of_its_only_server(
+    files: dict[str, str], framework: str | None, row: str, tmp_path: Path
+):
+    for name, source in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source)
+    if framework is not None:
+        keep_descriptions([SentTool("x", "", {})], tmp_path / "data" / "audit", framework)
+    content, _ = add_reach(b"data_dir: data\n", open_workspace(tmp_path))
+    assert content.decode() == f"data_dir: data\n{row}"
+    assert add_reach(content, open_workspace(tmp_path)) == (content, ())
 
 
 def test_init_adds_the_rows_of_tools_that_came_later(

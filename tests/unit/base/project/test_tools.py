@@ -37,7 +37,7 @@ def test_a_definition_is_found_by_its_name(project):
     root = project(src__fin__tools="def analysis(company, /, axis='수익성', *rest, limit=3, **more): ...\n")
     tool = resolve(root, "analysis")
     assert isinstance(tool, Tool)
-    assert replace(tool, limits={}) == Tool(
+    assert replace(tool, limits={}, words=frozenset()) == Tool(
         "analysis",
         "src/fin/tools.py",
         "analysis",
