@@ -54,7 +54,7 @@ FORMS: Final[Mapping[str, Form]] = {
     ),
     "written": Form("{argument}: {shape}", "{argument}: {shape}", "shape argument"),
     "prefix": Form("{argument}: begins with {prefix}", "{argument}: 접두사 {prefix}", "shape argument"),
-    "below": Form("{argument}: below {folder}", "{argument}: {folder} 아래", "shape argument"),
+    "below": Form("{argument}: below {prefix}", "{argument}: {prefix} 아래", "shape argument"),
     "items": Form(
         "{argument}: at most {number} items", "{argument}: 최대 {number}개 항목", "length argument"
     ),
@@ -96,8 +96,7 @@ _ITEMS: Final[Mapping[str, str]] = {
     "paths": _PATH,
     "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
-    "prefix": r"[#$@]?\w[\w./:-]{0,11}",
-    "folder": r"~?(?:/[\w.-]{1,40}){1,8}/?",
+    "prefix": r"(?:[#$@]?\w[\w./:-]{0,11}|~?(?:/[\w.-]{1,40}){1,8}/?)",
 }
 _SEPARATORS: Final[Mapping[str, Mapping[Language, tuple[str, str]]]] = {
     "arguments": {"en": (", ", " and "), "ko": (", ", ", ")},
@@ -169,7 +168,7 @@ class Advice:
     def names(self) -> Iterator[Named]:
         """The names and values in the line, each with the vocabulary that must contain it."""
         yield from (Named("argument", name) for name in self.arguments)
-        yield from (Named("value", text) for text in self.items("values", "states", "prefix", "folder"))
+        yield from (Named("value", text) for text in self.items("values", "states", "prefix"))
         yield from (Named("value", text.strip('"')) for text in self.items("value") if text[0] == '"')
         fields = (name for path in self.paths for name in path)
         yield from (Named("field", name) for name in (*fields, *self.items("field")))

@@ -39,7 +39,7 @@ WRITTEN = [
     (advice("exactly_one", group=("a", "b", "c")), "- Pass exactly one of a, b and c"),
     (advice("at_least_one", group=("a", "b")), "- Pass at least one of a and b"),
     (advice("each_of", argument="kinds", values=("tides", "winds")), "- kinds: each one of tides, winds"),
-    (advice("below", argument="path", folder="/srv/reports"), "- path: below /srv/reports"),
+    (advice("below", argument="path", prefix="/srv/reports"), "- path: below /srv/reports"),
     (advice("written", argument="tel", shape="with a country code (+…)"), "- tel: with a country code (+…)"),
     (advice("written", argument="at", shape="as HH:MM"), "- at: as HH:MM"),
     (advice("prefix", argument="order", prefix="#W"), "- order: begins with #W"),

@@ -423,8 +423,7 @@ def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
             yield advice("written", argument=name, shape=shape)
     starts = {start for value in keys for start in value.starts} & known.texts.keys()
     for start in sorted(map(known.texts.__getitem__, starts), key=len):  # the widest folder forbids least
-        form, slot_name = ("below", "folder") if "/" in start else ("prefix", "prefix")
-        yield advice(form, argument=name, **{slot_name: start})
+        yield advice("below" if "/" in start else "prefix", argument=name, prefix=start)
 
 
 def _shape_test(line: Advice) -> KeyTest:
@@ -437,7 +436,7 @@ def _follows(line: Advice) -> KeyTest:
         return bool
     if line.form == "written":
         return _is(slot(line, "shape"))
-    start = hash_of(line.items("prefix", "folder")[0])
+    start = hash_of(slot(line, "prefix"))
     return lambda key: start in key.starts if key.kind == "text" else None
 
 

@@ -30,6 +30,10 @@ CASES = {
     "empty": ("- ids: never empty", [failed("pay", {"ids": []})], True),
     "absent is not empty": ("- ids: never empty", [failed("pay", {})], False),
     "another value": ("- kind: one of card, cash", [failed("pay", {"kind": "cheque"})], True),
+    "none of two": ("- Pass exactly one of a and b", [failed("pay", {"id": "1"})], True),
+    "one of two": ("- Pass exactly one of a and b", [failed("pay", {"a": "1"})], False),
+    "an item": ("- kinds: each one of card, cash", [failed("pay", {"kinds": ["cash", "cheque"]})], True),
+    "elsewhere": ("- path: below /srv/in", [failed("pay", {"path": "/srv/out/a.csv"})], True),
     "over": ("- limit: at most 20", [failed("pay", {"limit": 21})], True),
     "before it": ("- Call find first (same id)", [failed("pay", {"id": "1"})], True),
     "after it": (
