@@ -19,10 +19,10 @@ from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
-from coreloop.learn.statements.kinds import BOUND, calls_against, measure
+from coreloop.learn.statements.kinds import BOUND, calls_against
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
-from coreloop.learn.statements.values import Value, hash_of
+from coreloop.learn.statements.values import Value, hash_of, measure
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
 

@@ -15,7 +15,7 @@ from coreloop.learn.line import SHAPES, Advice, advice, recorded_path, written_p
 from coreloop.learn.proposals.entry import MIN_CASES, StatementKind
 from coreloop.learn.statements.cases import MAX_SUCCESS, bits_of
 from coreloop.learn.statements.logged_calls import CallPlace
-from coreloop.learn.statements.values import TIMES, Value, hash_of
+from coreloop.learn.statements.values import TIMES, Value, Written, hash_of, is_written, measure
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""
@@ -81,10 +81,8 @@ class LineKind:
         The forms of its lines.
     of_value : callable
         Argument, value -> subjects with a key.
-    of_call : callable
-        Place -> subjects with a key that no single value shows.
     of_calls : callable
-        All places, names of arguments -> subjects with a key and the numbers of calls.
+        Places, names of arguments -> subjects with a key that no single value shows, and numbers of calls.
     candidates : callable
         Subject, tally of each key, source -> lines.
     test : callable
@@ -96,7 +94,6 @@ class LineKind:
     candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterable[Advice]]
     test: Callable[[Advice], KeyTest]
     of_value: Callable[[str, Value], Reads] = lambda name, value: ()
-    of_call: Callable[[CallPlace], Reads] | None = None
     of_calls: Callable[[Sequence[CallPlace], Sequence[str]], Iterable[KeyedCalls]] = lambda places, names: ()
 
 
@@ -121,10 +118,6 @@ def read_calls(places: Sequence[CallPlace], names: Sequence[str] = ()) -> Callab
                     groups[subject][key] += own
         for subject, key, own in kind.of_calls(places, names):
             groups[subject][key] += own
-        if kind.of_call is not None:
-            for number, place in enumerate(places):
-                for subject, key in dict(kind.of_call(place)).items():
-                    groups[subject][key].append(number)
         return groups
 
     return read
@@ -161,12 +154,8 @@ STATE: Final = LineKind(
 
 _MAX_GROUPED: Final = {2: 12, 3: 6}
 """Arguments that some calls lack, by the size of groups: more have hundreds, which are as many tests."""
-_GROUPED: Final[Mapping[str, Callable[[int], bool]]] = {
-    "not_both": lambda n: n > 1,
-    "at_least_one": lambda n: n < 1,
-    "exactly_one": lambda n: n != 1,
-}
-"""Whether a call with so many arguments of a group is against a line."""
+_GROUPED: Final = {"not_both": {0, 1}, "at_least_one": {1, 2, 3}, "exactly_one": {1}}
+"""How many arguments of a group a call passes that follows the line."""
 _PRESENT: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
     "never_empty": {"empty": True, "present": False, None: None},
     "always_pass": {"empty": True, "present": False, None: True},
@@ -206,22 +195,22 @@ def _group_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
     """The line, if each argument works alone: else it is about one of them."""
     alone = [keys.get(frozenset({name}), KeyTally(0, 0)) for name in subject]
     if all(tally.works and tally.n >= MIN_CASES for tally in alone):
-        none, several = (_fail(keys, test) for test in (_GROUPED["at_least_one"], _GROUPED["not_both"]))
+        none, several = (_fail(keys, form) for form in ("at_least_one", "not_both"))
         if none:
             yield advice("exactly_one" if several else "at_least_one", group=subject)
         elif several and len(subject) == 2:
             yield advice("not_both", group=subject)
 
 
-def _fail(keys: Mapping[Key, KeyTally], test: Callable[[int], bool]) -> bool:
-    """Whether calls with so many arguments of a group nearly always fail."""
-    tallies = [tally for key, tally in keys.items() if test(len(key))]
+def _fail(keys: Mapping[Key, KeyTally], form: str) -> bool:
+    """Whether calls against a line nearly always fail."""
+    tallies = [tally for key, tally in keys.items() if len(key) not in _GROUPED[form]]
     n = sum(tally.n for tally in tallies)
     return n >= MIN_CASES and sum(tally.ok for tally in tallies) <= MAX_SUCCESS * n
 
 
 def _group_test(line: Advice) -> KeyTest:
-    return lambda key: None if key is None else _GROUPED[line.form](len(key))
+    return lambda key: None if key is None else len(key) not in _GROUPED[line.form]
 
 
 GROUP: Final = LineKind("presence", frozenset(_GROUPED), _group_candidates, _group_test, of_calls=_groups_of)
@@ -310,13 +299,6 @@ _MIN_CHARACTERS: Final = 20
 """Shorter texts are values to choose from: what their length separates is which of them was chosen."""
 
 
-def measure(value: Value) -> float | None:
-    """A number, or a length: of lists and free text; that of a word is a sign of something else."""
-    if value.kind == "number":
-        return value.number
-    return value.length if value.kind == "list" or value.shape == "text" else None
-
-
 def _measured(name: str, value: Value) -> Reads:
     number = measure(value)
     return [((name,), (value.kind, number))] if number is not None else ()
@@ -374,43 +356,20 @@ BOUND: Final = LineKind("value", frozenset(_MEASURED), _bound_candidates, _bound
 # --- Shape: how a value is written, and which of two values comes first.
 
 
-class _Written(NamedTuple):
-    """A value without its content."""
-
-    kind: str
-    shape: str | None
-    letters: str | None
-    starts: tuple[int, ...]
-
-
-_SCALARS: Final = frozenset({"text", "number", "boolean"})
-_IS: Final[Mapping[str, Callable[[_Written], bool | None]]] = {
-    "in upper case": lambda value: value.letters == "upper" if value.letters else None,
-    "in lower case": lambda value: value.letters == "lower" if value.letters else None,
-    "a list": lambda value: value.kind == "list" if value.kind in {*_SCALARS, "list"} else None,
-    "no word such as null": lambda value: value.shape != "null word" if value.kind == "text" else None,
-    "without thousands separators": lambda value: value.shape != "separated" if value.shape else None,
-}
-"""Whether a value is of a shape that is no `FORMS`; None where the question makes no sense."""
-
-
-def _is(shape: str) -> KeyTest:
-    return _IS.get(shape, lambda value: value.shape == shape if value.kind in _SCALARS else None)
-
-
 def _shape_of(name: str, value: Value) -> Reads:
     if value.kind in {"empty", "unknown"}:
         return ()
-    return [((name,), _Written(value.kind, value.shape, value.letters, value.parts))]
+    return [((name,), Written(value.kind, value.shape, value.letters, value.parts))]
 
 
-def _order_of(place: CallPlace) -> Reads:
-    values = place.call.values.items()
-    dated = [(name, value.shape, value.number) for name, value in values if value.number is not None]
-    for (name, shape, number), (other, other_shape, other_number) in combinations(dated, 2):
-        if (shape in TIMES) == (other_shape in TIMES):
-            yield (name, other), number < other_number
-            yield (other, name), other_number < number
+def _order_of(places: Sequence[CallPlace], names: Sequence[str]) -> Iterator[KeyedCalls]:
+    for at, place in enumerate(places):
+        values = place.call.values.items()
+        dated = [(name, value.shape, value.number) for name, value in values if value.number is not None]
+        for (name, shape, number), (other, other_shape, other_number) in combinations(dated, 2):
+            if (shape in TIMES) == (other_shape in TIMES):
+                yield (name, other), number < other_number, [at]
+                yield (other, name), other_number < number, [at]
 
 
 def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
@@ -419,9 +378,9 @@ def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
         yield advice("before", argument=name, other=subject[1])
         return
     for shape in SHAPES:
-        if {*map(_is(shape), keys)} >= {True, False}:
+        if {*map(is_written(shape), keys)} >= {True, False}:
             yield advice("written", argument=name, shape=shape)
-    starts = {start for value in keys for start in value.starts} & known.texts.keys()
+    starts = {start for value in keys for start in value.parts} & known.texts.keys()
     for start in sorted(map(known.texts.__getitem__, starts), key=len):  # the widest folder forbids least
         yield advice("below" if "/" in start else "prefix", argument=name, prefix=start)
 
@@ -435,9 +394,9 @@ def _follows(line: Advice) -> KeyTest:
     if line.form == "before":
         return bool
     if line.form == "written":
-        return _is(slot(line, "shape"))
+        return is_written(slot(line, "shape"))
     start = hash_of(slot(line, "prefix"))
-    return lambda key: start in key.starts if key.kind == "text" else None
+    return lambda key: start in key.parts if key.kind == "text" else None
 
 
 _SHAPE_FORMS: Final = frozenset({"before", "written", "prefix", "below"})
@@ -447,14 +406,14 @@ SHAPE: Final = LineKind("shape", _SHAPE_FORMS, _shape_candidates, _shape_test, _
 # --- Precondition: another tool that must have worked before, with the same value.
 
 
-def _precondition_of(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    call = place.call
-    for earlier in place.earlier:
-        if earlier.tool != call.tool:
-            for name, value in call.values.items():
+def _precondition_of(places: Sequence[CallPlace], names: Sequence[str]) -> Iterator[KeyedCalls]:
+    for number, place in enumerate(places):
+        call = place.call
+        for earlier in place.earlier:
+            for name, value in call.values.items() if earlier.tool != call.tool else ():
                 same = earlier.values.get(name)
                 if same is not None and value.value is not None and same.value == value.value:
-                    yield (name, earlier.tool), True
+                    yield (name, earlier.tool), True, [number]
 
 
 PRECONDITION: Final = LineKind(
@@ -462,7 +421,7 @@ PRECONDITION: Final = LineKind(
     frozenset({"call_first"}),
     lambda subject, keys, known: [advice("call_first", argument=subject[0], tool=subject[1])],
     lambda line: lambda key: key is None,
-    of_call=_precondition_of,
+    of_calls=_precondition_of,
 )
 
 

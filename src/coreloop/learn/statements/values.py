@@ -2,12 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -185,3 +185,34 @@ def _hash(text: str) -> int:
 
 def _stripped(value: str) -> str:
     return unicodedata.normalize("NFC", value).strip().encode("utf-8", "replace").decode()
+
+
+def measure(value: Value) -> float | None:
+    """A number, or a length: of lists and free text; that of a word is a sign of something else."""
+    if value.kind == "number":
+        return value.number
+    return value.length if value.kind == "list" or value.shape == "text" else None
+
+
+class Written(NamedTuple):
+    """How a value is written, without its content; as of `Value`."""
+
+    kind: str
+    shape: str | None
+    letters: str | None
+    parts: tuple[int, ...]
+
+
+_SCALARS: Final = frozenset({"text", "number", "boolean"})
+_IS: Final[Mapping[str, Callable[[Written], bool | None]]] = {
+    "in upper case": lambda value: value.letters == "upper" if value.letters else None,
+    "in lower case": lambda value: value.letters == "lower" if value.letters else None,
+    "a list": lambda value: value.kind == "list" if value.kind in {*_SCALARS, "list"} else None,
+    "no word such as null": lambda value: value.shape != "null word" if value.kind == "text" else None,
+    "without thousands separators": lambda value: value.shape != "separated" if value.shape else None,
+}
+
+
+def is_written(shape: str) -> Callable[[Written], bool | None]:
+    """Whether a value is of a shape, as lines say it; None where the question makes no sense."""
+    return _IS.get(shape, lambda value: value.shape == shape if value.kind in _SCALARS else None)
