@@ -157,9 +157,5 @@ SHOW = Step("show", {}, ("company", "topic"))
     ],
 )
 def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
-    assert is_call(line, (ANALYSIS, SHOW)) is sound
-
-
-def is_call(line: str, steps: tuple[Step, ...]) -> bool:
     value = parse_line(line)
-    return isinstance(value, AdvisedCalls) and calls_fit(value.calls, steps)
+    assert (isinstance(value, AdvisedCalls) and calls_fit(value.calls, (ANALYSIS, SHOW))) is sound

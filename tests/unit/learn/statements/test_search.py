@@ -64,11 +64,6 @@ def test_what_is_no_cause_is_not_said(name: str) -> None:
     assert [lines for log in logs if (lines := _lines(search_tools(log, WORDS)))] == []
 
 
-def test_a_true_cause_is_said_though_all_requests_have_one_template() -> None:
-    log = BENCH.log_of(FALSE.one_template(Random(1001)))
-    assert _lines(search_tools(log, WORDS)) == [("act", "- Leave out note")]
-
-
 def _asked_with(values: Iterable[object], *, fails: Callable[[Any], bool], name: str = "limit") -> CaseLog:
     """Sessions of one call each over twelve days; no number of it stands in the tool's source."""
     calls = [{name.format(value): value} for value in values]
