@@ -37,13 +37,14 @@ class Form(NamedTuple):
 FORMS: Final[Mapping[str, Form]] = {
     "always_pass": Form("Always pass {arguments}", "항상 전달: {arguments}", "always_pass"),
     "leave_out": Form("Leave out {arguments}", "전달하지 않음: {arguments}", "leave_out arguments"),
-    "not_both": Form(
-        "Never pass {argument} and {other} together",
-        "함께 전달하지 않음: {argument}, {other}",
-        "not_both argument other",
-    ),
+    "not_both": Form("Never pass {group} together", "함께 전달하지 않음: {group}", "group group"),
+    "exactly_one": Form("Pass exactly one of {group}", "하나만 전달: {group}", "group group"),
+    "at_least_one": Form("Pass at least one of {group}", "하나 이상 전달: {group}", "group group"),
     "never_empty": Form("{arguments}: never empty", "{arguments}: 비워 두지 않음", "never_empty arguments"),
     "one_of": Form("{argument}: one of {values}", "{argument}: 다음 중 하나 {values}", "values argument"),
+    "each_of": Form(
+        "{argument}: each one of {values}", "{argument}: 각각 {values} 중 하나", "values argument"
+    ),
     "at_most": Form("{argument}: at most {number}", "{argument}: 최대 {number}", "over argument"),
     "at_least": Form("{argument}: at least {number}", "{argument}: 최소 {number}", "under argument"),
     "only_while": Form(
@@ -53,6 +54,7 @@ FORMS: Final[Mapping[str, Form]] = {
     ),
     "written": Form("{argument}: {shape}", "{argument}: {shape}", "shape argument"),
     "prefix": Form("{argument}: begins with {prefix}", "{argument}: 접두사 {prefix}", "shape argument"),
+    "below": Form("{argument}: below {prefix}", "{argument}: {prefix} 아래", "shape argument"),
     "items": Form(
         "{argument}: at most {number} items", "{argument}: 최대 {number}개 항목", "length argument"
     ),
@@ -70,9 +72,15 @@ GUIDE_FORMS: Final = frozenset({"source"})
 """Forms of a Guide."""
 SHAPES: Final[Mapping[str, str]] = {
     "as YYYY-MM-DD": "YYYY-MM-DD 형식",
+    "as YYYY-MM-DDTHH:MM": "YYYY-MM-DDTHH:MM 형식",
+    "as YYYY-MM": "YYYY-MM 형식",
     "as HH:MM": "HH:MM 형식",
     "as Area/City": "Area/City 형식",
+    "without thousands separators": "천 단위 구분 기호 없음",
     "a whole number": "정수",
+    "with a country code (+…)": "국가 번호 포함 (+…)",
+    "an e-mail address": "이메일 주소",
+    "a UUID": "UUID 형식",
     "an absolute path": "절대 경로",
     "in upper case": "대문자",
     "in lower case": "소문자",
@@ -82,16 +90,17 @@ SHAPES: Final[Mapping[str, str]] = {
 """What the slot ``shape`` may hold, with its Korean."""
 _ENGLISH: Final = {korean: english for english, korean in SHAPES.items()}
 _ITEMS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("argument", "arguments", "field", "other"), _NAME),
+    **dict.fromkeys(("argument", "arguments", "field", "group", "other"), _NAME),
     **dict.fromkeys(("values", "states"), _WORD),
     "tool": _TOOL,
     "paths": _PATH,
     "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
-    "prefix": r"[#$@]?\w[\w./:-]{0,11}",
+    "prefix": r"(?:[#$@]?\w[\w./:-]{0,11}|~?(?:/[\w.-]{1,40}){1,8}/?)",
 }
 _SEPARATORS: Final[Mapping[str, Mapping[Language, tuple[str, str]]]] = {
     "arguments": {"en": (", ", " and "), "ko": (", ", ", ")},
+    "group": {"en": (", ", " and "), "ko": (", ", ", ")},
     "values": {"en": (", ", ", "), "ko": (", ", ", ")},
     "paths": {"en": (" or ", " or "), "ko": (" 또는 ", " 또는 ")},
     "states": {"en": (" or ", " or "), "ko": (" 또는 ", " 또는 ")},
@@ -144,7 +153,7 @@ class Advice:
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments that it names."""
-        return self.items("argument", "arguments", "other")
+        return self.items("argument", "arguments", "group", "other")
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -235,7 +244,10 @@ def _slot(name: str, language: Language) -> str:
     """Matches what `_join` writes."""
     shapes = map(re.escape, SHAPES if language == "en" else SHAPES.values())
     item = f"(?:{'|'.join(shapes) if name == 'shape' else _ITEMS[name]})"
-    return f"{item}(?:(?:{_between(name, language)}){item})*" if name in _SEPARATORS else item
+    if name not in _SEPARATORS:
+        return item
+    further = "{1,2}" if name == "group" else "*"
+    return f"{item}(?:(?:{_between(name, language)}){item}){further}"
 
 
 @cache

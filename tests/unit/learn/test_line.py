@@ -35,7 +35,12 @@ WRITTEN = [
     (advice("at_most", argument="limit", number="50"), "- limit: at most 50"),
     (advice("at_least", argument="limit", number="2.5"), "- limit: at least 2.5"),
     (advice("written", argument="day", shape="as YYYY-MM-DD"), "- day: as YYYY-MM-DD"),
-    (advice("not_both", argument="team", other="ticket"), "- Never pass team and ticket together"),
+    (advice("not_both", group=("team", "ticket")), "- Never pass team and ticket together"),
+    (advice("exactly_one", group=("a", "b", "c")), "- Pass exactly one of a, b and c"),
+    (advice("at_least_one", group=("a", "b")), "- Pass at least one of a and b"),
+    (advice("each_of", argument="kinds", values=("tides", "winds")), "- kinds: each one of tides, winds"),
+    (advice("below", argument="path", prefix="/srv/reports"), "- path: below /srv/reports"),
+    (advice("written", argument="tel", shape="with a country code (+…)"), "- tel: with a country code (+…)"),
     (advice("written", argument="at", shape="as HH:MM"), "- at: as HH:MM"),
     (advice("prefix", argument="order", prefix="#W"), "- order: begins with #W"),
     (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),
@@ -75,6 +80,7 @@ def test_no_line_with_an_invisible_character_parses(line: str, char: str, at: in
         pytest.param("- Always pass a and a", id="an item twice"),
         pytest.param("- a: never empty; never empty", id="a clause twice"),
         pytest.param("- a: at most 020", id="a number that nobody writes so"),
+        pytest.param("- Pass exactly one of a", id="a group of one"),
         pytest.param("- Leave out a\n- Leave out b", id="two lines"),
         pytest.param("- Leave out a\u2028b", id="line separator"),
         pytest.param('- a="x\x1b[2J" fails', id="escape in a value"),
@@ -151,9 +157,5 @@ SHOW = Step("show", {}, ("company", "topic"))
     ],
 )
 def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
-    assert is_call(line, (ANALYSIS, SHOW)) is sound
-
-
-def is_call(line: str, steps: tuple[Step, ...]) -> bool:
     value = parse_line(line)
-    return isinstance(value, AdvisedCalls) and calls_fit(value.calls, steps)
+    assert (isinstance(value, AdvisedCalls) and calls_fit(value.calls, (ANALYSIS, SHOW))) is sound

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-_WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired"})
-"""Annotations whose first argument is the type."""
+_WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired", "list", "List", "Sequence"})
+"""Annotations whose first argument is the type, or that of each item."""
 
 
 def last_name(node: ast.AST) -> str:

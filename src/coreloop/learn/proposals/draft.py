@@ -165,7 +165,7 @@ def _is_in_schema(advice: Advice, tool: Tool) -> bool:
             return all(limit.required for limit in limits)
         case "never_empty":
             return all(limit.never_empty for limit in limits)
-        case "one_of":
+        case "one_of" | "each_of":
             return set(tool.choices.get(named[0], ())) == set(slots["values"])
         case "at_most":
             return limits[0].over is not None and limits[0].over <= float(slots["number"][0])

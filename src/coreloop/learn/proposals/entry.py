@@ -153,6 +153,8 @@ class Statement(_Found):
         Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
     n_undated : int
         Calls of both sides of which the date is unknown.
+    bound : str
+        Of a bound, the numbers next to it: ``45 worked, 50 failed``.
     failing, working : str
         The most frequent call that deviates and failed, and that follows and worked; shapes stand for values.
     """
@@ -173,6 +175,7 @@ class Statement(_Found):
     wasted: float = 0.0
     lost: tuple[float, float] = (0.0, 0.0)
     n_undated: Count = 0
+    bound: str = ""
     failing: str = ""
     working: str = ""
     example_questions: tuple[str, ...] = ()
@@ -405,11 +408,12 @@ class Search(Generic[_Entry]):
 
 
 def sides_text(statement: Statement, sides: Sides) -> str:
-    """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``."""
+    """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``, and a bound's numbers."""
+    bound = f"; {statement.bound}" if statement.bound and sides is statement.sides else ""
     return (
         f"follows: {sides.n_ok:,} of {number_of(sides.n, 'call')}, "
         f"{number_of(sides.cases, statement.case)}; does not: {sides.other_ok:,} of "
-        f"{sides.other_n:,}, {number_of(sides.other_cases, statement.case)}"
+        f"{sides.other_n:,}, {number_of(sides.other_cases, statement.case)}{bound}"
     )
 
 

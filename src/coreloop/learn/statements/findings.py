@@ -19,10 +19,10 @@ from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
-from coreloop.learn.statements.kinds import calls_against
+from coreloop.learn.statements.kinds import BOUND, calls_against
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
-from coreloop.learn.statements.values import Value, hash_of
+from coreloop.learn.statements.values import Value, hash_of, measure
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
 
@@ -85,11 +85,23 @@ def _statement(
         first_seen=moment(min(seen)),
         last_seen=moment(max(seen)),
         n_undated=sum(bool(request.undated) for request in both),
+        bound="; ".join(_next_to(search, part) for part in group if part.line.form in BOUND.forms),
         failing=_usual_call(search, deviate & ~calls.good, advice),
         working=_usual_call(search, follow & calls.good, advice),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
     return statement, tuple(places)
+
+
+def _next_to(search: ToolSearch, bound: LineHypothesis) -> str:
+    """``45 worked, 50 failed``: the numbers next to a bound."""
+    name, good = bound.line.arguments[0], search.calls.good
+    failed = [search.places[at].call for at in iter_places(bound.deviate & ~good)]
+    own = mode(call.template for call in failed)
+    beyond = [measure(call.values[name]) or 0 for call in failed if call.template == own]
+    worked = [measure(search.places[at].call.values[name]) or 0 for at in iter_places(bound.follow & good)]
+    last, first = (min, max) if bound.line.form == "at_least" else (max, min)
+    return f"{last(worked):,.10g} worked, {first(beyond):,.10g} failed"
 
 
 def _sides(calls: NumberedCalls, follow: int, deviate: int) -> Sides:
@@ -116,9 +128,7 @@ def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
 
 _SHAPES: Final[Mapping[str, str]] = {
     "number": "n",
-    "whole": "n",
-    "date": "YYYY-MM-DD",
-    "time": "YYYY-MM-DD hh:mm",
+    "a whole number": "n",
     "prefixed": "id",
     "identifier": "id",
 }
@@ -147,7 +157,7 @@ def _argument(name: str, value: Value, texts: Mapping[int | None, str], deviates
         return f"{name}={texts[value.value]}"
     name_of_shape = str(value.shape if value.kind == "text" else value.kind)
     against = ", against the line" if deviates else ""
-    shape = f"<{_SHAPES.get(name_of_shape, name_of_shape)}{against}>"
+    shape = f"<{_SHAPES.get(name_of_shape, name_of_shape.removeprefix('as '))}{against}>"
     return f'{name}="{shape}"' if value.kind == "text" else f"{name}={shape}"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from statistics import mode
 from types import MappingProxyType
 from typing import Final
 
@@ -28,7 +29,8 @@ from coreloop.learn.statements.values import Value
 from coreloop.learn.statistics import benjamini_hochberg
 
 _REASONS: Final = (
-    *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
+    *("only_while", "never_empty", "exactly_one at_least_one not_both", "always_pass leave_out"),
+    *("one_of each_of", "fails at_most at_least", "before"),
 )
 _RANKS: Final = {form: rank for rank, forms in enumerate(_REASONS) for form in forms.split()}
 """Forms by how good a reason they are; all others are after them."""
@@ -37,6 +39,8 @@ _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
 _NAMED: Final = "no word such as null"
 """A shape whose values have names: one of them is enough."""
+_LETTERS: Final = (("in lower case",), ("in upper case",))
+"""Shapes that are said only if most values of both sides are written alike: ``User 8`` is not ``user8``."""
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
@@ -164,7 +168,8 @@ def _search_tool(
     numbers = defined.numbers if defined is not None else frozenset()
     listed = partial(words.listed, search.tool)
     declares = partial(words.declares_state, tool=search.tool)
-    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools, declares=declares)
+    errors = [0 if place.call.ok else place.call.template or 1 for place in search.places]
+    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools, errors, declares)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
@@ -331,7 +336,9 @@ def _of_kind(
     for subject, keys in search.groups(kind).items():
         if only_tested and sum(map(len, keys.values())) < least:
             continue
-        counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
+        counted = {
+            key: KeyTally(sum(map(is_good, at)), sum(map(is_left, at)), at) for key, at in keys.items()
+        }
         tallies = {key: tally for key, tally in counted.items() if tally.n}
         for line in kind.candidates(subject, tallies, known):
             deviate, follow = kinds.sides_of(kind.test(line), keys, calls.n)
@@ -348,11 +355,13 @@ def _of_kind(
 
 def _generalises(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether a line about how values are written has several a side; of one, it names a class nobody saw."""
-    if found.line.form not in {"written", "prefix"}:
+    if found.line.form not in {*_SPELLING, "below"}:
         return True
-    is_named = found.line.form == "written" and kinds.slot(found.line, "shape") == _NAMED
-    sides = (found.follow,) if is_named else (found.deviate, found.follow)
-    values = (_values_of(places, found.line, side) for side in sides)
+    shape = found.line.items("shape")
+    sides = (found.follow,) if shape == (_NAMED,) else (found.deviate, found.follow)
+    values = [[*_values_of(places, found.line, side)] for side in sides]
+    if shape in _LETTERS and len({mode(value.shape for value in of_side) for of_side in values}) > 1:
+        return False
     return all(has_several(((one.value, one.length) for one in of_side), _MIN_VALUES) for of_side in values)
 
 

@@ -72,6 +72,7 @@ def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
         ("- hours: never empty", SchemaLimits(required=True), False),
         ("- hours: one of a, b", SchemaLimits(), True),
         ("- hours: one of a", SchemaLimits(), False),
+        ("- hours: each one of a, b", SchemaLimits(), True),
     ],
 )
 def test_what_the_schema_says_is_redundant(line: str, limits: SchemaLimits, is_said: bool):
