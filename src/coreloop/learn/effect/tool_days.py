@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -133,6 +133,7 @@ class _Tool(msgspec.Struct):
     name: str
     hash: str
     description: str = ""
+    schema: Any = None
 
 
 class _Tools(msgspec.Struct):
@@ -156,10 +157,15 @@ def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
     return texts
 
 
+def sent_schemas(audit_dir: Path, descriptions: Iterable[str]) -> dict[tuple[str, str], Any]:
+    """The schemas that models were sent, by set of descriptions and tool; as of `sent_tools`."""
+    return {(name, tool.name): tool.schema for name, tool in _read(audit_dir, set(descriptions))}
+
+
 def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
     for name in names:
         path = audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"
         if path.parent.name == FOLDER:  # a record may name any path
-            with suppress(OSError, ValueError, msgspec.DecodeError):
+            with suppress(OSError, ValueError, msgspec.DecodeError, RecursionError):
                 sent = msgspec.json.decode(path.read_bytes(), type=_Tools)
                 yield from ((name, tool) for tool in sent.tools)
