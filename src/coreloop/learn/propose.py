@@ -14,7 +14,7 @@ from coreloop.base.error_classes import known_types
 from coreloop.base.files import locked, write_private
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.tool_days import sent_schemas
+from coreloop.learn.effect.tool_days import sent_tools
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
@@ -304,8 +304,8 @@ def find_statements(
     settings = workspace.settings
     names = logged_names(window.tools, root=workspace.root, configured=settings.tools)
     log = read_log(window, names)
-    sent = sent_schemas(workspace.audit_dir, filter(None, {request.sent for request in log.requests}))
-    schemas = {(request, names.get(tool, tool)): schema for (request, tool), schema in sent.items()}
+    sent = sent_tools(workspace.audit_dir, {request.sent for request in log.requests})
+    schemas = {(name, names.get(tool.name, tool.name)): tool.schema for name, tool in sent}
     words = _vocabulary(workspace, {*named, *log.tools})
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.base.project.allowed_values import declared_choices, listed_values
 from coreloop.base.project.argument_limits import SchemaLimits, declared_limits
@@ -308,7 +308,7 @@ def _parameters(node: _Definition) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)  # fifty tools of one file have the same
 def _numbers(tree: ast.AST) -> frozenset[float]:
-    values = (getattr(node, "value", None) for node in ast.walk(tree))
+    values: Iterator[Any] = (getattr(node, "value", None) for node in ast.walk(tree))
     return frozenset(float(one) for one in values if type(one) in {int, float} and abs(one) < _MAX_NUMBER)
 
 

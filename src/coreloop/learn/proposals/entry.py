@@ -451,7 +451,7 @@ class ErrorRow:
     error : str
         The text without values; or the argument, the nearest that the tool has, and a call.
     error_class : str
-        ``ignored_argument`` if the calls worked, and answered another question.
+        ``ignored_argument`` if the calls worked, and answered another question: nothing is to be recovered.
     n_calls, n_cases : int
         Such calls, retries included, and the cases that they are from.
     n_requests, n_lost : int
@@ -487,7 +487,9 @@ class ErrorRow:
         """The requests that recovered: ``4 of 12``, ``4 of 12, 3 unknown``; ``–`` if there is nothing to."""
         unknown = f", {self.n_unknown:,} unknown" if self.n_unknown else ""
         known = self.n_requests - self.n_unknown
-        return f"{self.n_recovered:,} of {known:,}{unknown}" if self.n_requests else "–"
+        return (
+            f"{self.n_recovered:,} of {known:,}{unknown}" if self.error_class != "ignored_argument" else "–"
+        )
 
     def labelled(self, words: "Vocabulary") -> dict[str, object]:
         """The fields as JSON has them; the error, and an undeclared tool, in fields ``untrusted_…``."""

@@ -6,7 +6,7 @@ arguments that tools do not have, in calls that worked all the same.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, reduce
@@ -253,25 +253,19 @@ def _is_most(part: int, whole: int) -> bool:
 def _could_say(search: ToolSearch, own: list[int], words: Vocabulary) -> str:
     """The words of the line about most calls of an error; empty if a text of theirs may have some of them."""
     failed, texts = bits_of(own, search.calls.n), {search.places[number].call.error for number in own}
-    about = [found.line for found in search.said if _is_most(found.deviate & failed, failed)]
-    if not about or any(_may_say(text, line) for text in texts for line in about):
+    line = next((found.line for found in search.said if _is_most(found.deviate & failed, failed)), None)
+    is_whole = all(0 < len(text) < MAX_ERROR_CHARS and not text.endswith("…") for text in texts)
+    if line is None or not is_whole:
         return ""
-    clauses = [one for one in about if one is about[0] or None is not one.argument() == about[0].argument()]
-    line = str(in_language(joined(clauses), words.settings.language))
-    is_declared = words.knows_line(search.tool, line)
-    return f"{search.tool} could say: {line.removeprefix('- ')}" if is_declared else ""
+    asked = line.items(*(name for name, _ in line.slots if name != "argument"))  # what is wrong is no way out
+    shown = str(in_language(line, words.settings.language))
+    is_silent = _words(texts).isdisjoint(_words(asked)) and words.knows_line(search.tool, shown)
+    return f"{search.tool} could say: {shown.removeprefix('- ')}" if is_silent else ""
 
 
-def _may_say(text: str, line: Advice) -> bool:
-    """Whether an error's text may say what a line asks for, which is not the argument that it is about."""
-    items = line.items(*(name for name, _ in line.slots if name != "argument"))
-    is_whole = text and len(text) < MAX_ERROR_CHARS and not text.endswith("…")
-    return not is_whole or not _words(text).isdisjoint(*map(_words, items))
-
-
-def _words(text: str) -> set[str]:
-    """The words and numbers in a text; ``order_ids``: ``order`` and ``ids``."""
-    return {*_WORD.findall(text.casefold().replace(",", ""))}
+def _words(texts: Iterable[str]) -> set[str]:
+    """Words and numbers: of ``order_ids``, ``order`` and ``ids``."""
+    return {*_WORD.findall(" ".join(texts).casefold().replace(",", ""))}
 
 
 _WORD: Final = re.compile(r"\d+(?:\.\d+)?|[a-z]{2,}|[^\W\d_a-z]{2,}")
@@ -341,5 +335,4 @@ def _ignored(name: str, calls: Sequence[_Placed], names: Collection[str]) -> Err
     shown = ", ".join(_argument(_plain(key), value, {}, False) for key, value in passed[0].values.items())
     about = f" (nearest: {nearest})" if nearest else ""
     text = f"{name} is no argument{about}, but it worked: {passed[0].tool}({shown})"
-    row = replace(_counted(text, calls), error_class="ignored_argument", mender="schema")
-    return replace(row, n_requests=0, n_unknown=0)  # nothing failed
+    return replace(_counted(text, calls), error_class="ignored_argument", mender="schema")

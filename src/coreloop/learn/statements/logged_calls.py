@@ -224,8 +224,8 @@ def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest
     alike, (file, offset) = one.group.alike, one.places[0]
     calls, identifiers, template = records[0] if len(records) == 1 else _joined(records)
     lost, sent = one.outcome == RequestOutcome.FAILURE, alike.descriptions or ""
-    # without a question or a session, nobody knows which other calls are of the request
-    is_apart = (one.session, one.question) == (0, NO_QUESTION)
+    # calls that were recorded one by one: without a session, nobody knows which others are of the request
+    is_apart = (one.session, one.question) == (0, NO_QUESTION) and len(one.places) >= len(calls)
     is_unknown = one.outcome == RequestOutcome.UNKNOWN or alike.omitted > 0 or is_apart
     request = LoggedRequest(
         one.us, file, offset, alike.model, lost, one.question, template, calls, alike.is_undated
