@@ -61,7 +61,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
 _MAX_ERRORS: Final = 5
 _MAX_STATEMENTS: Final = 4
-"""With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
+"""With the heading, what is left out and the two paths: 24 lines, as a terminal has; fewer if hints are."""
 
 
 def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Iterator[str]:
@@ -72,7 +72,7 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
     document = refined.document
     statements, n_groups = document.statements, len(document.counterexamples)
     n_hints = sum(bool(row.suggestion) for row in document.errors[:_MAX_ERRORS])
-    n_shown = MAX_SHOWN if is_verbose else _MAX_STATEMENTS - (n_hints + 2) // 3
+    n_shown = MAX_SHOWN if is_verbose else max(1, _MAX_STATEMENTS - n_hints)
     yield (
         f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
         f"{refined.recorded.since} to {refined.recorded.until}; "

@@ -280,7 +280,7 @@ _OPENING: Final = frozenset(
 """Keywords by which a schema may allow arguments that its ``properties`` do not have."""
 _CLOSED: Final = "its schema refuses it already; let the tool do so, too"
 _OPEN: Final = "let its schema refuse it: additionalProperties: false"
-_UNSENT: Final = "if its schema allows it, let that refuse it: additionalProperties: false"
+_UNSENT: Final = "if its schema allows it: additionalProperties: false"
 
 
 def ignored_arguments(log: CaseLog, words: Vocabulary, sent: Mapping[tuple[str, str], Any]) -> list[ErrorRow]:
