@@ -484,11 +484,11 @@ class ErrorRow:
 
     @property
     def recovered(self) -> str:
-        """The requests that recovered: ``4 of 12``, ``4 of 12, 3 unknown``; ``–`` if there is nothing to."""
+        """The requests that recovered: ``4/12``, ``4/12, 3 unknown``; ``–`` if there is nothing to."""
         unknown = f", {self.n_unknown:,} unknown" if self.n_unknown else ""
         known = self.n_requests - self.n_unknown
         return (
-            f"{self.n_recovered:,} of {known:,}{unknown}" if self.error_class != "ignored_argument" else "–"
+            f"{self.n_recovered:,}/{known:,}{unknown}" if self.error_class != "ignored_argument" else "–"
         )
 
     def labelled(self, words: "Vocabulary") -> dict[str, object]:

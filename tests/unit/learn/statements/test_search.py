@@ -222,7 +222,7 @@ def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
 def test_what_an_error_could_say_is_suggested_where_few_recover(error: str, is_said: bool) -> None:
     log = BENCH.log_of(PLANTED.records(replace(CAUSES["state"], error=error), 101))
     (row,) = error_table(log, search_tools(log, WORDS), words=WORDS)
-    assert row.recovered == f"0 of {row.n_requests}"
+    assert row.recovered == f"0/{row.n_requests}"
     assert row.suggestion == ("" if is_said else "act could say: order_id: only while status is pending")
 
 

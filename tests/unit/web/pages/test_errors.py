@@ -44,7 +44,7 @@ def _page(workspace: Workspace) -> str:
 def test_the_newest_readable_table_is_shown(workspace: Workspace):
     page = _page(workspace)
     ((tool, text, *figures),) = table(page, "Errors")
-    assert (tool, figures) == ("find_city", ["1,200", "3", "4 of 7", "user"])
+    assert (tool, figures) == ("find_city", ["1,200", "3", "4/7", "user"])
     assert "no <n> of <value>" in text
     assert "city: never empty, merged on 2026-04-20" in text
     assert "Let the error say what the agent should ask the user for." in text
