@@ -486,10 +486,8 @@ class ErrorRow:
     def recovered(self) -> str:
         """The requests that recovered: ``4/12``, ``4/12, 3 unknown``; ``–`` if there is nothing to."""
         unknown = f", {self.n_unknown:,} unknown" if self.n_unknown else ""
-        known = self.n_requests - self.n_unknown
-        return (
-            f"{self.n_recovered:,}/{known:,}{unknown}" if self.error_class != "ignored_argument" else "–"
-        )
+        share = f"{self.n_recovered:,}/{self.n_requests - self.n_unknown:,}{unknown}"
+        return "–" if self.error_class == "ignored_argument" else share
 
     def labelled(self, words: "Vocabulary") -> dict[str, object]:
         """The fields as JSON has them; the error, and an undeclared tool, in fields ``untrusted_…``."""

@@ -259,8 +259,9 @@ def _could_say(search: ToolSearch, own: list[int], words: Vocabulary) -> str:
         return ""
     asked = line.items(*(name for name, _ in line.slots if name != "argument"))  # what is wrong is no way out
     shown = str(in_language(line, words.settings.language))
-    is_silent = _words(texts).isdisjoint(_words(asked)) and words.knows_line(search.tool, shown)
-    return f"{search.tool} could say: {shown.removeprefix('- ')}" if is_silent else ""
+    may_say = words.knows_line(search.tool, shown) and set(line.tools).isdisjoint(words.settings.handoff)
+    is_new = may_say and _words(texts).isdisjoint(_words(asked))
+    return f"{search.tool} could say: {shown.removeprefix('- ')}" if is_new else ""
 
 
 def _words(texts: Iterable[str]) -> set[str]:
@@ -274,9 +275,7 @@ _WORD: Final = re.compile(r"\d+(?:\.\d+)?|[a-z]{2,}|[^\W\d_a-z]{2,}")
 # --- Arguments that tools do not have, in calls that worked all the same.
 
 _UNNAMED: Final = "<name>"  # no plain name: a model may have written anything
-_OPENING: Final = frozenset(
-    {"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"}
-)
+_OPENING: Final = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"}
 """Keywords by which a schema may allow arguments that its ``properties`` do not have."""
 _CLOSED: Final = "its schema refuses it already; let the tool do so, too"
 _OPEN: Final = "let its schema refuse it: additionalProperties: false"
