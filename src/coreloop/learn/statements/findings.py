@@ -279,7 +279,7 @@ _OPENING: Final = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if",
 """Keywords by which a schema may allow arguments that its ``properties`` do not have."""
 _CLOSED: Final = "its schema refuses it already; let the tool do so, too"
 _OPEN: Final = "let its schema refuse it: additionalProperties: false"
-_UNSENT: Final = "if its schema allows it: additionalProperties: false"
+_UNSENT: Final = "let its schema refuse it, if it does not: additionalProperties: false"
 
 
 def ignored_arguments(log: CaseLog, words: Vocabulary, sent: Mapping[tuple[str, str], Any]) -> list[ErrorRow]:

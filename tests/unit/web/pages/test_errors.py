@@ -22,7 +22,7 @@ ROW = {
     "n_recovered": 4,
     "mender": "user",
     "merged": ["city: never empty, merged on 2026-04-20: 2 calls against it, 0 of them since"],
-    "task": "The tool find_city failed. Let the error say what the agent should ask the user for.",
+    **dict.fromkeys(("task", "suggestion"), "Let the error say what the agent should ask the user for."),
 }
 
 
@@ -47,7 +47,7 @@ def test_the_newest_readable_table_is_shown(workspace: Workspace):
     assert (tool, figures) == ("find_city", ["1,200", "3", "4/7", "user"])
     assert "no <n> of <value>" in text
     assert "city: never empty, merged on 2026-04-20" in text
-    assert "Let the error say what the agent should ask the user for." in text
+    assert text.count("Let the error say what the agent should ask the user for.") == 2
     assert "<n>" not in page
 
 
