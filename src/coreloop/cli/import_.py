@@ -167,8 +167,7 @@ def _error_lines(errors: "Sequence[ErrorRow]", *, is_verbose: bool) -> Iterator[
 
 def _cells(row: "ErrorRow") -> tuple[str, ...]:
     text = _SAYS_NOTHING.sub("", row.error, count=1) or row.error_class
-    counts = (row.n_calls, row.n_lost, row.n_recovered)
-    return *(f"{n:,}" for n in counts), printable(f"{row.tool}: {text}")
+    return f"{row.n_calls:,}", f"{row.n_lost:,}", row.recovered, printable(f"{row.tool}: {text}")
 
 
 def _folded(n_more: int, noun: str) -> Iterator[str]:

@@ -61,7 +61,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
 _MAX_ERRORS: Final = 5
 _MAX_STATEMENTS: Final = 4
-"""With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
+"""With the heading, what is left out and the two paths: 24 lines, as a terminal has; fewer if hints are."""
 
 
 def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Iterator[str]:
@@ -71,6 +71,8 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
 
     document = refined.document
     statements, n_groups = document.statements, len(document.counterexamples)
+    n_hints = sum(bool(row.suggestion) for row in document.errors[:_MAX_ERRORS])
+    n_shown = MAX_SHOWN if is_verbose else max(1, _MAX_STATEMENTS - n_hints)
     yield (
         f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
         f"{refined.recorded.since} to {refined.recorded.until}; "
@@ -79,20 +81,21 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
     if refined.n_records > MAX_REQUESTS:
         yield f"errors and statements are of {MAX_REQUESTS:,} records, drawn evenly"
     yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
-    for statement in statements[: MAX_SHOWN if is_verbose else _MAX_STATEMENTS]:
+    for statement in statements[:n_shown]:
         yield from _statement_lines(statement, is_verbose=is_verbose)
-    n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(statements))
+    n_withheld = MAX_SHOWN if is_verbose else max(0, n_shown - len(statements))
     yield from unproposed_lines(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
     yield from oddity_lines(refined.oddities, refined.unseen)
     n_statements = len(statements) + len(refined.unproposed.withheld)
-    yield from more_lines(n_statements, "statement", MAX_SHOWN if is_verbose else _MAX_STATEMENTS)
+    yield from more_lines(n_statements, "statement", n_shown)
     yield from more_lines(n_groups, "failing group", n_shown=0)
 
 
 def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str]:
     """Yield the table of errors: what they cost, who can mend them, and the text without values.
 
-    `MAX_SHOWN` rows have their whole text and the merged lines about them, fewer rows one line each.
+    `MAX_SHOWN` rows have their whole text and the merged lines about them, fewer rows one line each; below is
+    what a person could do.
     """
     is_whole, shown = max_shown == MAX_SHOWN, errors[:max_shown]
     columns = (">calls", ">lost", ">recovered", "mender", "tool and error")
@@ -103,12 +106,14 @@ def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str
         if is_whole:
             texts = (f"{row.error_class}: {row.error}", *row.merged)
             yield from (wrap(f"    {text}") for text in texts)
+        if row.suggestion:
+            yield wrap(f"    {row.suggestion} (for a person; nothing is edited)")
     yield from more_lines(len(errors), "error", max_shown)
 
 
 def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:
     text = row.tool if is_whole else f"{row.tool}: {row.error or row.error_class}"
-    return (*map(str, (row.n_calls, row.n_lost, row.n_recovered)), row.mender, printable(text))
+    return (*map(str, (row.n_calls, row.n_lost, row.recovered)), row.mender, printable(text))
 
 
 def _facts(result: "RefineResult") -> dict[str, object]:

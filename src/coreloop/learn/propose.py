@@ -14,6 +14,7 @@ from coreloop.base.error_classes import known_types
 from coreloop.base.files import locked, write_private
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.tool_days import sent_tools
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
@@ -37,7 +38,7 @@ from coreloop.learn.proposals.proposal_files import (
     markdown,
     read_night,
 )
-from coreloop.learn.statements.findings import Places, error_table, to_statements
+from coreloop.learn.statements.findings import Places, error_table, ignored_arguments, to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import (
@@ -301,7 +302,10 @@ def find_statements(
 ) -> FoundStatements:
     """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
-    log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
+    names = logged_names(window.tools, root=workspace.root, configured=settings.tools)
+    log = read_log(window, names)
+    sent = sent_tools(workspace.audit_dir, {request.sent for request in log.requests})
+    schemas = {(name, names.get(tool.name, tool.name)): tool.schema for name, tool in sent}
     words = _vocabulary(workspace, {*named, *log.tools})
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))
@@ -312,7 +316,7 @@ def find_statements(
     return FoundStatements(
         log,
         _with_questions(statements, located, window),
-        error_table(log, tools, words=words),
+        (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
         unproposed,
         words,
         sum(len(tool.tested) for tool in tools),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.base.project.allowed_values import declared_choices, listed_values
 from coreloop.base.project.argument_limits import SchemaLimits, declared_limits
@@ -44,7 +44,7 @@ class Tool:
     qualname : str
         ``Class.method`` or ``function``.
     parameters : tuple of str
-        Names in the order of the signature, without ``self`` and ``cls``.
+        Names in the order of the signature, without ``self`` and ``cls``; last ``**kwargs``, if it has it.
     literals : frozenset of str
         String constants of the file, and of what it uses of the project's other files, without docstrings.
     docstring : str
@@ -306,14 +306,14 @@ def _parameters(node: _Definition) -> tuple[str, ...]:
     if isinstance(node, ast.ClassDef):
         return ()
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    return tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
+    rest = [f"**{node.args.kwarg.arg}"] if node.args.kwarg else []
+    return (*(one.arg for one in arguments if one.arg not in {"self", "cls"}), *rest)
 
 
 @lru_cache(maxsize=4)  # fifty tools of one file have the same
 def _numbers(tree: ast.AST) -> frozenset[float]:
-    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    numbers = (value for value in constants if isinstance(value, int | float) and type(value) is not bool)
-    return frozenset(float(number) for number in numbers if abs(number) < _MAX_NUMBER)
+    values: Iterator[Any] = (getattr(node, "value", None) for node in ast.walk(tree))
+    return frozenset(float(one) for one in values if type(one) in {int, float} and abs(one) < _MAX_NUMBER)
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -135,33 +135,30 @@ class _Tool(msgspec.Struct):
     name: str
     hash: str
     description: str = ""
+    schema: Any = None
 
 
 class _Tools(msgspec.Struct):
     tools: list[_Tool]
 
 
-def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> dict[tuple[str, str], str]:
-    """The hash of the name, description and schema that models were sent, by set of descriptions and tool.
-
-    ``descriptions`` are as recorded, ``desc:HASH``; ``audit_dir`` contains their folder. A set whose file is
-    gone or damaged has no tools.
-    """
-    return {(name, tool.name): tool.hash for name, tool in _read(audit_dir, sorted(set(descriptions)))}
-
-
 def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
     """The description of each tool as models were last sent it; ``descriptions`` are the newest first."""
     texts: dict[str, str] = {}
-    for _, tool in _read(audit_dir, descriptions):
+    for _, tool in sent_tools(audit_dir, descriptions):
         texts.setdefault(tool.name, tool.description)
     return texts
 
 
-def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
-    for name in names:
+def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
+    """The tools that models were sent, with the set that they are of.
+
+    ``descriptions`` are as recorded, ``desc:HASH``; ``audit_dir`` contains their folder. A set whose file is
+    gone or damaged has no tools.
+    """
+    for name in descriptions:
         path = audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"
         if path.parent.name == FOLDER:  # a record may name any path
-            with suppress(OSError, ValueError, msgspec.DecodeError):
+            with suppress(OSError, ValueError, msgspec.DecodeError, RecursionError):
                 sent = msgspec.json.decode(path.read_bytes(), type=_Tools)
                 yield from ((name, tool) for tool in sent.tools)

@@ -448,24 +448,28 @@ _ASKED: Final[dict[Mender, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
-    """Failed calls of a tool whose errors differ in values only.
+    """Failed calls of a tool whose errors differ in values only, or calls with an argument that it ignores.
 
     Attributes
     ----------
     error : str
-        The text without values.
+        The text without values; or the argument, the nearest that the tool has, and a call.
+    error_class : str
+        ``ignored_argument`` if the calls worked, and answered another question: nothing is to be recovered.
     n_calls, n_cases : int
-        Failed calls, retries included, and the cases that they are from.
-    n_lost : int
-        Failed requests among those with such a call.
-    n_recovered : int
-        Calls after which a later call of the tool worked in the same request.
+        Such calls, retries included, and the cases that they are from.
+    n_requests, n_lost : int
+        Requests with such a call, and how many of them failed as a whole.
+    n_recovered, n_unknown : int
+        Requests in which a later call of the tool worked, and those of which that is not known.
     mender : str
         Who can mend it. ``text``: a proposed line is about it; ``merged``: promoted lines explain most of it.
     merged : tuple of str
         The promoted lines that these calls deviate from, each with how many, and how many since the merge.
     task : str
         Of `task_of`.
+    suggestion : str
+        What the error's text or the tool's schema could say, for a person: nothing is edited.
     """
 
     tool: str
@@ -478,6 +482,16 @@ class ErrorRow:
     mender: Mender
     merged: tuple[str, ...] = ()
     task: str = ""
+    n_requests: Count = 0
+    n_unknown: Count = 0
+    suggestion: str = ""
+
+    @property
+    def recovered(self) -> str:
+        """The requests that recovered: ``4/12``, ``4/12, 3 unknown``; ``–`` if there is nothing to."""
+        unknown = f", {self.n_unknown:,} unknown" if self.n_unknown else ""
+        share = f"{self.n_recovered:,}/{self.n_requests - self.n_unknown:,}{unknown}"
+        return "–" if self.error_class == "ignored_argument" else share
 
     def labelled(self, words: "Vocabulary") -> dict[str, object]:
         """The fields as JSON has them; the error, and an undeclared tool, in fields ``untrusted_…``."""

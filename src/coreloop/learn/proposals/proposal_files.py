@@ -280,14 +280,16 @@ def _error_rows(errors: Sequence[ErrorRow], words: "Vocabulary") -> Iterator[str
     yield "\n## Errors\n\n| row | tool | class | calls | requests lost | recovered | who can mend it |\n"
     yield "|---|---|---|---|---|---|---|\n"
     for number, row in enumerate(errors, 1):
-        figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
+        figures = f"{row.n_calls} | {row.n_lost} | {row.recovered} | {row.mender}"
         tool = escape_markdown(row.tool) if words.is_known(row.tool) else "–"
         yield f"| {number} | {tool} | {row.error_class} | {figures} |\n"
     yield "\nThe errors, by row:\n\n"
     yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
     merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
     tasks = [row.task for row in errors if row.task]
-    for head, lines in (("Explained by lines that are merged", merged), ("For a coding agent", tasks)):
+    texts = [f"row {number}: {row.suggestion}" for number, row in enumerate(errors, 1) if row.suggestion]
+    heads = "For a person; nothing is edited", "Explained by lines that are merged", "For a coding agent"
+    for head, lines in zip(heads, (texts, merged, tasks), strict=True):
         if lines:
             yield f"\n{head}:\n\n" + "".join(f"    {printable(line)}\n" for line in lines)
 

@@ -1,29 +1,34 @@
 """What was found of each tool -> statements, with three lines a tool, and the table of errors.
 
-The table has each tool's errors without values, what they cost, and who can mend them.
+The table has each tool's errors without values, what they cost, and who can mend them, and before them the
+arguments that tools do not have, in calls that worked all the same.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from difflib import get_close_matches
+from functools import cache, reduce
 from itertools import product
 from operator import or_
 from statistics import mode
-from typing import Final
+from typing import Any, Final
 
-from coreloop.base.error_classes import TRANSIENT
+from coreloop.base.error_classes import MAX_ERROR_CHARS, TRANSIENT
 from coreloop.base.messages import number_of
+from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
-from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
+from coreloop.learn.proposals.entry import CAVEATS, MIN_CASES, ErrorRow, Mender, Sides, Statement, task_of
+from coreloop.learn.statements.cases import NumberedCalls, bits_of, has_several, iter_places, rates_of
 from coreloop.learn.statements.kinds import BOUND, calls_against
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.values import Value, hash_of, measure
 from coreloop.learn.statistics import newcombe_interval, success_bound
+from coreloop.observe.argument_sources import is_name
 from coreloop.observe.reading.error_texts import unwrapped
 
 Places = tuple[tuple[int, int], ...]
@@ -168,8 +173,9 @@ MAX_ERRORS: Final = 100
 _MOST: Final = 0.5  # a majority
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
-_Failed = tuple[LoggedRequest, int]
-"""A request and the place of its failed call."""
+_MIN_FAILING: Final = 5  # cases, and requests, to say that few recover: k-anonymity as in reports
+_Placed = tuple[LoggedRequest, int]
+"""A request and the place of its call."""
 
 
 def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabulary) -> tuple[ErrorRow, ...]:
@@ -178,7 +184,7 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
     A tool that the project does not define has no text that could be mended.
     """
     by_tool = {search.tool: search for search in searches}
-    failed: defaultdict[tuple[str, int], list[_Failed]] = defaultdict(list)
+    failed: defaultdict[tuple[str, int], list[_Placed]] = defaultdict(list)
     for request in log.requests:
         for index, call in enumerate(request.calls):
             if not call.ok:
@@ -193,9 +199,10 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
     return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in most)
 
 
-def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
+def _counted(text: str, calls: Sequence[_Placed]) -> ErrorRow:
     """The row of an error, without what explains it."""
-    requests = {(request.file, request.offset): request for request, _ in calls}.values()
+    requests = {(request.file, request.offset): request for request, _ in calls}
+    back = {(request.file, request.offset) for request, index in calls if request.calls[index].recovered}
     failed = [request.calls[index] for request, index in calls]
     tool, error_class = failed[0].tool, mode(call.error_class for call in failed)  # logs cut texts
     return ErrorRow(
@@ -204,9 +211,11 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
         error_class=error_class,
         mender="tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool"),
         n_calls=len(calls),
-        n_lost=sum(request.lost for request in requests),
-        n_cases=len({request.case for request in requests}),
-        n_recovered=sum(call.recovered for call in failed),
+        n_requests=len(requests),
+        n_lost=sum(request.lost for request in requests.values()),
+        n_cases=len({request.case for request in requests.values()}),
+        n_recovered=len(back),
+        n_unknown=sum(request.unknown for place, request in requests.items() if place not in back),
     )
 
 
@@ -222,7 +231,10 @@ def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, words: 
     elif words.is_known(row.tool) and _is_proposed(search, failed & ~against):
         row = replace(row, mender="text")
     merged = (_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed))
-    return replace(row, merged=tuple(merged), task=task_of(tool, row))
+    n_known = row.n_requests - row.n_unknown
+    is_low = row.n_recovered < _MOST * n_known and min(n_known, row.n_cases) >= _MIN_FAILING
+    suggestion = _could_say(search, own, words) if is_low else ""
+    return replace(row, merged=tuple(merged), task=task_of(tool, row), suggestion=suggestion)
 
 
 def _is_about(against: int, failed: int) -> bool:
@@ -246,3 +258,90 @@ def _is_proposed(search: ToolSearch, failed: int) -> bool:
 
 def _is_most(part: int, whole: int) -> bool:
     return part.bit_count() > _MOST * whole.bit_count()
+
+
+def _could_say(search: ToolSearch, own: list[int], words: Vocabulary) -> str:
+    """The words of the line about most calls of an error; empty if a text of theirs may have some of them."""
+    failed, texts = bits_of(own, search.calls.n), {search.places[number].call.error for number in own}
+    line = next((found.line for found in search.said if _is_most(found.deviate & failed, failed)), None)
+    is_whole = all(0 < len(text) < MAX_ERROR_CHARS and not text.endswith("…") for text in texts)
+    if line is None or not is_whole:
+        return ""
+    asked = line.items(*(name for name, _ in line.slots if name != "argument"))  # what is wrong is no way out
+    shown = str(in_language(line, words.settings.language))
+    may_say = words.knows_line(search.tool, shown) and set(line.tools).isdisjoint(words.settings.handoff)
+    is_new = may_say and _words(texts).isdisjoint(_words(asked))
+    return f"{search.tool} could say: {shown.removeprefix('- ')}" if is_new else ""
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    """Words and numbers: of ``order_ids``, ``order`` and ``ids``."""
+    return {*_WORD.findall(" ".join(texts).casefold().replace(",", ""))}
+
+
+_WORD: Final = re.compile(r"\d+(?:\.\d+)?|[a-z]{2,}|[^\W\d_a-z]{2,}")
+
+
+# --- Arguments that tools do not have, in calls that worked all the same.
+
+_UNNAMED: Final = "<name>"  # no plain name: a model may have written anything
+_OPENING: Final = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"}
+"""Keywords by which a schema may allow arguments that its ``properties`` do not have."""
+_CLOSED: Final = "its schema refuses it already; let the tool do so, too"
+_OPEN: Final = "let its schema refuse it: additionalProperties: false"
+_UNSENT: Final = "let its schema refuse it, if it does not: additionalProperties: false"
+
+
+def ignored_arguments(log: CaseLog, words: Vocabulary, sent: Mapping[tuple[str, str], Any]) -> list[ErrorRow]:
+    """The arguments that tools do not have, in calls that worked: those of most calls first.
+
+    ``sent`` are schemas by `LoggedRequest.sent` and tool; where none names all arguments, the signature does.
+    """
+    accepted = cache(lambda of, tool: _accepted(sent.get((of, tool)), words.tool(tool)))
+    groups = defaultdict[tuple[str, str, str], list[_Placed]](list)
+    n_calls = Counter(call.tool for request in log.requests for call in request.calls)
+    for request in log.requests:
+        for index, call in enumerate(request.calls):
+            names, required, suggestion = accepted(request.sent, call.tool)
+            if suggestion and call.ok and required <= call.values.keys():
+                given = {name for name, value in call.values.items() if value.kind != "empty"}
+                for name in {*map(_plain, given - names)}:
+                    groups[call.tool, name, suggestion].append((request, index))
+    rows = list[ErrorRow]()
+    for (tool, name, suggestion), calls in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        # what most calls pass, or the source reads by name, is missing in a signature alone
+        is_own = suggestion == _UNSENT and (len(calls) > _MOST * n_calls[tool] or words.declares(name, tool))
+        if len(rows) < MAX_ERRORS and not is_own and has_several((one.case for one, _ in calls), MIN_CASES):
+            names = accepted(calls[0][0].sent, tool)[0]
+            rows.append(replace(_ignored(name, calls, names), suggestion=suggestion))
+    return rows
+
+
+def _accepted(schema: Any, tool: Tool | None) -> tuple[frozenset[str], frozenset[str], str]:
+    """A tool's arguments, those that it needs, and what to do about others; no text if there may be more."""
+    own = frozenset(tool.parameters if tool is not None else ())
+    about = schema if isinstance(schema, dict) else {}
+    properties, more, needed = map(about.get, ("properties", "additionalProperties", "required"))
+    named = frozenset(properties if isinstance(properties, dict) else ())
+    if any(name.startswith("**") for name in own) or not _OPENING.isdisjoint(about):
+        return own, own, ""
+    if named and more in (None, False):
+        required = {name for name in needed if isinstance(name, str)} if isinstance(needed, list) else ()
+        return own | named, frozenset(required), _OPEN if more is None else _CLOSED
+    is_function = tool is not None and "." not in tool.qualname  # a service's method has the same name
+    required = {name for name, limits in tool.limits.items() if limits.required} if tool is not None else ()
+    return own | named, frozenset(required), _UNSENT if own and is_function else ""
+
+
+def _plain(name: str) -> str:
+    return name if is_name(name) else _UNNAMED
+
+
+def _ignored(name: str, calls: Sequence[_Placed], names: Collection[str]) -> ErrorRow:
+    passed = [request.calls[index] for request, index in calls]
+    others = [other for other in names if not any(other in call.values for call in passed)]
+    nearest = "".join(get_close_matches(name, others, n=1) if name != _UNNAMED else ())
+    shown = ", ".join(_argument(_plain(key), value, {}, False) for key, value in passed[0].values.items())
+    about = f" (nearest: {nearest})" if nearest else ""
+    text = f"{name} is no argument{about}, but it worked: {passed[0].tool}({shown})"
+    return replace(_counted(text, calls), error_class="ignored_argument", mender="schema")

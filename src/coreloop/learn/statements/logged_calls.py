@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from coreloop.base.error_classes import MAX_ERROR_CHARS
 from coreloop.base.records import digest64
-from coreloop.learn.facts.read_lines import DAY_US, case_of, failure_of, question_template
+from coreloop.learn.facts.read_lines import DAY_US, NO_QUESTION, case_of, failure_of, question_template
 from coreloop.learn.facts.schema import decoded
 from coreloop.learn.mine.requests import Request
 from coreloop.learn.mine.window import Window
@@ -34,7 +35,8 @@ class LoggedCall:
     """A call; ``error_class`` is empty if it succeeded, ``template`` is the hash of its error's text.
 
     A ``retry`` comes after a failed call of the same tool in its request: it is no evidence. A failed call is
-    ``recovered`` if a later one worked. ``number`` is its place in its record.
+    ``recovered`` if a later one worked. ``number`` is its place in its record; ``error`` its text, only to
+    compare.
     """
 
     tool: str
@@ -44,6 +46,7 @@ class LoggedCall:
     retry: bool = False
     recovered: bool = False
     number: int = 0
+    error: str = ""
 
     @property
     def ok(self) -> bool:
@@ -53,7 +56,10 @@ class LoggedCall:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A request with its calls in order; ``template``, ``owner``: 0 without a question or identifiers."""
+    """A request with its calls in order; ``template``, ``owner``: 0 without a question or identifiers.
+
+    It is not known how an ``unknown`` one went on; ``sent`` are the descriptions of its tools, ``desc:HASH``.
+    """
 
     ts_us: int
     file: int
@@ -66,6 +72,8 @@ class LoggedRequest:
     undated: bool = False
     case: int = 0
     owner: int = 0
+    unknown: bool = False
+    sent: str = ""
 
     @property
     def day(self) -> int:
@@ -184,7 +192,8 @@ class RecordReader:
             return LoggedCall(name, values, number=number)
         error_class, template = failure_of(call, args)
         cause = self.causes.get((call.name, template), template)
-        return LoggedCall(name, values, error_class, digest64(cause), number=number)
+        text = "" if call.error is None else str(call.error)[:MAX_ERROR_CHARS]
+        return LoggedCall(name, values, error_class, digest64(cause), number=number, error=text)
 
     def _values(self, call: CallFields, args: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, Value]]:
         sources = self._read_sources(bytes(call.args_from)) if call.args_from else {}
@@ -230,10 +239,14 @@ class RecordReader:
 def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest, RequestKeys]:
     alike, (file, offset) = one.group.alike, one.places[0]
     calls, identifiers, template = records[0] if len(records) == 1 else _joined(records)
-    lost = one.outcome == RequestOutcome.FAILURE
+    lost, sent = one.outcome == RequestOutcome.FAILURE, alike.descriptions or ""
+    # calls that were recorded one by one: without a session, nobody knows which others are of the request
+    is_apart = (one.session, one.question) == (0, NO_QUESTION) and len(one.places) >= len(calls)
+    is_unknown = one.outcome == RequestOutcome.UNKNOWN or alike.omitted > 0 or is_apart
     request = LoggedRequest(
         one.us, file, offset, alike.model, lost, one.question, template, calls, alike.is_undated
     )
+    request = replace(request, unknown=is_unknown, sent=sent)
     return request, RequestKeys(one.session, identifiers, template)
 
 

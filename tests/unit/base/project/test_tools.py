@@ -41,7 +41,7 @@ def test_a_definition_is_found_by_its_name(project):
         "analysis",
         "src/fin/tools.py",
         "analysis",
-        ("company", "axis", "limit"),
+        ("company", "axis", "limit", "**more"),
         frozenset({"수익성"}),
         numbers=frozenset({3.0}),
         line=1,

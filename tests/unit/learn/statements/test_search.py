@@ -166,11 +166,8 @@ def test_effect_counts_the_calls_that_the_evidence_is_of(name: str, tmp_path: Pa
     (found,) = search.said
     lines = (line for line in read_lines(log) if isinstance(line, RecordLine))
     against = places_against(named_failure([str(found.line)]), "act", lines)
-    expected = {
-        (place.request.offset, place.index)
-        for number, place in enumerate(search.places)
-        if found.deviate >> number & 1
-    }
+    deviate = map(search.places.__getitem__, cases.iter_places(found.deviate))
+    expected = {(place.request.offset, place.index) for place in deviate}
     retries = {
         (request.offset, index)
         for request in _log(name).requests
@@ -242,12 +239,20 @@ def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
     assert row.n_lost == sum(request.lost for request in log.requests if not all(c.ok for c in request.calls))
 
 
-def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
-    log = _log("too many calls")
+@pytest.mark.parametrize(
+    ("error", "is_said"),
+    [
+        ("order 'x9' is not open", False),
+        ("pending orders only", True),
+        ("the status is wrong", True),
+        ("", True),
+    ],
+)
+def test_what_an_error_could_say_is_suggested_where_few_recover(error: str, is_said: bool) -> None:
+    log = BENCH.log_of(PLANTED.records(replace(CAUSES["state"], error=error), 101))
     (row,) = error_table(log, search_tools(log, WORDS), words=WORDS)
-    assert row.mender == "tool"
-    assert row.task.startswith(f"The tool act failed {row.n_calls} times with one error (class other); ")
-    assert " It is defined in tools.py, line " in row.task
+    assert row.recovered == f"0/{row.n_requests}"
+    assert row.suggestion == ("" if is_said else "act could say: order_id: only while status is pending")
 
 
 def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it() -> None:
