@@ -88,23 +88,22 @@ _GATES = {
 
 def proposal_lines(result: "PatternResult") -> Iterator[str]:
     """Yield a run's results."""
-    from coreloop.learn.proposals.draft import is_weak
     from coreloop.learn.proposals.proposal_files import entries_counted
 
     days, document = result.recorded, result.document
     yield (
         f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}, "
         f"{days.since} to {days.until}; {number_of(result.n_groups, 'sequence')}, "
-        f"{entries_counted(document, len(document.candidates), 'proposal')}"
+        f"{entries_counted(document, document.n_proposed, 'proposal')}"
     )
     if not result.n_records:
         newest = f"the newest is from {result.newest}" if result.newest else "the log is empty"
         yield f"  no records in these days; {newest}"
-    strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
+    strong = [candidate for candidate in document.candidates if not candidate.is_weak]
     yield from _candidate_lines(strong[:MAX_SHOWN])
-    yield from more_lines(len(strong), "proposal")
+    yield from more_lines(len(strong), "sequence")
     if n_weak := len(document.candidates) - len(strong):
-        weak = number_of(n_weak, "proposal")
+        weak = number_of(n_weak, "sequence")
         yield f"  {weak} without text: no better than the rest of their category (see the draft)"
     for gate, count in result.dropped.items():
         if count:
@@ -126,7 +125,7 @@ def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
 
 def _cells(candidate: "Candidate") -> tuple[str, ...]:
     rates = f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}"
-    counts = f"{candidate.n_succeeded}/{candidate.n_observed}", f"{candidate.n_unique_questions}"
+    counts = f"{candidate.n_succeeded}/{candidate.n_begun}", f"{candidate.n_unique_questions}"
     return candidate.id, *counts, rates, candidate.cat_hash
 
 

@@ -1,6 +1,8 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -11,9 +13,11 @@ import orjson
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
-from coreloop.base.files import locked, write_private
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.tool_days import last_sent_texts, newest_sent
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
@@ -28,7 +32,14 @@ from coreloop.learn.mine.folder import (
 )
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import Unproposed, draft_candidate, draft_statements
+from coreloop.learn.proposals.draft import (
+    Texts,
+    Unproposed,
+    draft_candidate,
+    draft_statements,
+    lines_of,
+    standing_texts,
+)
 from coreloop.learn.proposals.entry import Candidate, ErrorRow, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
@@ -41,6 +52,7 @@ from coreloop.learn.statements.findings import Places, error_table, to_statement
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import (
+    ProposalState,
     Standpoint,
     kept_states,
     merge_times,
@@ -180,9 +192,8 @@ def run_pattern(
         The clone is shallow, so what was promoted is not known.
     """
     mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
-    known = settled_keys(kept_states(workspace, mined.judgments))
-    playbook = good_bullets(workspace.knowledge_file)
-    result = propose(mined, request.days, now=now, known=known, playbook=playbook)
+    states, playbook = kept_states(workspace, mined.judgments), good_bullets(workspace.knowledge_file)
+    result = propose(mined, request.days, now=now, states=states, playbook=playbook)
     if request.with_notes:
         return write_night(_with_notes(result, workspace.audit_notes_dir), workspace, request)
     result = write_night(result, workspace, request)
@@ -216,16 +227,16 @@ def propose(
     days: Days,
     *,
     now: datetime,
-    known: frozenset[str] = frozenset(),
+    states: Sequence[Standpoint] = (),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> PatternResult:
     """Find the candidates of a window and draft their texts; writes nothing.
 
-    ``known`` and ``playbook`` are as in `find_candidates`.
+    ``states`` are those of the project's proposals, ``playbook`` is as in `find_candidates`.
     """
-    from coreloop.learn.sequences import find_candidates, with_q_values  # imports polars
+    from coreloop.learn.sequences import find_candidates, refuse_against, with_q_values  # imports polars
 
-    window = merge(mined.files, days)
+    window, known = merge(mined.files, days), settled_keys(states)
     search = find_candidates(window, mined.workspace.settings.gates, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
@@ -234,6 +245,11 @@ def propose(
         draft = draft_candidate(candidate, words)
         drafts.setdefault(draft.key, draft)
     new = tuple(draft for key, draft in drafts.items() if key not in known)
+    if any(draft.suggested_append is not None for draft in new):
+        rejected = [one for one in states if one.state is ProposalState.REJECTED]
+        found = find_statements(window, mined.workspace, words.tools, rejected)
+        said = [(one.tool, one.line) for one in found.statements if one.is_declared(found.words)]
+        new = tuple(refuse_against(draft, window, said, found.names) for draft in new)
     return PatternResult(
         document=CandidatesFile(generated_at=now, window=days, candidates=new),
         words=words,
@@ -283,9 +299,13 @@ def refine(
 
 @dataclass(frozen=True, slots=True)
 class FoundStatements:
-    """The lines that requests give reason for, and the table of errors; as of `RefineResult`."""
+    """The lines that requests give reason for, and the table of errors; as of `RefineResult`.
+
+    ``names`` are the project's names of logged tools.
+    """
 
     log: CaseLog
+    names: Mapping[str, str]
     statements: tuple[Statement, ...]
     errors: tuple[ErrorRow, ...]
     unproposed: Unproposed
@@ -301,22 +321,45 @@ def find_statements(
 ) -> FoundStatements:
     """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
-    log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
+    names = logged_names(window.tools, root=workspace.root, configured=settings.tools)
+    log = read_log(window, names)
     words = _vocabulary(workspace, {*named, *log.tools})
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))
     located = to_statements(tools, log, language=settings.language)
     statements, unproposed = draft_statements(
-        (statement for statement, _ in located), words, settled=settled_keys(states), merges=merges
+        [statement for statement, _ in located],
+        words,
+        settled=settled_keys(states),
+        merges=merges,
+        texts=_texts(workspace, words, {statement.tool for statement, _ in located}, names, window),
     )
     return FoundStatements(
         log,
+        names,
         _with_questions(statements, located, window),
         error_table(log, tools, words=words),
         unproposed,
         words,
         sum(len(tool.tested) for tool in tools),
     )
+
+
+def _texts(
+    workspace: Workspace, words: Vocabulary, tools: Collection[str], names: Mapping[str, str], window: Window
+) -> Texts:
+    """What stands in the texts of some tools: in the source, and in what models were last sent."""
+    texts = defaultdict[str, list[tuple[str, str]]](list)
+    for tool in filter(None, map(words.tool, tools)):
+        with suppress(WorkspaceError):
+            texts[tool.name] += standing_texts(
+                read_file(workspace.root / tool.file), tool.qualname, tool.file
+            )
+    for logged, sent in last_sent_texts(workspace.audit_dir, newest_sent(window)).items():
+        texts[names.get(logged, logged)] += [
+            (line, place) for text, place in sent for _, line in lines_of(text)
+        ]
+    return texts
 
 
 def write_night(result: _Result, workspace: Workspace, request: NightRequest) -> _Result:

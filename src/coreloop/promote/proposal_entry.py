@@ -241,6 +241,6 @@ def _metrics(entry: Statement | Candidate) -> dict[str, str]:
         evidence = f"{sides.n_ok} of {sides.n} calls{others}"
     else:
         n, n_questions, rate = entry.n_observed, entry.n_unique_questions, entry.success_rate
-        evidence = f"{entry.n_succeeded} of {n} requests, lower bound {entry.success_low:.2f}"
+        evidence = f"{entry.n_succeeded} of {entry.n_begun} requests, lower bound {entry.success_low:.2f}"
     figures = {"Observed": str(n), "Unique-Questions": str(n_questions), "Success-Rate": f"{rate:.3f}"}
     return {"Evidence": evidence, **figures}

@@ -60,7 +60,7 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
         "rest_ok": 38,
         "rest_n": 70,
         "q_value": 0.01,
-        "avg_chunk_len": 900.0,
+        "n_begun": 12,
         "first_seen": datetime(2026, 3, 26, tzinfo=UTC),
         "last_seen": datetime(2026, 4, 25, tzinfo=UTC),
         "example_questions": (),
@@ -90,17 +90,17 @@ def test_a_guide_has_two_lines_when_and_which_calls():
     [
         pytest.param(
             {"rest_ok": 500, "rest_n": 520, "q_value": 0.41},
-            "weak: 12 of 12 succeeded, 500 of 520 of the rest of its category",
+            "weak: 12 of 12 that began it succeeded, 500 of 520 of the rest of its category",
             id="as good as the rest",
         ),
         pytest.param(
-            {"n_observed": 39, "success_rate": 38 / 39, "rest_ok": 70, "q_value": 0.001},
-            "weak: 38 of 39 succeeded, 70 of 70 of the rest of its category",
+            {"n_observed": 11, "n_begun": 53, "rest_ok": 70, "q_value": 0.001},
+            "weak: 11 of 53 that began it succeeded, 70 of 70 of the rest of its category",
             id="worse, and sure",
         ),
         pytest.param(
             {"q_value": None},
-            "weak: 12 of 12 succeeded, 38 of 70 of the rest of its category",
+            "weak: 12 of 12 that began it succeeded, 38 of 70 of the rest of its category",
             id="not tested",
         ),
         pytest.param(

@@ -1,16 +1,18 @@
 """A log by tool, day and case, as queries over facts: what the periods of a change are cut from."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from coreloop.descriptions.other_places import described_texts
 from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.line import Advice, parse_advice
+from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import CallPlace, LoggedCall, LoggedRequest, RecordReader
 from coreloop.observe.descriptions_in_force import FOLDER
@@ -129,10 +131,15 @@ def against_of(request: LoggedRequest, tool: str, failure: NamedFailure) -> list
 _PREFIX: Final = "desc:"
 
 
+_MAX_SENT: Final = 20
+"""Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
+
+
 class _Tool(msgspec.Struct):
     name: str
     hash: str
     description: str = ""
+    schema: Any = None
 
 
 class _Tools(msgspec.Struct):
@@ -153,6 +160,26 @@ def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for _, tool in _read(audit_dir, descriptions):
         texts.setdefault(tool.name, tool.description)
+    return texts
+
+
+def newest_sent(window: Window) -> list[str]:
+    """The sets of descriptions that models were sent in a window, the last one first."""
+    newest = Counter[str]()
+    for group in window.requests:
+        if group.alike.descriptions is not None:
+            sent = group.alike.descriptions
+            newest[sent] = max(newest[sent], *group.column("us"))
+    return [sent for sent, _ in newest.most_common(_MAX_SENT)]
+
+
+def last_sent_texts(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """As `last_sent`: all texts of each tool, its arguments' too, each with its file."""
+    texts: dict[str, list[tuple[str, str]]] = {}
+    for name, tool in _read(audit_dir, descriptions):
+        place = f"{FOLDER}/{name.removeprefix(_PREFIX)}.json"
+        described = described_texts([{"description": tool.description}, tool.schema])
+        texts.setdefault(tool.name, [(text, place) for text in described])
     return texts
 
 

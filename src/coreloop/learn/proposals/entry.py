@@ -29,6 +29,8 @@ CAVEATS: Final = SECTIONS["F"]
 """The docstring's section of candidates, and that of statements and counterexamples."""
 MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
+WEAK: Final = "weak: "
+"""How the reason begins why a sequence is not better than the rest of its category."""
 MIN_CASES: Final = 3
 """Cases that each side needs: with two, no order of four rates is rarer than one in six."""
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
@@ -209,7 +211,7 @@ class Statement(_Found):
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether the line has one of our forms and declared names."""
-        is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
+        is_ours = self.refused is None or self.refused.startswith((WEAK, "redundant: "))
         return is_ours and words.knows_line(self.tool, self.line)
 
 
@@ -219,8 +221,10 @@ class Candidate(_Found):
 
     Attributes
     ----------
+    n_observed, n_begun : int
+        Requests with exactly this sequence, and those of its category that began with its first step.
     rest_ok, rest_n : int
-        Successes and number of the other requests of its category.
+        Successes and number of the requests of its category that did not begin so.
     q_value : float or None
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
@@ -233,6 +237,7 @@ class Candidate(_Found):
     seq_hash: str
     tool_pattern: tuple[Step, ...]
     n_observed: Count
+    n_begun: Count
     n_unique_questions: Count
     n_sessions: Count
     success_rate: Share
@@ -241,7 +246,6 @@ class Candidate(_Found):
     rest_ok: Count = 0
     rest_n: Count = 0
     q_value: Share | None = None
-    avg_chunk_len: float
     example_questions: tuple[str, ...]
     bullets: tuple[str, ...] = ()
 
@@ -252,8 +256,13 @@ class Candidate(_Found):
 
     @property
     def n_succeeded(self) -> int:
-        """Requests that succeeded."""
+        """Requests that had the sequence and succeeded."""
         return round(self.success_rate * self.n_observed)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether its sequence is not better than the rest of its category."""
+        return self.refused is not None and self.refused.startswith(WEAK)
 
     @property
     def n_behind(self) -> int:
@@ -269,15 +278,14 @@ class Candidate(_Found):
     def evidence(self) -> tuple[str, ...]:
         """Its requests, those of the rest of its category, and the rates."""
         requests = (
-            f"{self.n_succeeded:,} of {number_of(self.n_observed, 'request')} succeeded, from "
+            f"{self.n_succeeded:,} of {number_of(self.n_begun, 'request')} that began it succeeded, from "
             f"{number_of(self.n_unique_questions, 'different question')} in "
             f"{number_of(self.n_sessions, 'session')}, {self.seen}"
         )
         rest = f"of other requests {self.rest_ok:,} of {self.rest_n:,}"
-        mean = f"; mean answer {self.avg_chunk_len:.0f} characters" if self.avg_chunk_len else ""
         rates = (
             f"success rate {self.success_rate:.2f}, lower bound {self.success_low:.2f}, "
-            f"category {self.base_rate:.2f}{mean}"
+            f"category {self.base_rate:.2f}"
         )
         return (requests, rest, rates) if self.rest_n else (requests, rates)
 

@@ -105,6 +105,11 @@ class CandidatesFile(DayFile):
     candidates: tuple[Candidate, ...]
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def n_proposed(self) -> int:
+        """How many of the sequences have a text."""
+        return sum(candidate.suggested_append is not None for candidate in self.candidates)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterexamplesFile(DayFile):
@@ -304,10 +309,10 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
     caveats = read_night(counterexamples, CounterexamplesFile)
     days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
     parts = (
-        f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",
-        *_listed(guides.entries),
-        f"\n### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n",
+        f"### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n\n{days}\n",
         *_listed(caveats.entries),
+        f"\n### {entries_counted(guides, guides.n_proposed, 'proposal')}\n",
+        *_listed([guide for guide in guides.candidates if guide.suggested_append is not None]),
         "",
     )
     return "\n".join(parts)

@@ -75,7 +75,7 @@ class WaitingProposal:
         if isinstance(entry, Statement):
             return (entry.sides.n_ok, entry.sides.n), (entry.sides.other_ok, entry.sides.other_n)
         if isinstance(entry, Candidate):
-            return (entry.n_succeeded, entry.n_observed), (entry.rest_ok, entry.rest_n)
+            return (entry.n_succeeded, entry.n_begun), (entry.rest_ok, entry.rest_n)
         other = entry.n_without
         return (entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls)
 

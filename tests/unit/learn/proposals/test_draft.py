@@ -94,7 +94,7 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
     ("line", "refused"),
     [
         pytest.param("- hours: at most 3", "is newer than these records", id="another bound"),
-        pytest.param("- hours: at most 4", "its docstring has this line", id="the same bound, as said now"),
+        pytest.param("- hours: at most 4", "it already stands in tools.py", id="the same bound, as said now"),
         pytest.param("- Always pass hours", None, id="another subject"),
     ],
 )
@@ -123,4 +123,4 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
     known = words("analysis", "search", parameters=["company", "hours", "size"], docstring=docstring)
     entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
     (draft,), _ = draft_statements([entry], known)
-    assert draft.refused == (None if is_new else "redundant: its docstring has this line")
+    assert draft.refused == (None if is_new else "redundant: it already stands in tools.py")
