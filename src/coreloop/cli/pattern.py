@@ -91,15 +91,16 @@ def proposal_lines(result: "PatternResult") -> Iterator[str]:
     from coreloop.learn.proposals.proposal_files import entries_counted
 
     days, document = result.recorded, result.document
+    n_proposed = sum(candidate.suggested_append is not None for candidate in document.candidates)
     yield (
         f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}, "
         f"{days.since} to {days.until}; {number_of(result.n_groups, 'sequence')}, "
-        f"{entries_counted(document, document.n_proposed, 'proposal')}"
+        f"{entries_counted(document, n_proposed, 'proposal')}"
     )
     if not result.n_records:
         newest = f"the newest is from {result.newest}" if result.newest else "the log is empty"
         yield f"  no records in these days; {newest}"
-    strong = [candidate for candidate in document.candidates if not candidate.is_weak]
+    strong = [one for one in document.candidates if not (one.refused or "").startswith("weak: ")]
     yield from _candidate_lines(strong[:MAX_SHOWN])
     yield from more_lines(len(strong), "sequence")
     if n_weak := len(document.candidates) - len(strong):

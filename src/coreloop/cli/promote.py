@@ -193,8 +193,9 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
     if verbose:
         _show_text("commit", plan.message)
         _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
-    for obstacle in plan.obstacles:
-        click.echo(f"stops    {obstacle}")
+    for label, texts in (("note", plan.notes), ("stops", plan.obstacles)):
+        for text in texts:
+            click.echo(printable(f"{label:<9}{text}"))
     if not plan.obstacles:
         click.echo(
             "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."

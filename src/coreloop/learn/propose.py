@@ -17,7 +17,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.tool_days import last_sent_texts, newest_sent
+from coreloop.learn.effect.tool_days import last_sent, newest_sent
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
@@ -355,10 +355,9 @@ def _texts(
             texts[tool.name] += standing_texts(
                 read_file(workspace.root / tool.file), tool.qualname, tool.file
             )
-    for logged, sent in last_sent_texts(workspace.audit_dir, newest_sent(window)).items():
-        texts[names.get(logged, logged)] += [
-            (line, place) for text, place in sent for _, line in lines_of(text)
-        ]
+    for logged, sent in last_sent(workspace.audit_dir, newest_sent(window)).items():
+        lines = (line for text in sent for _, line in lines_of(text))
+        texts[names.get(logged, logged)] += [(line, "what models were last sent") for line in lines]
     return texts
 
 

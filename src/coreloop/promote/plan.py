@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Final
 
 from coreloop.base.errors import GitError, HumanDecidesError
@@ -13,7 +14,7 @@ from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path
 from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, newest_measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import UNMEASURED, Measured, measure_reach
+from coreloop.promote.reach import UNMEASURED, Measured, measure_reach, unread_lines
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.tool_schemas import schema_command
 
@@ -106,7 +107,7 @@ class Plan:
     obstacles : tuple of str
         Why it cannot be carried out; empty if it can.
     notes : tuple of str
-        Failed checks that were allowed.
+        Failed checks that were allowed, and what clients may not read.
     reach : Measured or None
         What the model receives; None if coreloop.yaml does not say how to read it.
     measured : Measurement, optional
@@ -191,6 +192,8 @@ def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: 
     lines = [line for proposal in promoting.proposals for line in proposal.lines]
     measured = newest_measurement(promoting.workspace.measured_file, promoting.keys, lines)
     obstacles, notes = _weigh(reach, replay, measured, promoting.overrides)
+    description = reach.after if reach is not None else cleandoc(edited.after)
+    notes += unread_lines(description, edited.appended, settings.reach.framework)
     return Plan(
         proposals=promoting.proposals,
         path=promoting.path,

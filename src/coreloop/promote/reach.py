@@ -1,7 +1,7 @@
 """Whether new text reaches the model: the tool's description before and after the edit."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Final
 
 from coreloop.base import jsonl
 from coreloop.base.messages import number_of
+from coreloop.base.project.frameworks import Framework
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import parse
@@ -100,7 +101,7 @@ def compare_descriptions(
     caps, source
         As in `Measured`.
     """
-    missing = tuple(line for line in lines if not _arrives(line, after))
+    missing = tuple(line for line in lines if not _words(line).search(after))
     return Measured(before, after, source, missing, caps)
 
 
@@ -182,10 +183,28 @@ def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequ
     return f"{finding}; paste {where}:" + "".join(f"\n    {line}" for line in missing)
 
 
-def _arrives(line: str, text: str) -> bool:
-    """Whether a text contains all words of a line in order; a schema may print a list without its dashes."""
-    words = re.escape(_flat(line).removeprefix("- "))
-    return re.search(rf"(?<!\w){words}(?!\w)", _flat(text)) is not None
+def _words(line: str) -> re.Pattern[str]:
+    """Matches all words of a line in order; a schema may print a list without its dashes, and wrap it."""
+    words = r"\s+".join(map(re.escape, line.removeprefix("- ").split()))
+    return re.compile(rf"(?<!\w){words}(?!\w)")
+
+
+_SENT_BYTES: Final = 2_048
+"""Of a description, by Claude Code."""
+_BEFORE_A_CLIENT: Final = frozenset({None, "fastmcp", "mcp"})
+"""Frameworks whose tools a client such as Claude Code sends; other frameworks send them whole."""
+
+
+def unread_lines(text: str, lines: Iterable[str], framework: Framework | None) -> Iterator[str]:
+    """Say which lines of a description stand behind what a client sends."""
+    for line in lines if framework in _BEFORE_A_CLIENT else ():
+        found = _words(line).search(text)
+        if found is not None and len(text[: found.end()].encode("utf-8", "replace")) > _SENT_BYTES:
+            at = len(text[: found.start()].encode("utf-8", "replace")) + 1
+            yield (
+                f"{line.removeprefix('- ')}: would stand at byte {at:,} of the description, and Claude Code "
+                f"sends the first {_SENT_BYTES:,} bytes; shorten what is before it"
+            )
 
 
 def _flat(text: str) -> str:

@@ -155,11 +155,14 @@ def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> dict[tuple[str, 
     return {(name, tool.name): tool.hash for name, tool in _read(audit_dir, sorted(set(descriptions)))}
 
 
-def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
-    """The description of each tool as models were last sent it; ``descriptions`` are the newest first."""
-    texts: dict[str, str] = {}
+def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, list[str]]:
+    """The description of each tool as models were last sent it, then those of its arguments.
+
+    ``descriptions`` are the newest first.
+    """
+    texts: dict[str, list[str]] = {}
     for _, tool in _read(audit_dir, descriptions):
-        texts.setdefault(tool.name, tool.description)
+        texts.setdefault(tool.name, [tool.description, *described_texts([tool.schema])])
     return texts
 
 
@@ -171,16 +174,6 @@ def newest_sent(window: Window) -> list[str]:
             sent = group.alike.descriptions
             newest[sent] = max(newest[sent], *group.column("us"))
     return [sent for sent, _ in newest.most_common(_MAX_SENT)]
-
-
-def last_sent_texts(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """As `last_sent`: all texts of each tool, its arguments' too, each with its file."""
-    texts: dict[str, list[tuple[str, str]]] = {}
-    for name, tool in _read(audit_dir, descriptions):
-        place = f"{FOLDER}/{name.removeprefix(_PREFIX)}.json"
-        described = described_texts([{"description": tool.description}, tool.schema])
-        texts.setdefault(tool.name, [(text, place) for text in described])
-    return texts
 
 
 def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:

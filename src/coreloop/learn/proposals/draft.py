@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
+from typing import Final
 
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
@@ -29,15 +30,9 @@ from coreloop.learn.line import (
     statement_key,
 )
 from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
-from coreloop.learn.proposals.entry import (
-    CAVEATS,
-    GUIDE,
-    MAX_Q,
-    WEAK,
-    Candidate,
-    Statement,
-    SuggestedAppend,
-)
+from coreloop.learn.proposals.entry import CAVEATS, GUIDE, MAX_Q, Candidate, Statement, SuggestedAppend
+
+_WEAK: Final = "weak: "
 
 Texts = Mapping[str, Sequence[tuple[str, str]]]
 """By tool, the lines and bullets of all that a model reads of it, each with its place."""
@@ -108,9 +103,9 @@ def draft_statement(
     tool = words.tool(statement.tool)
     if refused is None and tool is not None:
         standing = texts.get(statement.tool) or [(text, tool.file) for _, text in lines_of(tool.docstring)]
-        place = standing_at(statement.line, standing)
-        refused = f"redundant: it already stands in {place}" if place is not None else None
-        refused = refused or _refuse_redundant(statement, advice, tool, merges)
+        refused = _refuse_redundant(statement, advice, tool, merges)
+        if place := standing_at(advice, standing):
+            refused = f"redundant: it already stands in {place}"
     if refused is not None:
         return replace(statement, refused=refused)
     suggested = SuggestedAppend.of(words, statement.tool, CAVEATS, (statement.line,))
@@ -173,20 +168,16 @@ def _says_no_more(advice: Advice, own: Advice) -> bool:
 # --- What already stands in a tool's texts, whoever wrote it.
 
 
-def standing_at(line: str, texts: Iterable[tuple[str, str]]) -> str | None:
+def standing_at(line: Advice, texts: Iterable[tuple[str, str]]) -> str | None:
     """Where a line stands already, word for word or clause by clause; None if it does not."""
-    advice, wanted, places = parse_advice(line), _flat(line), dict[Advice, str]()
+    clauses = list[tuple[Advice, str]]()
     for text, place in texts:
-        if _flat(text) == wanted:
+        if _flat(text) == _flat(str(line)):
             return place
         own = parse_advice(f"- {text.strip().removeprefix('- ')}")
-        for clause in own.clauses() if own is not None else ():
-            places.setdefault(clause, place)
-    found = [
-        next((place for own, place in places.items() if _says_no_more(clause, own)), None)
-        for clause in (advice.clauses() if advice is not None else ())
-    ]
-    return found[0] if found and None not in found else None
+        clauses += [(clause, place) for clause in own.clauses()] if own is not None else []
+    found = [[place for own, place in clauses if _says_no_more(part, own)] for part in line.clauses()]
+    return found[0][0] if all(found) else None
 
 
 def _flat(text: str) -> str:
@@ -273,16 +264,14 @@ def _weak(candidate: Candidate) -> str | None:
     """Why a sequence is not better than the rest of its category, or None if it is significantly better."""
     n, rest_ok, rest_n = candidate.n_begun, candidate.rest_ok, candidate.rest_n
     if candidate.cat_hash == UNSPECIFIED:
-        return f"{WEAK}its questions have no category in coreloop.yaml"
+        return f"{_WEAK}its questions have no category in coreloop.yaml"
     if not rest_n:
-        return f"{WEAK}its category has no other requests to compare it with"
+        return f"{_WEAK}its category has no other requests to compare it with"
     is_better = candidate.n_succeeded * rest_n > rest_ok * n
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
-    return (
-        f"{WEAK}{candidate.n_succeeded} of {n} that began it succeeded, {rest_ok} of {rest_n} of the rest of "
-        "its category"
-    )
+    began = f"{candidate.n_succeeded} of {n} that began it succeeded"
+    return f"{_WEAK}{began}, {rest_ok} of {rest_n} of the rest of its category"
 
 
 def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> AdvisedCalls:

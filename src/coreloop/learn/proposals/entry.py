@@ -29,8 +29,6 @@ CAVEATS: Final = SECTIONS["F"]
 """The docstring's section of candidates, and that of statements and counterexamples."""
 MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
-WEAK: Final = "weak: "
-"""How the reason begins why a sequence is not better than the rest of its category."""
 MIN_CASES: Final = 3
 """Cases that each side needs: with two, no order of four rates is rarer than one in six."""
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
@@ -211,7 +209,7 @@ class Statement(_Found):
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether the line has one of our forms and declared names."""
-        is_ours = self.refused is None or self.refused.startswith((WEAK, "redundant: "))
+        is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
         return is_ours and words.knows_line(self.tool, self.line)
 
 
@@ -258,11 +256,6 @@ class Candidate(_Found):
     def n_succeeded(self) -> int:
         """Requests that had the sequence and succeeded."""
         return round(self.success_rate * self.n_observed)
-
-    @property
-    def is_weak(self) -> bool:
-        """Whether its sequence is not better than the rest of its category."""
-        return self.refused is not None and self.refused.startswith(WEAK)
 
     @property
     def n_behind(self) -> int:

@@ -105,11 +105,6 @@ class CandidatesFile(DayFile):
     candidates: tuple[Candidate, ...]
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
-    def n_proposed(self) -> int:
-        """How many of the sequences have a text."""
-        return sum(candidate.suggested_append is not None for candidate in self.candidates)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterexamplesFile(DayFile):
@@ -308,11 +303,12 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
     guides = read_night(candidates, CandidatesFile)
     caveats = read_night(counterexamples, CounterexamplesFile)
     days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
+    proposed = [guide for guide in guides.candidates if guide.suggested_append is not None]
     parts = (
         f"### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n\n{days}\n",
         *_listed(caveats.entries),
-        f"\n### {entries_counted(guides, guides.n_proposed, 'proposal')}\n",
-        *_listed([guide for guide in guides.candidates if guide.suggested_append is not None]),
+        f"\n### {entries_counted(guides, len(proposed), 'proposal')}\n",
+        *_listed(proposed),
         "",
     )
     return "\n".join(parts)

@@ -119,7 +119,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
     until = min(newest_day(mined.files) or now.date(), now.date())
     days = Days(until - timedelta(days=WINDOW_DAYS), until)
     window = merge(mined.files, days)
-    failed = window.frames.failed_calls
+    failed, sent = window.frames.failed_calls, last_sent(workspace.audit_dir, newest_sent(window))
     return Activity(
         days=days,
         n_records=window.n_records(),
@@ -129,7 +129,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
         failures=_failures(failed),
         tools=_tools(window, failed),
         sieved=_sieved(mined, until),
-        sent=dict(last_sent(workspace.audit_dir, newest_sent(window))),
+        sent={tool: texts[0] for tool, texts in sent.items()},
     )
 
 
