@@ -85,8 +85,8 @@ def _statement(
         first_seen=moment(min(seen)),
         last_seen=moment(max(seen)),
         n_undated=sum(bool(request.undated) for request in both),
-        failing=_usual_call(search, deviate & ~calls.good, advice),
-        working=_usual_call(search, follow & calls.good, advice),
+        failing=usual_call(search, deviate & ~calls.good, advice),
+        working=usual_call(search, follow & calls.good, advice),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
     return statement, tuple(places)
@@ -125,7 +125,7 @@ _SHAPES: Final[Mapping[str, str]] = {
 """Of values, by kind or shape, what is not called by its name."""
 
 
-def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
+def usual_call(search: ToolSearch, side: int, line: Advice) -> str:
     """The most frequent of some calls, as a line sees them; empty without calls."""
     texts: dict[int | None, str] = {hash_of(text.strip('"')): text for text in line.items("value", "values")}
     deviate = set[tuple[str, int]]()
