@@ -23,7 +23,7 @@ from coreloop.cli.mining_options import (
     written_notes,
 )
 from coreloop.cli.options import SHARE
-from coreloop.cli.output import Command, Output, cut, for_people, table, wrap
+from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.entry import Candidate
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     help="Include the notes in data/dart/auditAnalysis; retention_days then removes nothing.",
 )
 def pattern(now: datetime, **options: Any) -> Output:
-    """Find where arguments come from, and sequences that keep succeeding.
+    """Find sequences of tools that keep succeeding.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.
@@ -119,7 +119,6 @@ def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
     for candidate, line in zip(candidates, lines, strict=True):
         yield line
         yield wrap(f"    {' > '.join(map(str, candidate.tool_pattern))}")
-        yield from (cut(f"    gate relaxed by the playbook: {bullet}") for bullet in candidate.bullets)
         if candidate.refused is not None:
             yield f"    no text: {candidate.refused}"
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -228,7 +227,7 @@ def propose(
     *,
     now: datetime,
     states: Sequence[Standpoint] = (),
-    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    playbook: Collection[str] = (),
 ) -> PatternResult:
     """Find the candidates of a window and draft their texts; writes nothing.
 

@@ -2,10 +2,9 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -42,7 +41,7 @@ def find_candidates(
     gate: Gates,
     *,
     known: frozenset[str] = frozenset(),
-    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    playbook: Collection[str] = (),
 ) -> Search[Candidate]:
     """Find the patterns of a window that keep succeeding.
 
@@ -54,8 +53,8 @@ def find_candidates(
         Minimum figures.
     known : frozenset of str
         Keys that are not proposed again: promoted, in an open pull request, or rejected.
-    playbook : mapping of str to tuple of str
-        Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
+    playbook : collection of str
+        Intents with good bullets. A pattern whose category has the intent as its topic part needs only two
         requests and two different questions; the gate's success rate still applies.
 
     Returns
@@ -67,10 +66,9 @@ def find_candidates(
     gates = ("min_repeat", "min_success_rate", "steps_not_recorded", "min_unique_questions")
     dropped = Counter(dict.fromkeys(gates, 0))
     rows = count_patterns(window).to_dicts()
-    advice = {label: _advice(label, playbook) for label in {row["category"] for row in rows}}
 
     def least(count: int, category: str) -> int:
-        return min(count, RELAXED_COUNT) if advice[category] else count
+        return min(count, RELAXED_COUNT) if _topic(category) in playbook else count
 
     passing = []
     for row in rows:
@@ -84,22 +82,20 @@ def find_candidates(
             passing.append(row)
     found: list[Candidate] = []
     for candidate in _candidates(window, passing):
-        n_questions, category = candidate.n_unique_questions, candidate.cat_hash
-        if n_questions < least(gate.min_unique_questions, category):
+        if candidate.n_unique_questions < least(gate.min_unique_questions, candidate.cat_hash):
             dropped["min_unique_questions"] += 1
         elif candidate.key in known:
             dropped["known"] += 1
         else:
-            is_relaxed = candidate.n_observed < gate.min_repeat or n_questions < gate.min_unique_questions
-            found.append(replace(candidate, bullets=advice[category]) if is_relaxed else candidate)
+            found.append(candidate)
     found.sort(key=lambda one: (one.base_rate - one.success_low, -one.n_observed, one.key))
     return Search(tuple(found), len(rows), dropped)
 
 
-def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The bullets for a category's topic, the second part of ``FIN-profitability-KR``."""
+def _topic(category: str) -> str:
+    """The second part of ``FIN-profitability-KR``."""
     parts = category.split("-")
-    return playbook.get(parts[1], ()) if len(parts) > 1 and is_category(category) else ()
+    return parts[1] if len(parts) > 1 and is_category(category) else ""
 
 
 def count_patterns(window: Window) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """The plan of a promotion: a proven edit, and what its checks say of it; reads only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Final
@@ -21,16 +21,6 @@ from coreloop.promote.tool_schemas import schema_command
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overrides:
-    """Failed checks that a human allows explicitly; the pull request lists each."""
-
-    unreached: bool = False
-    unverified: bool = False
-    unprotected: bool = False
-    harm: bool = False
-
-
 def _ignore(_: Measured | None) -> None:
     pass
 
@@ -47,8 +37,9 @@ class Promoting:
         The lines to add, all to the same docstring; several proposals are statements.
     ask : callable
         Replays a proposal.
-    overrides : Overrides
-        Failed checks that are allowed.
+    overrides : collection of str
+        Failed checks that a human allows explicitly, and the pull request lists: ``unreached``,
+        ``unverified``, ``unprotected``, ``harm``.
     extend : bool
         Whether to add to an open promotion of the same docstring.
     reopened : frozenset of str
@@ -61,7 +52,7 @@ class Promoting:
     repository: WritableRepository
     proposals: tuple[Proposal, ...]
     ask: Callable[[Proposal], Replay]
-    overrides: Overrides = Overrides()
+    overrides: Collection[str] = ()
     extend: bool = False
     reopened: frozenset[str] = frozenset()
     on_reach: Callable[[Measured | None], None] = _ignore
@@ -265,18 +256,16 @@ def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | No
 
 
 def _weigh(
-    reach: Measured | None, replay: Replay, measured: Measurement | None, overrides: Overrides
+    reach: Measured | None, replay: Replay, measured: Measurement | None, overrides: Collection[str]
 ) -> tuple[list[str], list[str]]:
     """The obstacles, and the notes about allowed checks."""
     forbidden, doubted = (reach.forbidden, reach.doubts) if reach is not None else ((), (UNMEASURED,))
-    obstacles, doubts = list(forbidden), [(doubt, "unreached", overrides.unreached) for doubt in doubted]
+    obstacles, doubts = list(forbidden), [(doubt, "unreached") for doubt in doubted]
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
         obstacles.append(f"replay: {replay.summary}")
     elif replay.verdict not in _GOES_ON:
-        doubts.append((f"replay: {replay.summary}", "unverified", overrides.unverified))
+        doubts.append((f"replay: {replay.summary}", "unverified"))
     if measured is not None and measured.verdict is MeasureVerdict.HURTS:
-        doubts.append((f"measured: {measured.summary}", "harm", overrides.harm))
-    obstacles += [
-        f"{doubt}; --allow-{option} goes on" for doubt, option, is_allowed in doubts if not is_allowed
-    ]
-    return obstacles, [doubt for doubt, _, is_allowed in doubts if is_allowed]
+        doubts.append((f"measured: {measured.summary}", "harm"))
+    obstacles += [f"{doubt}; --allow-{option} goes on" for doubt, option in doubts if option not in overrides]
+    return obstacles, [doubt for doubt, option in doubts if option in overrides]

@@ -147,14 +147,7 @@ def checked_proposal(
     if isinstance(entry, Statement):
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
-    relaxed = ("the gate was relaxed by the playbook",) if entry.bullets else ()
-    return replace(
-        proposal,
-        axis=entry.axis,
-        steps=steps,
-        questions=entry.example_questions,
-        evidence=(*entry.evidence, *relaxed),
-    )
+    return replace(proposal, axis=entry.axis, steps=steps, questions=entry.example_questions)
 
 
 def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Proposal]:

@@ -105,7 +105,7 @@ def test_a_guide_has_two_lines_when_and_which_calls():
         ),
         pytest.param(
             {"rest_ok": 0, "rest_n": 0, "q_value": 1.0},
-            "weak: its category has no other requests to compare it with",
+            "weak: all requests of its category begin alike",
             id="alone in its category",
         ),
     ],

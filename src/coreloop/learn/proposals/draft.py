@@ -266,7 +266,7 @@ def _weak(candidate: Candidate) -> str | None:
     if candidate.cat_hash == UNSPECIFIED:
         return f"{_WEAK}its questions have no category in coreloop.yaml"
     if not rest_n:
-        return f"{_WEAK}its category has no other requests to compare it with"
+        return f"{_WEAK}all requests of its category begin alike"
     is_better = candidate.n_succeeded * rest_n > rest_ok * n
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None

@@ -215,7 +215,7 @@ class Statement(_Found):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(_Found):
-    """A sequence of tools that passed the gates; ``bullets`` of the playbook relaxed the gate for it.
+    """A sequence of tools that passed the gates.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class Candidate(_Found):
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "bullets": ()}
+    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": ()}
     NAMES: ClassVar[tuple[str, ...]] = ("engine", "axis", "cat_hash", "tool_pattern")
     engine: str
     axis: str | None
@@ -245,7 +245,6 @@ class Candidate(_Found):
     rest_n: Count = 0
     q_value: Share | None = None
     example_questions: tuple[str, ...]
-    bullets: tuple[str, ...] = ()
 
     @property
     def tool(self) -> str:

@@ -245,9 +245,6 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     is_declared = entry.is_declared(words)
     figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
-    relaxed = []
-    if isinstance(entry, Candidate) and entry.bullets:
-        relaxed.append(f"The gate was relaxed by the playbook:\n\n{untrusted_block(entry.bullets)}")
     suggested = entry.suggested_append if is_declared else None
     said = [text for text in (*entry.said, *entry.questions) if text]
     if not is_declared:
@@ -255,7 +252,6 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     parts = (
         f"## {entry.id}: {escape_markdown(entry.text) if is_declared else _UNDECLARED}",
         "\n".join(f"- {figure}" for figure in figures),
-        *relaxed,
         indented_block(suggested.section, suggested.body)
         if suggested is not None
         else f"Refused: {entry.refused or _UNDECLARED}.",
