@@ -19,6 +19,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.tool_days import last_sent, newest_sent
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
+from coreloop.learn.line import parse_advice
 from coreloop.learn.mine.folder import (
     UNWATCHED,
     Mined,
@@ -30,16 +31,9 @@ from coreloop.learn.mine.folder import (
     without_collections,
 )
 from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals import draft
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import (
-    Texts,
-    Unproposed,
-    draft_candidate,
-    draft_statements,
-    lines_of,
-    standing_texts,
-)
-from coreloop.learn.proposals.entry import Candidate, ErrorRow, Statement
+from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -47,7 +41,7 @@ from coreloop.learn.proposals.proposal_files import (
     markdown,
     read_night,
 )
-from coreloop.learn.statements.findings import Places, error_table, to_statements
+from coreloop.learn.statements.findings import Places, error_table, examples, to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import (
@@ -161,7 +155,7 @@ class RefineResult(Night):
     document: CounterexamplesFile
     n_days: int
     n_tests: int
-    unproposed: Unproposed
+    unproposed: draft.Unproposed
 
 
 _Result = TypeVar("_Result", PatternResult, RefineResult)
@@ -217,7 +211,7 @@ def run_refine(
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
-        result = replace(result, unproposed=Unproposed(n_settled=result.unproposed.n_settled))
+        result = replace(result, unproposed=draft.Unproposed(n_settled=result.unproposed.n_settled))
     return write_night(result, workspace, request)
 
 
@@ -241,14 +235,14 @@ def propose(
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
     drafts: dict[str, Candidate] = {}
     for candidate in tested:
-        draft = draft_candidate(candidate, words)
-        drafts.setdefault(draft.key, draft)
-    new = tuple(draft for key, draft in drafts.items() if key not in known)
-    if any(draft.suggested_append is not None for draft in new):
+        drafted = draft.draft_candidate(candidate, words)
+        drafts.setdefault(drafted.key, drafted)
+    new = tuple(drafted for key, drafted in drafts.items() if key not in known)
+    if any(one.suggested_append is not None for one in new):
         rejected = [one for one in states if one.state is ProposalState.REJECTED]
         found = find_statements(window, mined.workspace, words.tools, rejected)
         said = [(one.tool, one.line) for one in found.statements if one.is_declared(found.words)]
-        new = tuple(refuse_against(draft, window, said, found.names) for draft in new)
+        new = tuple(refuse_against(one, window, said, found.names) for one in new)
     return PatternResult(
         document=CandidatesFile(generated_at=now, window=days, candidates=new),
         words=words,
@@ -307,7 +301,7 @@ class FoundStatements:
     names: Mapping[str, str]
     statements: tuple[Statement, ...]
     errors: tuple[ErrorRow, ...]
-    unproposed: Unproposed
+    unproposed: draft.Unproposed
     words: Vocabulary
     n_tests: int
 
@@ -326,7 +320,7 @@ def find_statements(
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))
     located = to_statements(tools, log, language=settings.language)
-    statements, unproposed = draft_statements(
+    statements, unproposed = draft.draft_statements(
         [statement for statement, _ in located],
         words,
         settled=settled_keys(states),
@@ -346,18 +340,30 @@ def find_statements(
 
 def _texts(
     workspace: Workspace, words: Vocabulary, tools: Collection[str], names: Mapping[str, str], window: Window
-) -> Texts:
+) -> draft.Texts:
     """What stands in the texts of some tools: in the source, and in what models were last sent."""
     texts = defaultdict[str, list[tuple[str, str]]](list)
     for tool in filter(None, map(words.tool, tools)):
         with suppress(WorkspaceError):
-            texts[tool.name] += standing_texts(
+            texts[tool.name] += draft.standing_texts(
                 read_file(workspace.root / tool.file), tool.qualname, tool.file
             )
     for logged, sent in last_sent(workspace.audit_dir, newest_sent(window)).items():
-        lines = (line for text in sent for _, line in lines_of(text))
+        lines = (line for text in sent for _, line in draft.lines_of(text))
         texts[names.get(logged, logged)] += [(line, "what models were last sent") for line in lines]
     return texts
+
+
+def read_examples(workspace: Workspace, entry: Entry) -> tuple[list[str], list[str]]:
+    """Calls of a statement's days that failed, and that worked, as of `examples`; read from the records."""
+    line = parse_advice(entry.line) if isinstance(entry, Statement) else None
+    if line is None:
+        return [], []
+    days = Days(entry.first_seen.date(), entry.last_seen.date())
+    window = merge(mine(workspace, MiningOptions()).files, days)
+    names = logged_names(window.tools, root=workspace.root, configured=workspace.settings.tools)
+    failing, working = examples(read_log(window, names), entry.tool, line)
+    return (failing, working) if failing or working else (["its records are gone"], [])
 
 
 def write_night(result: _Result, workspace: Workspace, request: NightRequest) -> _Result:

@@ -21,10 +21,6 @@ from coreloop.promote.tool_schemas import schema_command
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
 
-def _ignore(_: Measured | None) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoting:
     """The inputs of a promotion.
@@ -55,7 +51,7 @@ class Promoting:
     overrides: Collection[str] = ()
     extend: bool = False
     reopened: frozenset[str] = frozenset()
-    on_reach: Callable[[Measured | None], None] = _ignore
+    on_reach: Callable[[Measured | None], None] = lambda _: None
 
     @property
     def lead(self) -> Proposal:

@@ -189,22 +189,18 @@ def _words(line: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){words}(?!\w)")
 
 
-_SENT_BYTES: Final = 2_048
+_SENT: Final = 2_048
 """Of a description, by Claude Code."""
-_BEFORE_A_CLIENT: Final = frozenset({None, "fastmcp", "mcp"})
-"""Frameworks whose tools a client such as Claude Code sends; other frameworks send them whole."""
 
 
 def unread_lines(text: str, lines: Iterable[str], framework: Framework | None) -> Iterator[str]:
-    """Say which lines of a description stand behind what a client sends."""
-    for line in lines if framework in _BEFORE_A_CLIENT else ():
+    """Say which lines of a description stand behind what a client sends; frameworks of agents send all."""
+    for line in lines if framework in (None, "fastmcp", "mcp") else ():
         found = _words(line).search(text)
-        if found is not None and len(text[: found.end()].encode("utf-8", "replace")) > _SENT_BYTES:
-            at = len(text[: found.start()].encode("utf-8", "replace")) + 1
-            yield (
-                f"{line.removeprefix('- ')}: would stand at byte {at:,} of the description, and Claude Code "
-                f"sends the first {_SENT_BYTES:,} bytes; shorten what is before it"
-            )
+        start, end = (len(text[:at].encode("utf-8", "replace")) for at in (found.span() if found else (0, 0)))
+        if end > _SENT:
+            place = f"{line[2:]}: would stand at byte {start + 1:,} of the description"
+            yield f"{place}, and Claude Code sends the first {_SENT:,} bytes"
 
 
 def _flat(text: str) -> str:

@@ -19,9 +19,9 @@ from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
-from coreloop.learn.statements.kinds import calls_against
-from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
+from coreloop.learn.statements.kinds import calls_against, is_against, read_calls
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, evidence_calls
 from coreloop.learn.statements.values import Value, hash_of
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.reading.error_texts import unwrapped
@@ -85,8 +85,8 @@ def _statement(
         first_seen=moment(min(seen)),
         last_seen=moment(max(seen)),
         n_undated=sum(bool(request.undated) for request in both),
-        failing=usual_call(search, deviate & ~calls.good, advice),
-        working=usual_call(search, follow & calls.good, advice),
+        failing=_usual_call(search, deviate & ~calls.good, advice),
+        working=_usual_call(search, follow & calls.good, advice),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
     return statement, tuple(places)
@@ -125,7 +125,7 @@ _SHAPES: Final[Mapping[str, str]] = {
 """Of values, by kind or shape, what is not called by its name."""
 
 
-def usual_call(search: ToolSearch, side: int, line: Advice) -> str:
+def _usual_call(search: ToolSearch, side: int, line: Advice) -> str:
     """The most frequent of some calls, as a line sees them; empty without calls."""
     texts: dict[int | None, str] = {hash_of(text.strip('"')): text for text in line.items("value", "values")}
     deviate = set[tuple[str, int]]()
@@ -149,6 +149,29 @@ def _argument(name: str, value: Value, texts: Mapping[int | None, str], deviates
     against = ", against the line" if deviates else ""
     shape = f"<{_SHAPES.get(name_of_shape, name_of_shape)}{against}>"
     return f'{name}="{shape}"' if value.kind == "text" else f"{name}={shape}"
+
+
+_EXAMPLES: Final = 3
+
+
+def examples(log: CaseLog, tool: str, line: Advice) -> tuple[list[str], list[str]]:
+    """The newest calls against a line that failed, and others that worked, as `_example` shows them."""
+    failing, working = list[str](), list[str]()
+    for request in reversed(log.requests):
+        places = (CallPlace(request, at) for at, call in enumerate(request.calls) if not call.retry)
+        for place in (place for place in places if place.call.tool == tool):
+            side = working if place.call.ok else failing
+            is_wrong = any(is_against(clause, place) for clause in line.clauses())
+            if len(side) < _EXAMPLES and is_wrong is not place.call.ok:
+                side.append(_example(place, line, log.errors.get(place.call.template, "")))
+    return failing, working
+
+
+def _example(place: CallPlace, line: Advice, error: str) -> str:
+    """``2026-04-25 book(hours=<n, against the line>): too long``: day, shape, error without values."""
+    search = ToolSearch(place.call.tool, [place], evidence_calls([place], 0), read_calls([place]))
+    day = "no date" if place.request.undated else f"{moment(place.request.ts_us):%Y-%m-%d}"
+    return f"{day} {_usual_call(search, 1, line)}" + (f": {unwrapped(error)}" if error else "")
 
 
 # --- The table of errors.

@@ -12,28 +12,20 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.base.date_range import Days
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import user_name
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.protocol import PullRequest
-from coreloop.base.project.tools import logged_names
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.source import UnprovenError
-from coreloop.learn.line import Advice, parse_advice
-from coreloop.learn.mine.folder import MiningOptions, mine
-from coreloop.learn.mine.window import merge, moment
 from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.entry import Entry, Statement
+from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
-from coreloop.learn.statements.findings import usual_call
-from coreloop.learn.statements.kinds import is_against, read_calls
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, read_log
-from coreloop.learn.statements.search import ToolSearch, evidence_calls
+from coreloop.learn.propose import read_examples
 from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint, kept_states
 from coreloop.observe.judgments import (
     HumanVerdict,
@@ -43,7 +35,6 @@ from coreloop.observe.judgments import (
     read_verdicts,
 )
 from coreloop.observe.reading.decode import RecordLine, find_record
-from coreloop.observe.reading.error_texts import unwrapped
 
 LOOK_BACK: Final = timedelta(days=180)
 """Pull requests opened before are not read; older proposals lie outside of every window."""
@@ -290,6 +281,7 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         )
     states = (one for one in kept_states(workspace, judgments) if one.key == key)
     standpoint = next(states, Standpoint(found, ProposalState.FOUND))
+    newest = standpoint.last
     item = JudgedItem(
         id=item_id,
         text=standpoint.text,
@@ -298,10 +290,9 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         since=standpoint.since,
         verdicts=given,
     )
-    newest = standpoint.last
     if newest is None or newest.entry is None:
         return item
-    failing, working = example_calls(workspace, newest.entry)
+    failing, working = read_examples(workspace, newest.entry)
     return replace(
         item,
         failing=failing,
@@ -311,35 +302,3 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         change=change_of(workspace, newest.entry),
         path=newest.path,
     )
-
-
-_SHOWN: Final = 3
-
-
-def example_calls(workspace: Workspace, entry: Entry) -> tuple[list[str], list[str]]:
-    """The newest calls that failed against a statement, and that worked and are not against it.
-
-    They are read from the records, with shapes for values, the day, and the error without values.
-    """
-    failing, working = list[str](), list[str]()
-    line = parse_advice(entry.line) if isinstance(entry, Statement) else None
-    if line is None:
-        return failing, working
-    files, configured = mine(workspace, MiningOptions()).files, workspace.settings.tools
-    window = merge(files, Days(entry.first_seen.date(), entry.last_seen.date()))
-    log = read_log(window, logged_names(window.tools, root=workspace.root, configured=configured))
-    places = [CallPlace(one, at) for one in reversed(log.requests) for at in range(len(one.calls))]
-    for place in (place for place in places if place.call.tool == entry.tool and not place.call.retry):
-        side = working if place.call.ok else failing
-        is_wrong = any(is_against(clause, place) for clause in line.clauses())
-        if len(side) < _SHOWN and is_wrong is not place.call.ok:
-            side.append(_as_shape(place, line, log))
-    return failing, working if failing or working else ["its records are gone"]
-
-
-def _as_shape(place: CallPlace, line: Advice, log: CaseLog) -> str:
-    """``2026-04-25 book(hours=<n, against the line>): too long``."""
-    search = ToolSearch(place.call.tool, [place], evidence_calls([place], 0), read_calls([place]))
-    day = "no date" if place.request.undated else f"{moment(place.request.ts_us):%Y-%m-%d}"
-    error = log.errors.get(place.call.template, "")
-    return f"{day} {usual_call(search, 1, line)}" + (f": {unwrapped(error)}" if error else "")
