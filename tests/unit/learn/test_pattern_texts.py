@@ -15,7 +15,7 @@ from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import PatternResult, propose, to_json
 from hostile import INJECTED
-from logs import call, repeated, rest, word
+from logs import call, failed, on_days, repeated, rest, word
 from rows import slow_after
 from samples import ALWAYS, START, mined
 
@@ -213,3 +213,10 @@ def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
     }
     assert keys.pop("배당") == guesses["배당"]
     assert set(keys.values()).isdisjoint(guesses.values())
+def test_a_sequence_whose_calls_are_against_a_statement_is_not_proposed(tmp_path: Path):
+    axis, other = {"axis": "수익성"}, {"category_hash": "OTHER"}
+    wrong = repeated(100, **other, tool_calls=[failed("analysis", axis)], error="ValueError: no")
+    right = repeated(100, **other, tool_calls=[call("analysis", {**axis, "company": "a"})])
+    own = repeated(5, tool_calls=[call("analysis", axis), call("show", {"topic": "a"})])
+    candidate, _ = _propose(tmp_path, on_days([*own, *rest(), *wrong, *right])).document.candidates
+    assert candidate.refused == "its calls are against analysis: Always pass company"
