@@ -213,6 +213,8 @@ def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
     }
     assert keys.pop("배당") == guesses["배당"]
     assert set(keys.values()).isdisjoint(guesses.values())
+
+
 def test_a_sequence_whose_calls_are_against_a_statement_is_not_proposed(tmp_path: Path):
     axis, other = {"axis": "수익성"}, {"category_hash": "OTHER"}
     wrong = repeated(100, **other, tool_calls=[failed("analysis", axis)], error="ValueError: no")
