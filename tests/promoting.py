@@ -96,7 +96,7 @@ def candidate(**changes: Any) -> dict[str, Any]:
         "success_rate": 1.0,
         "success_low": 0.76,
         "base_rate": 0.61,
-        "avg_chunk_len": 900.0,
+        "n_begun": 12,
         "first_seen": "2026-03-26T00:00:00+00:00",
         "last_seen": "2026-04-25T00:00:00+00:00",
         "example_questions": ["첫째 질문?", "둘째 질문?"],

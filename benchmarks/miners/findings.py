@@ -62,7 +62,6 @@ class Pattern(NamedTuple):
     n_success: int
     n_sessions: int
     n_questions: int
-    sum_chunk_len: int
     first_us: int
     last_us: int
     questions: Sequence[str]
@@ -133,7 +132,7 @@ def _candidate(pattern: Pattern, base_rate: float) -> list[Any] | None:
     steps = max(pattern.shapes, key=lambda steps: pattern.shapes[steps][0])
     return [
         *(pattern.category, pattern.sequence, steps, n, len(questions), pattern.n_sessions),
-        *(round(rate, 9), round(base_rate, 9), round(pattern.sum_chunk_len / n, 6)),
+        *(round(rate, 9), round(base_rate, 9)),
         *(pattern.first_us, pattern.last_us, questions[:MAX_EXAMPLES]),
     ]
 

@@ -37,7 +37,7 @@ def _candidate(entry: Any) -> list[Any]:
     return [
         *(entry.cat_hash, entry.seq_hash, [_shape(step, step.name) for step in entry.tool_pattern]),
         *(entry.n_observed, entry.n_unique_questions, entry.n_sessions),
-        *(round(entry.success_rate, 9), round(entry.base_rate, 9), round(entry.avg_chunk_len, 6)),
+        *(round(entry.success_rate, 9), round(entry.base_rate, 9)),
         *(_us(entry.first_seen), _us(entry.last_seen), entry.example_questions),
     ]
 

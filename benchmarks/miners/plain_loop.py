@@ -49,7 +49,7 @@ def find(logs: Path) -> dict[str, Any]:
         if steps:
             key = category, ">".join(name for name, _ in steps)
             shapes = tuple(shape for _, shape in steps)
-            figures = record["question_hash"], record.get("session_hash"), record["chunk_len"]
+            figures = record["question_hash"], record.get("session_hash")
             requests[key].append((ts_us, question, *figures, is_success, shapes, signs))
     patterns = [pattern(*key, sorted(rows, key=itemgetter(0))) for key, rows in requests.items()]
     failing = [
@@ -81,7 +81,7 @@ def step_of(shape: findings.Shape) -> str:
 
 def pattern(category: str, sequence: str, requests: Sequence[Any]) -> findings.Pattern:
     """Sum the requests of a category and a sequence, earliest first."""
-    times, texts, hashes, sessions, chunk_lens, successes, steps, signs = zip(*requests, strict=True)
+    times, texts, hashes, sessions, successes, steps, signs = zip(*requests, strict=True)
     rows = zip(successes, times, texts, signs, strict=True)
     failed = [row for is_success, *row in rows if not is_success]
     questions: dict[str, str] = {}
@@ -90,7 +90,7 @@ def pattern(category: str, sequence: str, requests: Sequence[Any]) -> findings.P
     first_us = dict(zip(reversed(steps), reversed(times), strict=True))
     return findings.Pattern(
         *(category, f"seq:{sha256(sequence.encode()).hexdigest()[:16]}", len(requests), sum(successes)),
-        *(len({*sessions} - {None}), len(questions), sum(chunk_lens), times[0], times[-1]),
+        *(len({*sessions} - {None}), len(questions), times[0], times[-1]),
         list(questions.values())[: findings.MAX_QUESTIONS],
         {shapes: (n, first_us[shapes]) for shapes, n in Counter(steps).items()},
         (failed[0][0], failed[-1][0]) if failed else (None, None),

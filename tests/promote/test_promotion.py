@@ -13,7 +13,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.promote import draft_pull_request
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done
-from coreloop.promote.plan import Overrides, Promoting
+from coreloop.promote.plan import Promoting
 from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.replay import ask_again
 from github_stand_in import GithubStandIn
@@ -42,7 +42,7 @@ from rows import slow_after
 
 BASE = {"reach": REACH, "categories": CATEGORIES}
 NOBODY = "http://127.0.0.1:1/api/ask"
-UNVERIFIED = Overrides(unverified=True)
+UNVERIFIED = frozenset({"unverified"})
 
 
 def settle(project: Project, **settings: Any) -> None:
@@ -53,7 +53,7 @@ def settle(project: Project, **settings: Any) -> None:
 def promote(
     project: Project,
     forge: Forge | None,
-    overrides: Overrides = UNVERIFIED,
+    overrides: frozenset[str] = UNVERIFIED,
     wanted: str = ID,
     **changes: Any,
 ) -> Done:
@@ -84,7 +84,7 @@ def assert_nothing_done(project: Project, github: GithubStandIn) -> None:
 def test_promotion_is_one_commit_one_branch_one_draft(project, hub, forge) -> None:
     with Agent(GOOD) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
-        done = promote(project, forge, Overrides())
+        done = promote(project, forge, frozenset())
     assert (done.branch, done.fresh, done.pull_request.draft) == (BRANCH, True, True)
     assert sorted(project.heads()) == ["main", BRANCH]
     project.git("fetch", "--quiet", "origin")
@@ -133,10 +133,10 @@ def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict
         settle(project, replay={"url": url, "timeout_s": 0.1 if answer is SLOW else 20})
         if (with_flag if allowed else without) == STOPS:
             with pytest.raises(RefusedError, match=f"replay: {verdict} .*{reason}"):
-                promote(project, forge, Overrides(unverified=allowed))
+                promote(project, forge, UNVERIFIED if allowed else frozenset())
             assert_nothing_done(project, hub)
             return
-        promote(project, forge, Overrides(unverified=allowed))
+        promote(project, forge, UNVERIFIED if allowed else frozenset())
     [pull] = hub.pulls
     assert read_trailers(pull.body)["Replay"] == verdict
     assert ("> **Note:** replay: " in pull.body) == (with_flag == NOTED)
@@ -165,7 +165,7 @@ SHORT = [
 )
 def test_reach_decides(project, hub, forge, reach, reason: str, allowed: bool) -> None:
     settle(project, reach=reach)
-    overrides = Overrides(unreached=allowed, unverified=True)
+    overrides = UNVERIFIED | ({"unreached"} if allowed else set())
     if allowed:
         promote(project, forge, overrides)
         assert f"> **Note:** reach: {reason}" in hub.pulls[0].body
@@ -185,7 +185,7 @@ def test_nothing_allows_a_description_that_a_provider_does_not_take(
     with pytest.raises(
         RefusedError, match=r"^reach: every request to openai would fail: .* over its limit of 30 "
     ):
-        promote(project, forge, Overrides(unreached=allowed, unverified=True))
+        promote(project, forge, UNVERIFIED | ({"unreached"} if allowed else set()))
     assert_nothing_done(project, hub)
 
 
@@ -204,7 +204,7 @@ def test_base_branch_must_ask_for_a_review(project, hub, forge, rules, reason, a
     for name, value in rules.items():
         setattr(hub, name, value)
     if reason is None or allowed:
-        promote(project, forge, Overrides(unverified=True, unprotected=allowed))
+        promote(project, forge, UNVERIFIED | ({"unprotected"} if allowed else set()))
         assert len(hub.pulls) == 1
         return
     with pytest.raises(RefusedError, match=f"{reason}.*; protect main, or use --allow-unprotected"):
@@ -246,10 +246,10 @@ def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, h
     """Killed after the push; the agent does not answer as well the next time."""
     with Agent(GOOD) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
-        promote(project, None, Overrides())
+        promote(project, None, frozenset())
     with Agent(answer) as agent:
         settle(project, replay={"url": NOBODY if answer == "off" else agent.url, "timeout_s": 20})
-        done = promote(project, forge, Overrides())
+        done = promote(project, forge, frozenset())
     assert (agent.asked, done.branch, len(hub.pulls)) == ([], BRANCH, 1)
     assert read_trailers(hub.pulls[0].body)["Replay"] == "reproduced"
 

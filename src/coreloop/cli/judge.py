@@ -62,7 +62,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
         return _queue(workspace)
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).effects
-        facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
+        facts = with_untrusted(item, *_texts(item.id), "questions", "failing", "working", "calls", "error")
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
     judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
@@ -142,6 +142,8 @@ def _proposal(
         yield from _labelled("measured", _folded([measured[item.id]]))
     texts = (effect_text(effect) for effect in effects if item.id in effect.change.ids)
     yield from _labelled("effect", _folded(texts))
+    yield from _labelled("failed", _folded(item.failing))
+    yield from _labelled("worked", _folded(item.working))
     yield from _labelled("asked", item.questions[:_QUESTIONS])
     if item.change is not None:
         yield from _labelled("change", _change(item.change))

@@ -30,7 +30,7 @@ GROUPS: Final = {
         "status": "Show where the loop stands, and warn when a stage produces no output.",
     },
     "Learn": {
-        "pattern": "Find where arguments come from, and sequences that keep succeeding.",
+        "pattern": "Find sequences of tools that keep succeeding.",
         "refine": "Find what distinguishes failed calls from successful calls.",
         "judge": "Record a verdict or, without options, list the proposals that wait for one.",
     },

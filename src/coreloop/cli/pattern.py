@@ -23,7 +23,7 @@ from coreloop.cli.mining_options import (
     written_notes,
 )
 from coreloop.cli.options import SHARE
-from coreloop.cli.output import Command, Output, cut, for_people, table, wrap
+from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.entry import Candidate
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     help="Include the notes in data/dart/auditAnalysis; retention_days then removes nothing.",
 )
 def pattern(now: datetime, **options: Any) -> Output:
-    """Find where arguments come from, and sequences that keep succeeding.
+    """Find sequences of tools that keep succeeding.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.
@@ -88,23 +88,23 @@ _GATES = {
 
 def proposal_lines(result: "PatternResult") -> Iterator[str]:
     """Yield a run's results."""
-    from coreloop.learn.proposals.draft import is_weak
     from coreloop.learn.proposals.proposal_files import entries_counted
 
     days, document = result.recorded, result.document
+    n_proposed = sum(candidate.suggested_append is not None for candidate in document.candidates)
     yield (
         f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}, "
         f"{days.since} to {days.until}; {number_of(result.n_groups, 'sequence')}, "
-        f"{entries_counted(document, len(document.candidates), 'proposal')}"
+        f"{entries_counted(document, n_proposed, 'proposal')}"
     )
     if not result.n_records:
         newest = f"the newest is from {result.newest}" if result.newest else "the log is empty"
         yield f"  no records in these days; {newest}"
-    strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
+    strong = [one for one in document.candidates if not (one.refused or "").startswith("weak: ")]
     yield from _candidate_lines(strong[:MAX_SHOWN])
-    yield from more_lines(len(strong), "proposal")
+    yield from more_lines(len(strong), "sequence")
     if n_weak := len(document.candidates) - len(strong):
-        weak = number_of(n_weak, "proposal")
+        weak = number_of(n_weak, "sequence")
         yield f"  {weak} without text: no better than the rest of their category (see the draft)"
     for gate, count in result.dropped.items():
         if count:
@@ -119,14 +119,13 @@ def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
     for candidate, line in zip(candidates, lines, strict=True):
         yield line
         yield wrap(f"    {' > '.join(map(str, candidate.tool_pattern))}")
-        yield from (cut(f"    gate relaxed by the playbook: {bullet}") for bullet in candidate.bullets)
         if candidate.refused is not None:
             yield f"    no text: {candidate.refused}"
 
 
 def _cells(candidate: "Candidate") -> tuple[str, ...]:
     rates = f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}"
-    counts = f"{candidate.n_succeeded}/{candidate.n_observed}", f"{candidate.n_unique_questions}"
+    counts = f"{candidate.n_succeeded}/{candidate.n_begun}", f"{candidate.n_unique_questions}"
     return candidate.id, *counts, rates, candidate.cat_hash
 
 

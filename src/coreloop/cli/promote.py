@@ -72,10 +72,7 @@ def promote(
     confirm: bool,
     ask: bool,
     verbose: bool,
-    allow_unreached: bool,
-    allow_unverified: bool,
-    allow_harm: bool,
-    allow_unprotected: bool,
+    **allowed: bool,
 ) -> Output:
     """Open a draft pull request that adds proposals to a docstring.
 
@@ -86,7 +83,6 @@ def promote(
 
     Example: promote --tool list_orders --confirm
     """
-    from coreloop.promote.plan import Overrides
     from coreloop.promote.run import PromoteRequest, plan_promotion
 
     if revert is not None:
@@ -96,12 +92,7 @@ def promote(
     if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
         raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
-    overrides = Overrides(
-        unreached=allow_unreached,
-        unverified=allow_unverified,
-        unprotected=allow_unprotected,
-        harm=allow_harm,
-    )
+    overrides = {name.removeprefix("allow_") for name, is_given in allowed.items() if is_given}
     request = PromoteRequest(
         path=candidate, wanted=wanted, tool=tool, overrides=overrides, extend=extend, ask=ask
     )
@@ -193,8 +184,9 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
     if verbose:
         _show_text("commit", plan.message)
         _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
-    for obstacle in plan.obstacles:
-        click.echo(f"stops    {obstacle}")
+    for label, texts in (("note", plan.notes), ("stops", plan.obstacles)):
+        for text in texts:
+            click.echo(printable(f"{label:<9}{text}"))
     if not plan.obstacles:
         click.echo(
             "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."

@@ -36,7 +36,7 @@ class Arguments:
         self._classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
         self._constants = dict(filter(None, map(_constant, tree.body)))
 
-    def of(self, definition: Scope) -> Iterator[str]:
+    def of(self, definition: Scope) -> Iterator[ast.expr]:
         """The expressions that describe a definition, each with the constants that it names."""
         calls = [(call, keyword) for call, keyword in self._calls if describes(call, definition)]
         values = [keyword.value for _, keyword in calls]
@@ -53,8 +53,8 @@ class Arguments:
             if name in self._classes and self._classes[name] is not definition:
                 values += [keyword.value for _, keyword in described_calls(self._classes[name])]
         for value in values:
-            yield ast.unparse(value)
-            yield from map(ast.unparse, self._named(value))
+            yield value
+            yield from self._named(value)
 
     def _named(self, value: ast.expr) -> Iterator[ast.expr]:
         """Constants that an expression names; of a table only the text that it takes."""
@@ -128,7 +128,7 @@ def _of_data(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         name = value.get("name", key)
         if isinstance(name, str) and name and isinstance(value.get("description"), str):
-            yield name, "\n".join(_texts(value))
+            yield name, "\n".join(described_texts(value))
         else:
             for below, item in value.items():
                 yield from _of_data(item, below if isinstance(below, str) else "")
@@ -137,9 +137,10 @@ def _of_data(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _of_data(item)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def described_texts(value: Any) -> Iterator[str]:
+    """The descriptions in an object, at any depth."""
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if key == "description" and isinstance(item, str):
             yield item
         elif isinstance(item, dict | list):
-            yield from _texts(item)
+            yield from described_texts(item)

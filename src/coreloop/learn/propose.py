@@ -1,22 +1,25 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import orjson
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
-from coreloop.base.files import locked, write_private
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.tool_days import sent_tools
+from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
+from coreloop.learn.line import parse_advice
 from coreloop.learn.mine.folder import (
     UNWATCHED,
     Mined,
@@ -28,9 +31,9 @@ from coreloop.learn.mine.folder import (
     without_collections,
 )
 from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals import draft
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import Unproposed, draft_candidate, draft_statements
-from coreloop.learn.proposals.entry import Candidate, ErrorRow, Statement
+from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -38,10 +41,17 @@ from coreloop.learn.proposals.proposal_files import (
     markdown,
     read_night,
 )
-from coreloop.learn.statements.findings import Places, error_table, ignored_arguments, to_statements
+from coreloop.learn.statements.findings import (
+    Places,
+    error_table,
+    examples,
+    ignored_arguments,
+    to_statements,
+)
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import (
+    ProposalState,
     Standpoint,
     kept_states,
     merge_times,
@@ -151,7 +161,7 @@ class RefineResult(Night):
     document: CounterexamplesFile
     n_days: int
     n_tests: int
-    unproposed: Unproposed
+    unproposed: draft.Unproposed
 
 
 _Result = TypeVar("_Result", PatternResult, RefineResult)
@@ -181,9 +191,8 @@ def run_pattern(
         The clone is shallow, so what was promoted is not known.
     """
     mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
-    known = settled_keys(kept_states(workspace, mined.judgments))
-    playbook = good_bullets(workspace.knowledge_file)
-    result = propose(mined, request.days, now=now, known=known, playbook=playbook)
+    states, playbook = kept_states(workspace, mined.judgments), good_bullets(workspace.knowledge_file)
+    result = propose(mined, request.days, now=now, states=states, playbook=playbook)
     if request.with_notes:
         return write_night(_with_notes(result, workspace.audit_notes_dir), workspace, request)
     result = write_night(result, workspace, request)
@@ -208,7 +217,7 @@ def run_refine(
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
-        result = replace(result, unproposed=Unproposed(n_settled=result.unproposed.n_settled))
+        result = replace(result, unproposed=draft.Unproposed(n_settled=result.unproposed.n_settled))
     return write_night(result, workspace, request)
 
 
@@ -217,24 +226,29 @@ def propose(
     days: Days,
     *,
     now: datetime,
-    known: frozenset[str] = frozenset(),
-    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    states: Sequence[Standpoint] = (),
+    playbook: Collection[str] = (),
 ) -> PatternResult:
     """Find the candidates of a window and draft their texts; writes nothing.
 
-    ``known`` and ``playbook`` are as in `find_candidates`.
+    ``states`` are those of the project's proposals, ``playbook`` is as in `find_candidates`.
     """
-    from coreloop.learn.sequences import find_candidates, with_q_values  # imports polars
+    from coreloop.learn.sequences import find_candidates, refuse_against, with_q_values  # imports polars
 
-    window = merge(mined.files, days)
+    window, known = merge(mined.files, days), settled_keys(states)
     search = find_candidates(window, mined.workspace.settings.gates, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
     drafts: dict[str, Candidate] = {}
     for candidate in tested:
-        draft = draft_candidate(candidate, words)
-        drafts.setdefault(draft.key, draft)
-    new = tuple(draft for key, draft in drafts.items() if key not in known)
+        drafted = draft.draft_candidate(candidate, words)
+        drafts.setdefault(drafted.key, drafted)
+    new = tuple(drafted for key, drafted in drafts.items() if key not in known)
+    if any(one.suggested_append is not None for one in new):
+        rejected = [one for one in states if one.state is ProposalState.REJECTED]
+        found = find_statements(window, mined.workspace, words.tools, rejected)
+        said = [(one.tool, one.line) for one in found.statements if one.is_declared(found.words)]
+        new = tuple(refuse_against(one, window, said, found.names) for one in new)
     return PatternResult(
         document=CandidatesFile(generated_at=now, window=days, candidates=new),
         words=words,
@@ -284,12 +298,16 @@ def refine(
 
 @dataclass(frozen=True, slots=True)
 class FoundStatements:
-    """The lines that requests give reason for, and the table of errors; as of `RefineResult`."""
+    """The lines that requests give reason for, and the table of errors; as of `RefineResult`.
+
+    ``names`` are the project's names of logged tools.
+    """
 
     log: CaseLog
+    names: Mapping[str, str]
     statements: tuple[Statement, ...]
     errors: tuple[ErrorRow, ...]
-    unproposed: Unproposed
+    unproposed: draft.Unproposed
     words: Vocabulary
     n_tests: int
 
@@ -310,17 +328,50 @@ def find_statements(
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))
     located = to_statements(tools, log, language=settings.language)
-    statements, unproposed = draft_statements(
-        (statement for statement, _ in located), words, settled=settled_keys(states), merges=merges
+    statements, unproposed = draft.draft_statements(
+        [statement for statement, _ in located],
+        words,
+        settled=settled_keys(states),
+        merges=merges,
+        texts=_texts(workspace, words, {statement.tool for statement, _ in located}, names, window),
     )
     return FoundStatements(
         log,
+        names,
         _with_questions(statements, located, window),
         (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
         unproposed,
         words,
         sum(len(tool.tested) for tool in tools),
     )
+
+
+def _texts(
+    workspace: Workspace, words: Vocabulary, tools: Collection[str], names: Mapping[str, str], window: Window
+) -> draft.Texts:
+    """What stands in the texts of some tools: in the source, and in what models were last sent."""
+    texts = defaultdict[str, list[tuple[str, str]]](list)
+    for tool in filter(None, map(words.tool, tools)):
+        with suppress(WorkspaceError):
+            texts[tool.name] += draft.standing_texts(
+                read_file(workspace.root / tool.file), tool.qualname, tool.file
+            )
+    for logged, sent in last_sent(workspace.audit_dir, newest_sent(window)).items():
+        lines = (line for text in sent for _, line in draft.lines_of(text))
+        texts[names.get(logged, logged)] += [(line, "what models were last sent") for line in lines]
+    return texts
+
+
+def read_examples(workspace: Workspace, entry: Entry) -> tuple[list[str], list[str]]:
+    """Calls of a statement's days that failed, and that worked, as of `examples`; read from the records."""
+    line = parse_advice(entry.line) if isinstance(entry, Statement) else None
+    if line is None:
+        return [], []
+    days = Days(entry.first_seen.date(), entry.last_seen.date())
+    window = merge(mine(workspace, MiningOptions()).files, days)
+    names = logged_names(window.tools, root=workspace.root, configured=workspace.settings.tools)
+    failing, working = examples(read_log(window, names), entry.tool, line)
+    return (failing, working) if failing or working else (["its records are gone"], [])
 
 
 def write_night(result: _Result, workspace: Workspace, request: NightRequest) -> _Result:

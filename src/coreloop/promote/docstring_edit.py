@@ -15,13 +15,14 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.other_places import described_calls, describes
-from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
+from coreloop.descriptions.own_lines import existing_bullets, promoted_lines, symbol_of
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.line import keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_words
+from coreloop.learn.proposals.draft import standing_at, standing_texts
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
@@ -48,8 +49,10 @@ def edit_lines(
         raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
     where, section = f"{path}::{lead.symbol}", section_of(lead, settings)
     lines = [text for proposal in proposals for text in proposal.lines]
-    if any(len(own.lines) == 1 for own in proposals) and {*lines} & {*docstring_bullets(source, where)}:
-        raise RefusedError(f"{where}: the docstring has these lines already")
+    texts = standing_texts(source, lead.symbol, path)
+    for line in filter(None, map(parse_advice, lines)):
+        if place := standing_at(line, texts):
+            raise RefusedError(f"{str(line).removeprefix('- ')}: it already stands in {place}")
 
     def promoted() -> frozenset[str]:  # reads history, so only where a line may have to go
         return promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)

@@ -147,14 +147,7 @@ def checked_proposal(
     if isinstance(entry, Statement):
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
-    relaxed = ("the gate was relaxed by the playbook",) if entry.bullets else ()
-    return replace(
-        proposal,
-        axis=entry.axis,
-        steps=steps,
-        questions=entry.example_questions,
-        evidence=(*entry.evidence, *relaxed),
-    )
+    return replace(proposal, axis=entry.axis, steps=steps, questions=entry.example_questions)
 
 
 def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Proposal]:
@@ -241,6 +234,6 @@ def _metrics(entry: Statement | Candidate) -> dict[str, str]:
         evidence = f"{sides.n_ok} of {sides.n} calls{others}"
     else:
         n, n_questions, rate = entry.n_observed, entry.n_unique_questions, entry.success_rate
-        evidence = f"{entry.n_succeeded} of {n} requests, lower bound {entry.success_low:.2f}"
+        evidence = f"{entry.n_succeeded} of {entry.n_begun} requests, lower bound {entry.success_low:.2f}"
     figures = {"Observed": str(n), "Unique-Questions": str(n_questions), "Success-Rate": f"{rate:.3f}"}
     return {"Evidence": evidence, **figures}

@@ -1,7 +1,7 @@
 """Whether new text reaches the model: the tool's description before and after the edit."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Final
 
 from coreloop.base import jsonl
 from coreloop.base.messages import number_of
+from coreloop.base.project.frameworks import Framework
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import parse
@@ -100,7 +101,7 @@ def compare_descriptions(
     caps, source
         As in `Measured`.
     """
-    missing = tuple(line for line in lines if not _arrives(line, after))
+    missing = tuple(line for line in lines if not _words(line).search(after))
     return Measured(before, after, source, missing, caps)
 
 
@@ -182,10 +183,24 @@ def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequ
     return f"{finding}; paste {where}:" + "".join(f"\n    {line}" for line in missing)
 
 
-def _arrives(line: str, text: str) -> bool:
-    """Whether a text contains all words of a line in order; a schema may print a list without its dashes."""
-    words = re.escape(_flat(line).removeprefix("- "))
-    return re.search(rf"(?<!\w){words}(?!\w)", _flat(text)) is not None
+def _words(line: str) -> re.Pattern[str]:
+    """Matches all words of a line in order; a schema may print a list without its dashes, and wrap it."""
+    words = r"\s+".join(map(re.escape, line.removeprefix("- ").split()))
+    return re.compile(rf"(?<!\w){words}(?!\w)")
+
+
+_SENT: Final = 2_048
+"""Of a description, by Claude Code."""
+
+
+def unread_lines(text: str, lines: Iterable[str], framework: Framework | None) -> Iterator[str]:
+    """Say which lines of a description stand behind what a client sends; frameworks of agents send all."""
+    for line in lines if framework in (None, "fastmcp", "mcp") else ():
+        found = _words(line).search(text)
+        start, end = (len(text[:at].encode("utf-8", "replace")) for at in (found.span() if found else (0, 0)))
+        if end > _SENT:
+            place = f"{line[2:]}: would stand at byte {start + 1:,} of the description"
+            yield f"{place}, and Claude Code sends the first {_SENT:,} bytes"
 
 
 def _flat(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from coreloop.learn.verdicts.proposal_state import (
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, preview, promote
-from coreloop.promote.plan import Overrides, Plan, Promoting
+from coreloop.promote.plan import Plan, Promoting
 from coreloop.promote.proposal_entry import Proposal, checked_proposal, nights_by_age, read_proposal
 from coreloop.promote.reach import Measured, ReachOutcome, append_reach
 from coreloop.promote.replay import ask_again, ask_nobody
@@ -46,7 +46,7 @@ class PromoteRequest:
         An id in it.
     tool : str or None
         Instead of an id: all statements about this tool.
-    overrides : Overrides
+    overrides : collection of str
         Failed checks that are allowed.
     extend : bool
         Whether to add to an open promotion of the same docstring.
@@ -57,7 +57,7 @@ class PromoteRequest:
     path: Path | None = None
     wanted: str | None = None
     tool: str | None = None
-    overrides: Overrides = field(default_factory=Overrides)
+    overrides: Collection[str] = ()
     extend: bool = False
     ask: bool = False
 

@@ -4,6 +4,7 @@ import json
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.reach import Measured, compare_descriptions, measure_reach
+from coreloop.promote.reach import Measured, compare_descriptions, measure_reach, unread_lines
 from coreloop.promote.tool_schemas import schema_command
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
@@ -82,6 +83,13 @@ def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | No
     )
     assert measured.forbidden == (wanted if over else ())
     assert (measured.ok, measured.doubts) == (not over, ())
+
+
+@each_row(("n", "framework", "where"), [(9, None, None), (2046, "mcp", "2,050"), (2046, "langchain", None)])
+def test_a_line_behind_what_claude_code_sends_is_named(n: int, framework: Any, where: str | None) -> None:
+    notes = list(unread_lines(f"{'b' * n}\n- hours: at\n  most 4", ["- hours: at most 4"], framework))
+    place = f"hours: at most 4: would stand at byte {where} of the description"
+    assert notes == ([f"{place}, and Claude Code sends the first 2,048 bytes"] if where else [])
 
 
 FAILING = [

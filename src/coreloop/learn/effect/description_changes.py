@@ -3,6 +3,7 @@
 And which days of a tool had which of its descriptions.
 """
 
+import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -236,7 +237,8 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
         with suppress(python.UnprovenError):  # an f-string, which no model reads
             node = python.docstring_node(definition)
         docstring = str(node.value) if node is not None else ""
-        texts[definition.qualname].append("\n".join((docstring, *arguments.of(definition.node))))
+        others = map(ast.unparse, arguments.of(definition.node))
+        texts[definition.qualname].append("\n".join((docstring, *others)))
     return {name: found[0] for name, found in texts.items() if len(found) == 1}
 
 

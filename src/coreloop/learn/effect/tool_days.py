@@ -1,6 +1,6 @@
 """A log by tool, day and case, as queries over facts: what the periods of a change are cut from."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,8 +9,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from coreloop.descriptions.other_places import described_texts
 from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.line import Advice, parse_advice
+from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import CallPlace, LoggedCall, LoggedRequest, RecordReader
 from coreloop.observe.descriptions_in_force import FOLDER
@@ -131,6 +133,10 @@ def against_of(request: LoggedRequest, tool: str, failure: NamedFailure) -> list
 _PREFIX: Final = "desc:"
 
 
+_MAX_SENT: Final = 20
+"""Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
+
+
 class _Tool(msgspec.Struct):
     name: str
     hash: str
@@ -142,12 +148,25 @@ class _Tools(msgspec.Struct):
     tools: list[_Tool]
 
 
-def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
-    """The description of each tool as models were last sent it; ``descriptions`` are the newest first."""
-    texts: dict[str, str] = {}
+def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, list[str]]:
+    """The description of each tool as models were last sent it, then those of its arguments.
+
+    ``descriptions`` are the newest first.
+    """
+    texts: dict[str, list[str]] = {}
     for _, tool in sent_tools(audit_dir, descriptions):
-        texts.setdefault(tool.name, tool.description)
+        texts.setdefault(tool.name, [tool.description, *described_texts([tool.schema])])
     return texts
+
+
+def newest_sent(window: Window) -> list[str]:
+    """The sets of descriptions that models were sent in a window, the last one first."""
+    newest = Counter[str]()
+    for group in window.requests:
+        if group.alike.descriptions is not None:
+            sent = group.alike.descriptions
+            newest[sent] = max(newest[sent], *group.column("us"))
+    return [sent for sent, _ in newest.most_common(_MAX_SENT)]
 
 
 def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> Iterator[tuple[str, _Tool]]:

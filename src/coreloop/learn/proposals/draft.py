@@ -4,7 +4,8 @@ The inputs are tool names, argument names of the signature, values that the sour
 category labels and counts; never questions or words of them, undeclared values or error texts.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+import ast
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -13,8 +14,10 @@ from typing import Final
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.base.records import UNSPECIFIED, is_category
+from coreloop.descriptions.other_places import Arguments
 from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import DocLine
+from coreloop.descriptions.source import UnprovenError, docstring_node, find_definition, read_source
 from coreloop.learn.line import (
     Advice,
     AdvisedCalls,
@@ -30,6 +33,9 @@ from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
 from coreloop.learn.proposals.entry import CAVEATS, GUIDE, MAX_Q, Candidate, Statement, SuggestedAppend
 
 _WEAK: Final = "weak: "
+
+Texts = Mapping[str, Sequence[tuple[str, str]]]
+"""By tool, the lines and bullets of all that a model reads of it, each with its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,7 @@ def draft_statements(
     *,
     settled: Collection[str] = (),
     merges: Mapping[str, datetime] = MappingProxyType({}),
+    texts: Texts = MappingProxyType({}),
 ) -> tuple[tuple[Statement, ...], Unproposed]:
     """Draft the statements that may be proposed, and count the others.
 
@@ -72,16 +79,21 @@ def draft_statements(
         Keys that are not proposed again.
     merges : mapping of str to datetime
         When each promoted key was merged: a line is not replaced because of records older than itself.
+    texts : Texts
+        What stands in the tools' texts; by default their docstrings.
     """
     found = list(statements)
     new = [statement for statement in found if statement.key not in settled]
-    drafts = (draft_statement(one, words, merges) for one in new if words.is_known(one.tool))
+    drafts = (draft_statement(one, words, merges, texts) for one in new if words.is_known(one.tool))
     withheld = tuple(one for one in new if not words.is_known(one.tool))
     return tuple(drafts), Unproposed(withheld, len(found) - len(new))
 
 
 def draft_statement(
-    statement: Statement, words: Vocabulary, merges: Mapping[str, datetime] = MappingProxyType({})
+    statement: Statement,
+    words: Vocabulary,
+    merges: Mapping[str, datetime] = MappingProxyType({}),
+    texts: Texts = MappingProxyType({}),
 ) -> Statement:
     """Give a statement its text and target, or ``refused``: the reason why no text may be proposed."""
     advice = parse_advice(statement.line)
@@ -90,7 +102,10 @@ def draft_statement(
     refused = _refuse_names(statement, advice, words) or statement.refused
     tool = words.tool(statement.tool)
     if refused is None and tool is not None:
+        standing = texts.get(statement.tool) or [(text, tool.file) for _, text in lines_of(tool.docstring)]
         refused = _refuse_redundant(statement, advice, tool, merges)
+        if place := standing_at(advice, standing):
+            refused = f"redundant: it already stands in {place}"
     if refused is not None:
         return replace(statement, refused=refused)
     suggested = SuggestedAppend.of(words, statement.tool, CAVEATS, (statement.line,))
@@ -111,14 +126,10 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
 def _refuse_redundant(
     statement: Statement, advice: Advice, tool: Tool, merges: Mapping[str, datetime]
 ) -> str | None:
-    """Why a line would add nothing to the tool's schema and docstring, or None."""
+    """Why a line would add nothing to the tool's schema, or to a merged line, or None."""
     if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
         return "redundant: its schema says this"
-    lines = _own_lines(statement.tool, tool, merges)
-    clauses = [clause for own, _ in lines for clause in own.clauses()]
-    if all(any(_says_no_more(clause, own) for own in clauses) for clause in advice.clauses()):
-        return "redundant: its docstring has this line"
-    for own, merged in lines:
+    for own, merged in _own_lines(statement.tool, tool, merges):
         if own.subject() == advice.subject() and merged is not None and statement.first_seen < merged:
             return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"
     return None
@@ -136,8 +147,7 @@ def merged_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[
 
 def _own_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime | None]]:
     """The lines of a docstring that have one of our forms, and when each was merged."""
-    lines = [DocLine(text, 0, len(text) - len(text.lstrip())) for text in tool.docstring.splitlines()]
-    own = ((bullet.text, parse_advice(bullet.text)) for bullet in read_bullets(lines, 0, len(lines)))
+    own = ((line, parse_advice(line)) for line in dict.fromkeys(text for _, text in lines_of(tool.docstring)))
     return [
         (advice, max((merges[key] for key in keys_of(name, line) if key in merges), default=None))
         for line, advice in own
@@ -153,6 +163,55 @@ def _says_no_more(advice: Advice, own: Advice) -> bool:
     if advice.form == own.form == "always_pass":
         return set(advice.items("arguments")) <= set(own.items("arguments"))
     return advice == own
+
+
+# --- What already stands in a tool's texts, whoever wrote it.
+
+
+def standing_at(line: Advice, texts: Iterable[tuple[str, str]]) -> str | None:
+    """Where a line stands already, word for word or clause by clause; None if it does not."""
+    clauses = list[tuple[Advice, str]]()
+    for text, place in texts:
+        if _flat(text) == _flat(str(line)):
+            return place
+        own = parse_advice(f"- {text.strip().removeprefix('- ')}")
+        clauses += [(clause, place) for clause in own.clauses()] if own is not None else []
+    found = [[place for own, place in clauses if _says_no_more(part, own)] for part in line.clauses()]
+    return found[0][0] if all(found) else None
+
+
+def _flat(text: str) -> str:
+    """A line in small letters, with single spaces, without its mark and its full stop."""
+    return " ".join(text.split()).lstrip("-*• ").rstrip(".").casefold()
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """The bullets and the other lines of a text, by the number of their line, and the whole of it."""
+    lines = [DocLine(line, 0, len(line) - len(line.lstrip())) for line in text.splitlines()]
+    bullets = read_bullets(lines, 0, len(lines))
+    yield from ((bullet.first, bullet.text) for bullet in bullets)
+    in_bullets = {number for bullet in bullets for number in range(bullet.first, bullet.end)}
+    yield from ((number, line.text) for number, line in enumerate(lines) if number not in in_bullets)
+    yield 0, text
+
+
+def standing_texts(source: bytes, qualname: str, file: str) -> list[tuple[str, str]]:
+    """What models read of a definition, docstring and descriptions, as `Texts` has it; places are lines."""
+    try:
+        tree = read_source(source).tree
+        definition = find_definition(tree, qualname)
+        nodes = [docstring_node(definition), *Arguments(tree).of(definition.node)]
+    except UnprovenError:
+        return []
+    parts = (
+        part for node in filter(None, nodes) for part in ast.walk(node) if isinstance(part, ast.Constant)
+    )
+    return [
+        (text, f"{file}:{min(part.lineno + number, part.end_lineno or part.lineno)}")
+        for part in parts
+        if isinstance(part.value, str)
+        for number, text in lines_of(part.value)
+    ]
 
 
 def _is_in_schema(advice: Advice, tool: Tool) -> bool:
@@ -201,24 +260,18 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     return replace(candidate, suggested_append=SuggestedAppend.of(words, candidate.engine, GUIDE, lines))
 
 
-def is_weak(candidate: Candidate) -> bool:
-    """Whether a candidate was refused because its sequence is not better than the rest of its category."""
-    return candidate.refused is not None and candidate.refused.startswith(_WEAK)
-
-
 def _weak(candidate: Candidate) -> str | None:
     """Why a sequence is not better than the rest of its category, or None if it is significantly better."""
-    n, rest_ok, rest_n = candidate.n_observed, candidate.rest_ok, candidate.rest_n
+    n, rest_ok, rest_n = candidate.n_begun, candidate.rest_ok, candidate.rest_n
     if candidate.cat_hash == UNSPECIFIED:
         return f"{_WEAK}its questions have no category in coreloop.yaml"
     if not rest_n:
-        return f"{_WEAK}its category has no other requests to compare it with"
+        return f"{_WEAK}all requests of its category begin alike"
     is_better = candidate.n_succeeded * rest_n > rest_ok * n
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
-    return (
-        f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest_ok} of {rest_n} of the rest of its category"
-    )
+    began = f"{candidate.n_succeeded} of {n} that began it succeeded"
+    return f"{_WEAK}{began}, {rest_ok} of {rest_n} of the rest of its category"
 
 
 def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> AdvisedCalls:

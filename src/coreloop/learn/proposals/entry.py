@@ -218,17 +218,19 @@ class Statement(_Found):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(_Found):
-    """A sequence of tools that passed the gates; ``bullets`` of the playbook relaxed the gate for it.
+    """A sequence of tools that passed the gates.
 
     Attributes
     ----------
+    n_observed, n_begun : int
+        Requests with exactly this sequence, and those of its category that began with its first step.
     rest_ok, rest_n : int
-        Successes and number of the other requests of its category.
+        Successes and number of the requests of its category that did not begin so.
     q_value : float or None
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "bullets": ()}
+    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": ()}
     NAMES: ClassVar[tuple[str, ...]] = ("engine", "axis", "cat_hash", "tool_pattern")
     engine: str
     axis: str | None
@@ -236,6 +238,7 @@ class Candidate(_Found):
     seq_hash: str
     tool_pattern: tuple[Step, ...]
     n_observed: Count
+    n_begun: Count
     n_unique_questions: Count
     n_sessions: Count
     success_rate: Share
@@ -244,9 +247,7 @@ class Candidate(_Found):
     rest_ok: Count = 0
     rest_n: Count = 0
     q_value: Share | None = None
-    avg_chunk_len: float
     example_questions: tuple[str, ...]
-    bullets: tuple[str, ...] = ()
 
     @property
     def tool(self) -> str:
@@ -255,7 +256,7 @@ class Candidate(_Found):
 
     @property
     def n_succeeded(self) -> int:
-        """Requests that succeeded."""
+        """Requests that had the sequence and succeeded."""
         return round(self.success_rate * self.n_observed)
 
     @property
@@ -272,15 +273,14 @@ class Candidate(_Found):
     def evidence(self) -> tuple[str, ...]:
         """Its requests, those of the rest of its category, and the rates."""
         requests = (
-            f"{self.n_succeeded:,} of {number_of(self.n_observed, 'request')} succeeded, from "
+            f"{self.n_succeeded:,} of {number_of(self.n_begun, 'request')} that began it succeeded, from "
             f"{number_of(self.n_unique_questions, 'different question')} in "
             f"{number_of(self.n_sessions, 'session')}, {self.seen}"
         )
         rest = f"of other requests {self.rest_ok:,} of {self.rest_n:,}"
-        mean = f"; mean answer {self.avg_chunk_len:.0f} characters" if self.avg_chunk_len else ""
         rates = (
             f"success rate {self.success_rate:.2f}, lower bound {self.success_low:.2f}, "
-            f"category {self.base_rate:.2f}{mean}"
+            f"category {self.base_rate:.2f}"
         )
         return (requests, rest, rates) if self.rest_n else (requests, rates)
 

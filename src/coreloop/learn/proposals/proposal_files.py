@@ -245,9 +245,6 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     is_declared = entry.is_declared(words)
     figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
-    relaxed = []
-    if isinstance(entry, Candidate) and entry.bullets:
-        relaxed.append(f"The gate was relaxed by the playbook:\n\n{untrusted_block(entry.bullets)}")
     suggested = entry.suggested_append if is_declared else None
     said = [text for text in (*entry.said, *entry.questions) if text]
     if not is_declared:
@@ -255,7 +252,6 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     parts = (
         f"## {entry.id}: {escape_markdown(entry.text) if is_declared else _UNDECLARED}",
         "\n".join(f"- {figure}" for figure in figures),
-        *relaxed,
         indented_block(suggested.section, suggested.body)
         if suggested is not None
         else f"Refused: {entry.refused or _UNDECLARED}.",
@@ -305,11 +301,12 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
     guides = read_night(candidates, CandidatesFile)
     caveats = read_night(counterexamples, CounterexamplesFile)
     days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
+    proposed = [guide for guide in guides.candidates if guide.suggested_append is not None]
     parts = (
-        f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",
-        *_listed(guides.entries),
-        f"\n### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n",
+        f"### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n\n{days}\n",
         *_listed(caveats.entries),
+        f"\n### {entries_counted(guides, len(proposed), 'proposal')}\n",
+        *_listed(proposed),
         "",
     )
     return "\n".join(parts)

@@ -23,9 +23,9 @@ from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import CAVEATS, MIN_CASES, ErrorRow, Mender, Sides, Statement, task_of
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, has_several, iter_places, rates_of
-from coreloop.learn.statements.kinds import BOUND, calls_against
-from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
+from coreloop.learn.statements.kinds import BOUND, calls_against, is_against, read_calls
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, evidence_calls
 from coreloop.learn.statements.values import Value, hash_of, measure
 from coreloop.learn.statistics import newcombe_interval, success_bound
 from coreloop.observe.argument_sources import is_name
@@ -164,6 +164,29 @@ def _argument(name: str, value: Value, texts: Mapping[int | None, str], deviates
     against = ", against the line" if deviates else ""
     shape = f"<{_SHAPES.get(name_of_shape, name_of_shape.removeprefix('as '))}{against}>"
     return f'{name}="{shape}"' if value.kind == "text" else f"{name}={shape}"
+
+
+_EXAMPLES: Final = 3
+
+
+def examples(log: CaseLog, tool: str, line: Advice) -> tuple[list[str], list[str]]:
+    """The newest calls against a line that failed, and others that worked, as `_example` shows them."""
+    failing, working = list[str](), list[str]()
+    for request in reversed(log.requests):
+        places = (CallPlace(request, at) for at, call in enumerate(request.calls) if not call.retry)
+        for place in (place for place in places if place.call.tool == tool):
+            side = working if place.call.ok else failing
+            is_wrong = any(is_against(clause, place) for clause in line.clauses())
+            if len(side) < _EXAMPLES and is_wrong is not place.call.ok:
+                side.append(_example(place, line, log.errors.get(place.call.template, "")))
+    return failing, working
+
+
+def _example(place: CallPlace, line: Advice, error: str) -> str:
+    """``2026-04-25 book(hours=<n, against the line>): too long``: day, shape, error without values."""
+    search = ToolSearch(place.call.tool, [place], evidence_calls([place], 0), read_calls([place]))
+    day = "no date" if place.request.undated else f"{moment(place.request.ts_us):%Y-%m-%d}"
+    return f"{day} {_usual_call(search, 1, line)}" + (f": {unwrapped(error)}" if error else "")
 
 
 # --- The table of errors.

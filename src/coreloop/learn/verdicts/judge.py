@@ -25,6 +25,7 @@ from coreloop.descriptions.source import UnprovenError
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
+from coreloop.learn.propose import read_examples
 from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint, kept_states
 from coreloop.observe.judgments import (
     HumanVerdict,
@@ -230,6 +231,8 @@ class JudgedItem:
         The docstring before and after; None without an entry in a file of proposals.
     path : Path or None
         The newest file with the proposal.
+    failing, working : sequence of str
+        The newest calls against a statement that failed, and others that worked: shapes stand for values.
     calls, error : sequence of mapping, str
         Of a request; of each call ``tool``, ``ok`` (None if that is not known) and ``error``.
     verdicts : tuple of HumanVerdict
@@ -245,6 +248,8 @@ class JudgedItem:
     questions: Sequence[str] = ()
     change: DocstringChange | None = None
     path: Path | None = None
+    failing: Sequence[str] = ()
+    working: Sequence[str] = ()
     calls: Sequence[Mapping[str, Any]] = ()
     error: str = ""
     verdicts: Sequence[HumanVerdict] = ()
@@ -276,6 +281,7 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         )
     states = (one for one in kept_states(workspace, judgments) if one.key == key)
     standpoint = next(states, Standpoint(found, ProposalState.FOUND))
+    newest = standpoint.last
     item = JudgedItem(
         id=item_id,
         text=standpoint.text,
@@ -284,11 +290,13 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         since=standpoint.since,
         verdicts=given,
     )
-    newest = standpoint.last
     if newest is None or newest.entry is None:
         return item
+    failing, working = read_examples(workspace, newest.entry)
     return replace(
         item,
+        failing=failing,
+        working=working,
         evidence=(*newest.entry.evidence, *newest.entry.said),
         questions=tuple(dict.fromkeys(filter(None, newest.entry.questions))),
         change=change_of(workspace, newest.entry),

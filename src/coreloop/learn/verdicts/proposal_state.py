@@ -12,7 +12,7 @@ from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.run import read_kept
-from coreloop.learn.proposals.proposal_files import Proposed, read_proposed
+from coreloop.learn.proposals.proposal_files import CandidatesFile, Proposed, read_proposed
 from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
 
 if TYPE_CHECKING:
@@ -238,8 +238,9 @@ def merge_times(standpoints: Iterable[Standpoint]) -> dict[str, datetime]:
 
 
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
-    """The proposals that wait for a verdict or a promotion: what `status`, `judge` and the pages count."""
-    return [one for one in standpoints if one.state is ProposalState.WAITING and not one.is_judged]
+    """The proposals that wait for a verdict or a promotion, statements first: what the screens count."""
+    waiting = (one for one in standpoints if one.state is ProposalState.WAITING and not one.is_judged)
+    return sorted(waiting, key=lambda one: one.id.startswith(CandidatesFile.prefix))
 
 
 def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
@@ -263,20 +264,14 @@ def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: 
 
 def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
     """Keys of promotions all of whose lines later changes removed."""
-    gone = set[str]()
-    in_force: dict[tuple[str, str], tuple[str, ...]] = {}
-    left: Counter[str] = Counter()
+    standing = set[tuple[str, str]]()
     for change in (effect.change for effect in effects):
-        for line in change.removed:
-            for key in in_force.pop((change.tool, line), ()):
-                left[key] -= 1
-                if not left[key]:
-                    gone.add(key)
-        for line in change.added if change.is_ours else ():
-            in_force[change.tool, line] = change.keys
-            left.update(change.keys)
-            gone.difference_update(change.keys)
-    return frozenset(gone)
+        standing.difference_update((change.tool, line) for line in change.removed)
+        standing.update((change.tool, line) for line in change.added)
+    keys: dict[bool, set[str]] = {True: set(), False: set()}
+    for change in (effect.change for effect in effects if effect.change.is_ours):
+        keys[any((change.tool, line) in standing for line in change.added)].update(change.keys)
+    return frozenset(keys[False] - keys[True])
 
 
 def states_by_key(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:

@@ -75,7 +75,7 @@ class WaitingProposal:
         if isinstance(entry, Statement):
             return (entry.sides.n_ok, entry.sides.n), (entry.sides.other_ok, entry.sides.other_n)
         if isinstance(entry, Candidate):
-            return (entry.n_succeeded, entry.n_observed), (entry.rest_ok, entry.rest_n)
+            return (entry.n_succeeded, entry.n_begun), (entry.rest_ok, entry.rest_n)
         other = entry.n_without
         return (entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls)
 
@@ -161,9 +161,16 @@ def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
 
 
 def by_gain(proposals: dict[str, WaitingProposal], states: Iterable[Standpoint]) -> Sequence[WaitingProposal]:
-    """Return the proposals that nobody decided: those with a text first, statements first, then by gain."""
+    """Return the proposals that nobody decided: those with a text first, statements first, then by gain.
+
+    A sequence without a text waits for nothing.
+    """
     open_keys = {one.key for one in states if one.state in UNDECIDED and not one.is_judged}
-    open_ones = (one for key, one in proposals.items() if key in open_keys)
+    open_ones = (
+        one
+        for key, one in proposals.items()
+        if key in open_keys and (one.kind != "sequence" or one.entry.refused is None)
+    )
     order: dict[Kind, int] = {"statement": 0, "failure": 1, "sequence": 2}
     return sorted(
         open_ones,

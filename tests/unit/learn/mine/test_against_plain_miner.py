@@ -81,7 +81,6 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
             group.successes,
             group.sessions,
         ), key
-        assert row["avg_chunk_len"] == pytest.approx(group.chunk_len)
         assert row["base_rate"] == pytest.approx(group.base_rate)
         assert row["success_rate"] == pytest.approx(group.successes / group.n)
         assert (_moment(row["first_us"]), _moment(row["last_us"])) == (group.first, group.last), key

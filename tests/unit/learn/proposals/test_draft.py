@@ -9,9 +9,9 @@ import pytest
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.line import statement_key
+from coreloop.learn.line import parse_advice, statement_key
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import draft_statement, draft_statements
+from coreloop.learn.proposals.draft import draft_statement, draft_statements, standing_at, standing_texts
 from coreloop.learn.proposals.entry import Sides, Statement
 from promoting import statement
 from samples import words
@@ -95,7 +95,7 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
     ("line", "refused"),
     [
         pytest.param("- hours: at most 3", "is newer than these records", id="another bound"),
-        pytest.param("- hours: at most 4", "its docstring has this line", id="the same bound, as said now"),
+        pytest.param("- hours: at most 4", "it already stands in tools.py", id="the same bound, as said now"),
         pytest.param("- Always pass hours", None, id="another subject"),
     ],
 )
@@ -124,4 +124,22 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
     known = words("analysis", "search", parameters=["company", "hours", "size"], docstring=docstring)
     entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
     (draft,), _ = draft_statements([entry], known)
-    assert draft.refused == (None if is_new else "redundant: its docstring has this line")
+    assert draft.refused == (None if is_new else "redundant: it already stands in tools.py")
+
+
+@pytest.mark.parametrize(
+    ("above", "argument", "docstring", "line"),
+    [
+        ("", "hours", "Books.\n\n    Notes\n    -----\n    - hours: at most\n      4\n", 8),
+        ("", "hours=Field(description='Hours:  at most 4.')", "Books.", 3),
+        ("", "hours: Annotated[int, Field(description='x\\n* hours: at most 4')]", "Books.", 3),
+        ("@tool(description='Books.\\n\\n- hours: at most 4')\n", "hours", "Books.", 3),
+        ("@tool(description=TEXT)\n", "hours", "Books.", 2),
+        ("", "hours", "Books for hours: at most 4 of them.", None),
+    ],
+)
+def test_a_line_stands_in_any_text_of_a_tool(above: str, argument: str, docstring: str, line: int | None):
+    text = f'TEXT = """\nHours: at MOST 4"""\n{above}def book({argument}):\n    """{docstring}"""\n'
+    standing, wanted = standing_texts(text.encode(), "book", "a.py"), parse_advice("- hours: at most 4")
+    assert wanted is not None
+    assert standing_at(wanted, standing) == (None if line is None else f"a.py:{line}")
