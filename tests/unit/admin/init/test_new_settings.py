@@ -111,7 +111,7 @@ def test_literals_and_enums_are_closed_sets(folder: Path):
         ("None | Literal['a']", ("a",)),
         ("'Literal['", None),
         ("str | int", None),
-        ("list[Literal['a']]", None),
+        ("list[Literal['a']]", ("a",)),
         ("Unknown", None),
         ("Kind", ("one", "two")),
     ],
