@@ -369,13 +369,13 @@ def locate(source: SourceText, qualname: str, *, asked: Collection[str] = ()) ->
     literal = read_literal(source.text, *source.span(node))
     if literal.value != node.value:
         raise UnprovenError("the docstring's position in the file cannot be determined")
-    indent = _indent(source, definition.node.body[0])
-    layout, indent = scan(literal.value, asked=asked), indent if literal.triple else ""
-    return Located(qualname, source, definition, node, literal, layout, indent, tuple(asked))
+    lead = indent(source, definition.node.body[0])
+    layout, lead = scan(literal.value, asked=asked), lead if literal.triple else ""
+    return Located(qualname, source, definition, node, literal, layout, lead, tuple(asked))
 
 
-def _indent(source: SourceText, node: ast.stmt) -> str:
-    """White space before a docstring; `UnprovenError` if its logical line has anything else."""
+def indent(source: SourceText, node: ast.stmt) -> str:
+    """White space before a statement; `UnprovenError` if its logical line has anything else before it."""
     start = source.line_starts[node.lineno - 1]
     above = source.text[source.line_starts[node.lineno - 2] : start].strip() if start else ""
     lead = source.text[start : source.offset(node.lineno, node.col_offset)]

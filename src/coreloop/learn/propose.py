@@ -12,7 +12,7 @@ import orjson
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
 from coreloop.base.files import locked, write_private
-from coreloop.base.project.tools import logged_names, resolve_tools
+from coreloop.base.project.tools import Passed, logged_names, pass_nothing, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
@@ -301,8 +301,8 @@ def find_statements(
 ) -> FoundStatements:
     """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
-    log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
-    words = _vocabulary(workspace, {*named, *log.tools})
+    log = read_log(window, logged_names(window.tools, workspace))
+    words = _vocabulary(workspace, {*named, *log.tools}, log.passed)
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))
     located = to_statements(tools, log, language=settings.language)
@@ -366,9 +366,8 @@ def _records(window: Window, mined: Mined) -> dict[str, Any]:
     }
 
 
-def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
-    settings = workspace.settings
-    return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
+def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = pass_nothing) -> Vocabulary:
+    return Vocabulary(resolve_tools(names, workspace, passed=passed), workspace.settings)
 
 
 def _with_questions(

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.project.allowed_values import enum_members, last_name
+from coreloop.base.project.definitions import parse_python, python_files
 from coreloop.base.project.imports import Parse, with_imported
-from coreloop.base.project.tools import bare_name, parse_python, python_files
+from coreloop.base.project.tools import bare_name
 from coreloop.observe.shown_states import LITERAL_CHARS, Compared
 
 MAX_FILES: Final = 3_000  # of a project: reading so many takes about a second

@@ -76,9 +76,12 @@ def edit_lines(
             is_ours=is_form,
             replaced=replaced,
         )
-        definition = find_definition(read_source(source).tree, lead.symbol)
+        tree = read_source(source).tree
+        definition = find_definition(tree, lead.symbol)
     except UnprovenError as unproven:
-        raise RefusedError(f"{where}: {unproven}{_elsewhere(source, lead, unproven)}") from unproven
+        raise RefusedError(f"{where}: {unproven}") from unproven
+    if not edited.before and (text := description_elsewhere(tree, lead.symbol)):
+        raise RefusedError(f"{where}: its description is set by {text}; paste there: {' '.join(lead.lines)}")
     if not edited.appended:
         raise RefusedError(f"{where}: the docstring has these lines already")
     words = Words(repository, base_sha, settings, path, lead.engine, definition)
@@ -91,14 +94,6 @@ def edit_lines(
 def section_of(proposal: Proposal, settings: Settings) -> str | None:
     """The section for a proposal's lines; None for the end of the first block of text."""
     return proposal.section if settings.docstring.placement == "section" else None
-
-
-def _elsewhere(source: bytes, lead: Proposal, reason: UnprovenError) -> str:
-    """Where the description of a definition without docstring is set, and what to paste there."""
-    if not str(reason).endswith("has no docstring"):
-        return ""
-    text = description_elsewhere(read_source(source).tree, lead.symbol)
-    return f": its description is set by {text}; paste there: {' '.join(lead.lines)}" if text else ""
 
 
 def _on_same_subject(bullets: Sequence[str], lines: Sequence[str]) -> list[str]:

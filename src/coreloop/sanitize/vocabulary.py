@@ -140,9 +140,10 @@ def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords
         The project's folder.
     """
     from coreloop.base.project.tools import Tool, resolve_tools  # workers do not need it
+    from coreloop.base.project.workspace import Workspace
 
     answered = _answered(files)
-    resolved = resolve_tools({*settings.tools, *answered}, root=root, configured=settings.tools)
+    resolved = resolve_tools({*settings.tools, *answered}, Workspace(root, settings))
     known = {name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}
     return KnownWords(
         tools={

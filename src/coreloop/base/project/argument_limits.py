@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _BOUNDS: Final = frozenset({"le", "lt", "ge", "gt", "min_length", "min_items"})
 
@@ -44,6 +44,27 @@ def declared_limits(
     return {
         argument.arg: _limits(argument.annotation, default, named)
         for argument, default in _arguments(function.args)
+    }
+
+
+def schema_of(schema: Any) -> dict[str, Any]:
+    """The parameters, choices and limits of a tool that a JSON schema says."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    fields = {name: field if isinstance(field, dict) else {} for name, field in (properties or {}).items()}
+    required = schema.get("required") or () if fields else ()
+    enums = {name: field.get("enum") for name, field in fields.items()}
+    return {
+        "parameters": tuple(fields),
+        "choices": {name: tuple(map(str, values)) for name, values in enums.items() if values},
+        "limits": {
+            name: SchemaLimits(
+                required=name in required,
+                over=field.get("maximum"),
+                under=field.get("minimum"),
+                never_empty=bool(field.get("minLength") or field.get("minItems")),
+            )
+            for name, field in fields.items()
+        },
     }
 
 

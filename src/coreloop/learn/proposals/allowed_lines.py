@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
+from coreloop.base.project.definitions import definitions
 from coreloop.base.project.imports import with_imported
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool, Unresolved, definitions, is_tool_name, make_tool
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.source import Definition, parse

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.base.project.argument_limits import SchemaLimits
-from coreloop.base.project.tools import Tool
+from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import DocLine
@@ -42,10 +42,13 @@ class Unproposed:
         Those about tools that neither the source nor coreloop.yaml defines: no docstring could have them.
     n_settled : int
         How many are promoted, on a branch or rejected.
+    questions : tuple of str
+        Which tools have several definitions, and what speaks for each.
     """
 
     withheld: tuple[Statement, ...] = ()
     n_settled: int = 0
+    questions: tuple[str, ...] = ()
 
     @property
     def undefined(self) -> tuple[str, ...]:
@@ -77,7 +80,10 @@ def draft_statements(
     new = [statement for statement in found if statement.key not in settled]
     drafts = (draft_statement(one, words, merges) for one in new if words.is_known(one.tool))
     withheld = tuple(one for one in new if not words.is_known(one.tool))
-    return tuple(drafts), Unproposed(withheld, len(found) - len(new))
+    named = [words.tools.get(name) for name in sorted({one.tool for one in withheld})]
+    asked = [its for its in named if isinstance(its, Unresolved) and its.is_defined]
+    questions = tuple(f"{its.name} is {its.reason}" for its in asked)
+    return tuple(drafts), Unproposed(withheld, len(found) - len(new), questions)
 
 
 def draft_statement(
@@ -91,6 +97,7 @@ def draft_statement(
     tool = words.tool(statement.tool)
     if refused is None and tool is not None:
         refused = _refuse_redundant(statement, advice, tool, merges)
+    refused = refused or _refuse_place(statement.tool, [statement.line], words)
     if refused is not None:
         return replace(statement, refused=refused)
     suggested = SuggestedAppend.of(words, statement.tool, CAVEATS, (statement.line,))
@@ -106,6 +113,16 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
         return f"{handoff} hands over to a human; such calls are not recommended"
     steps = [Step(name, {}, ()) for name in (statement.tool, *advice.tools)]
     return words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
+
+
+def _refuse_place(name: str, lines: Iterable[str], words: Vocabulary) -> str | None:
+    """Why a tool has no docstring for lines, and where a person can paste them."""
+    tool = words.tools.get(name)
+    if isinstance(tool, Unresolved):
+        return tool.reason
+    if tool is None or not tool.described:
+        return None
+    return f"{tool.file}: {tool.described}; paste there: {' '.join(lines)}"
 
 
 def _refuse_redundant(
@@ -195,6 +212,7 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         or words.refuse(candidate.tool_pattern, target=candidate.engine)
         or (None if is_category(candidate.cat_hash) else "the category is not a label")
         or next((f"{line.split(':')[0]} line: {why}" for line in lines if (why := refuse_line(line))), None)
+        or _refuse_place(candidate.engine, lines, words)
     )
     if refused is not None:
         return replace(candidate, refused=refused)

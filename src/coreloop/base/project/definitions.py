@@ -1,0 +1,365 @@
+"""What a project's files say of its tools, read without importing: definitions, registrations, mounts."""
+
+import ast
+import os
+import re
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from coreloop.base.project.allowed_values import last_name
+from coreloop.base.project.imports import Imports
+
+_SKIPPED_FOLDERS: Final = frozenset(
+    {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
+)
+_MAX_SOURCE_BYTES: Final = 2_000_000
+
+DECORATORS: Final = frozenset(
+    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"}
+)
+"""Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``server.add_tool`` …"""
+_MOUNTS: Final = ("mount", "import_server", "prefixed")
+_NAMES: Final = ("name", "name_override")
+_DESCRIPTIONS: Final = ("description", "description_override")
+_FUNCTIONS: Final = ("func", "fn", "coroutine")
+_SCHEMAS: Final = ("inputSchema", "input_schema", "parameters", "params_json_schema")
+_MENTION: Final = (
+    rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|\b(?:mount|import_server|prefixed)\("
+    rb"|input_?schema|inputSchema|json_schema|[\"']parameters[\"']"
+)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+AnyDefinition = Function | ast.ClassDef
+NO_TOOL, METHOD, FUNCTION, TABLED, REGISTERED = range(5)
+"""How sure a definition is a tool. A class, or a function in another, is none unless it is registered."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """What may be a tool.
+
+    Attributes
+    ----------
+    name : str
+        As the model knows it.
+    path, qualname : Path, str
+        Where it is; for a call, the assignment or the function around it.
+    node : ast.FunctionDef or ast.AsyncFunctionDef or ast.ClassDef or None
+        None if a call or a dictionary is all of it.
+    call : ast.expr or None
+        The decorator, call or dictionary that makes it a tool.
+    rank : int
+        How sure that is: `NO_TOOL` to `REGISTERED`.
+    """
+
+    name: str
+    path: Path
+    qualname: str
+    node: AnyDefinition | None
+    call: ast.expr | None = None
+    rank: int = REGISTERED
+
+    @property
+    def line(self) -> int:
+        return getattr(self.node or self.call, "lineno", 0)
+
+    @property
+    def description(self) -> ast.expr | None:
+        """What the model reads instead of a docstring, if its text is in the source."""
+        value = _argument(self.call, _DESCRIPTIONS)
+        return value if value is not None and (text_of(value) or self.node is None) else None
+
+    @property
+    def described(self) -> str:
+        """Where that stands; empty if a docstring is read."""
+        value, what = self.description, '"description" of a dictionary'
+        if value is None:
+            return ""
+        if isinstance(self.call, ast.Call):
+            word = next(word.arg for word in self.call.keywords if word.value is value)
+            what = f"{word}= of {ast.unparse(self.call.func)}(…)"
+        whose = f"{self.qualname or self.name} is no function: its" if self.node is None else "its"
+        return f"{whose} description is set by {what}, line {value.lineno}"
+
+    @property
+    def schema(self) -> ast.expr | None:
+        """What says its parameters instead of a signature."""
+        return _argument(self.call, _SCHEMAS)
+
+
+class Source:
+    """The project's files, each read once; ``names`` are those of the tools that are looked for."""
+
+    def __init__(self, root: Path, names: Collection[str]) -> None:
+        self.root, self.names = root, frozenset(names)
+        self._read = cache(read_source)
+        self.tree = cache(lambda path: _parse_bytes(self._read(path)))
+        self.used = cache(self._used)
+        self.imports = Imports(root, self.tree)
+        self.mounts: dict[str, list[tuple[Path, ast.expr]]] = {}
+        self._functions: list[Definition] = []
+
+    def _used(self, path: Path) -> ast.Module | None:
+        """A file with what it uses of others."""
+        tree = self.tree(path)
+        return tree and ast.Module([*tree.body, *self.imports.used_by(path, tree)], [])
+
+    def search(self) -> dict[str, list[Definition]]:
+        """All registered tools by their names, and whatever else has one of the names."""
+        words = b"|".join(re.escape(name.encode()) for name in self.names) or b"(?!)"
+        mention = re.compile(rb"\bdef\s+(?:%b)\s*[(\[]|[\"'](?:%b)[\"']\s*:|%b" % (words, words, _MENTION))
+        files = [path for path in python_files(self.root) if mention.search(self._read(path))]
+        self.mounts, self._functions = {}, [one for path in files for one in self._defined(path)]
+        registered = [one for path in files for one in self._registered(path)]
+        pairs = [(name, f"{mount}_") for name in self.names for mount in self.mounts]
+        below = {name.removeprefix(mount) for name, mount in pairs if name.startswith(mount)}
+        if not below <= self.names:
+            self.names |= below
+            return self.search()
+        found: dict[str, dict[tuple[Path, int], Definition]] = {}
+        for one in sorted([*self._functions, *registered], key=lambda one: one.rank):
+            if one.rank == REGISTERED or (one.name in self.names and one.rank > NO_TOOL):
+                found.setdefault(one.name, {})[one.path, one.line] = one
+        return {name: list(places.values()) for name, places in found.items()}
+
+    def at(self, path: Path, qualname: str, name: str) -> Definition | None:
+        """The definition at a place: a call that describes the tool of a name, else a function or a class."""
+        self._functions = self._functions or list(self._defined(path))
+        every = [*self._registered(path), *self._defined(path)]
+        own = [one for one in every if one.path == path and one.qualname == qualname]
+        return next((one for one in own if one.name == name or one.node is not None), None)
+
+    def plain(self, path: Path, node: ast.AST | None) -> Any:
+        """What an expression is, with names looked up; None for what only running would show."""
+        if isinstance(node, ast.Dict):
+            return {name: self.plain(path, value) for name, value in _entries(node)}
+        if isinstance(node, ast.List | ast.Tuple):
+            return [self.plain(path, part) for part in node.elts]
+        if isinstance(node, ast.Call) and last_name(node.func) == "model_json_schema":
+            found = self.imports.look_up(path, ast.unparse(node.func).rpartition(".")[0])
+            fields = found[1].body if found is not None and isinstance(found[1], ast.ClassDef) else []
+            names = [last_name(field.target) for field in fields if isinstance(field, ast.AnnAssign)]
+            return {"properties": dict.fromkeys(names)}
+        if isinstance(node, ast.Name):
+            found = self.imports.look_up(path, node.id)
+            return self.plain(found[0], getattr(found[1], "value", None)) if found is not None else None
+        return node.value if isinstance(node, ast.Constant) else None
+
+    def of_mount(self, found: list[Definition], mount: str) -> list[Definition]:
+        """Those of some definitions that are of a server that is mounted under a name."""
+        servers = [self._place(path, value) for path, value in self.mounts[mount]]
+        own = [one for one in found if one.call and self._place(one.path, one.call, owner=True) in servers]
+        files = {server[0] for server in servers if server is not None}
+        return own or [one for one in found if one.path in files] or found
+
+    def _place(self, path: Path, value: ast.expr, *, owner: bool = False) -> tuple[Path, ast.AST] | None:
+        """What a server's expression, or that before ``.tool`` of a decorator, stands for."""
+        value = value.func if isinstance(value, ast.Call) else value
+        value = value.value if owner and isinstance(value, ast.Attribute) else value
+        return self.imports.look_up(path, ast.unparse(value))
+
+    def _defined(self, path: Path) -> Iterator[Definition]:
+        tree = self.tree(path)
+        nodes = list(definitions(tree)) if tree is not None else []
+        functions = {qualname for qualname, node in nodes if isinstance(node, Function)}
+        for qualname, node in nodes:
+            above = qualname.rpartition(".")[0]
+            rank = METHOD if above else FUNCTION
+            if above in functions or isinstance(node, ast.ClassDef):
+                rank = NO_TOOL
+            yield Definition(node.name, path, qualname, node, None, rank)
+            call = next(filter(is_tool_decorator, node.decorator_list), None)
+            if call is not None and isinstance(node, Function):
+                yield Definition(_named(call) or node.name, path, qualname, node, call)
+
+    def _registered(self, path: Path) -> Iterator[Definition]:
+        """The tools that calls, lists and dictionaries of a file make; mounts are noted."""
+        tree = self.tree(path)
+        for around, node in _placed(tree) if tree is not None else ():
+            if isinstance(node, ast.Call) and last_name(node.func) in _MOUNTS:
+                self._mount(path, node)
+            made = [
+                replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
+                for value, call in _references(node)
+                for one in self._referred(path, value)
+            ]
+            yield from made
+            for key, value in _entries(node):
+                if key in self.names:
+                    yield from (replace(one, name=key, rank=TABLED) for one in self._referred(path, value))
+            name = _constant(_argument(node, _NAMES))
+            if name and not made and isinstance(node, ast.Call | ast.Dict) and _describes_tool(node):
+                own = self._documented(path, node) or [Definition(name, path, around, None)]
+                yield from (replace(one, name=name, call=node, rank=REGISTERED) for one in own)
+
+    def _documented(self, path: Path, call: ast.expr) -> list[Definition]:
+        """The function whose docstring a call has as its description: ``description=book.__doc__``."""
+        value = _argument(call, _DESCRIPTIONS)
+        parts = [] if value is None or text_of(value) else ast.walk(value)
+        names = [part for part in parts if isinstance(part, ast.Name)]
+        return [one for name in names for one in self._referred(path, name)]
+
+    def _mount(self, path: Path, call: ast.Call) -> None:
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        servers = [value for value in values if not isinstance(value, ast.Constant)]
+        if isinstance(call.func, ast.Attribute) and not servers:  # toolset.prefixed("board")
+            servers = [call.func.value]
+        for name in filter(None, map(_constant, values)):
+            self.mounts.setdefault(name, []).extend((path, server) for server in servers)
+
+    def _referred(self, path: Path, value: ast.expr) -> list[Definition]:
+        """The functions that a name or an attribute may stand for: the imported one, else all of its name."""
+        found = self.imports.look_up(path, ast.unparse(value))
+        if found is not None and isinstance(found[1], Function):
+            return [Definition(found[1].name, found[0], found[1].name, found[1])]
+        is_method = isinstance(value, ast.Attribute)
+        alike = [one for one in self._functions if _is_called(one, last_name(value), is_method=is_method)]
+        return [one for one in alike if one.path == path] or [one for one in alike if one.name in self.names]
+
+
+def _is_called(one: Definition, name: str, *, is_method: bool) -> bool:
+    is_function = one.call is None and isinstance(one.node, Function)
+    return is_function and one.name == name and is_method == (one.rank == METHOD)
+
+
+def is_tool_decorator(decorator: ast.expr) -> bool:
+    """Whether a decorator makes a tool: ``@tool``, ``@mcp.tool()``, ``@function_tool``."""
+    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in DECORATORS
+
+
+def _is_tool_call(call: ast.Call) -> bool:
+    """Whether a call makes a tool: ``Tool(f)``, ``StructuredTool.from_function(f)``, ``mcp.tool("x")(f)``."""
+    function = call.func
+    owner = function.value if isinstance(function, ast.Attribute) else function
+    is_made = isinstance(function, ast.Call) and is_tool_decorator(function)
+    return (
+        is_made
+        or is_tool_decorator(call)
+        or any(last_name(part).endswith("Tool") for part in (function, owner))
+    )
+
+
+def _describes_tool(node: ast.Call | ast.Dict) -> bool:
+    """Whether a call or a dictionary describes a tool: with a schema, or as ``Tool(…)``."""
+    has_schema = _argument(node, _SCHEMAS) is not None
+    is_tool = isinstance(node, ast.Call) and last_name(node.func).endswith("Tool")
+    return _argument(node, _DESCRIPTIONS) is not None and (has_schema or is_tool)
+
+
+def _references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The functions that a list of tools or a call names, each with the call that it stands in."""
+    name = ""
+    if isinstance(node, ast.keyword | ast.Assign):
+        name = node.arg or "" if isinstance(node, ast.keyword) else last_name(node.targets[0])
+    listed = getattr(node, "value", None) if name.lower().endswith("tools") else None
+    for value in listed.elts if isinstance(listed, ast.List | ast.Tuple) else ():
+        yield from ((part, value) for part in _arguments(value))
+        yield value, None
+    if isinstance(node, ast.Call) and _is_tool_call(node):
+        made = node.func if isinstance(node.func, ast.Call) else node
+        yield from ((part, made) for part in _arguments(node))
+
+
+def _arguments(call: ast.expr) -> Iterator[ast.expr]:
+    """The functions that a call may take."""
+    if isinstance(call, ast.Call):
+        named = [keyword.value for keyword in call.keywords if keyword.arg in _FUNCTIONS]
+        yield from (value for value in (*call.args, *named) if isinstance(value, ast.Name | ast.Attribute))
+
+
+def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The keys of a dictionary, or of a call, that are texts, with their values."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if name := _constant(key):
+                yield name, value
+    elif isinstance(node, ast.Call):
+        yield from ((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg)
+
+
+def _argument(node: ast.AST | None, names: Collection[str]) -> ast.expr | None:
+    if node is None:
+        return None
+    return next((value for name, value in _entries(node) if name in names), None)
+
+
+def _named(call: ast.expr | None) -> str:
+    """The name that a decorator or a call gives a tool: ``@tool("name")``, ``Tool(f, name="name")``."""
+    first = call.args[:1] if isinstance(call, ast.Call) and is_tool_decorator(call) else []
+    values = map(_constant, [_argument(call, _NAMES), *first])
+    return next(filter(None, values), "")
+
+
+def _constant(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def text_of(value: ast.expr) -> str:
+    """The text in an expression, as in ``dedent("…")``; empty if it has none."""
+    return next(filter(None, (_constant(node) for node in ast.walk(value) if isinstance(node, ast.expr))), "")
+
+
+def _placed(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """All nodes, each with the assignment or the definitions around it."""
+    waiting: list[tuple[str, ast.AST]] = [("", tree)]
+    for around, node in waiting:  # grows
+        yield around, node
+        place = around
+        if isinstance(node, AnyDefinition):
+            place = f"{around}.{node.name}".strip(".")
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and not around:
+            place = last_name(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+        waiting.extend((place, child) for child in ast.iter_child_nodes(node))
+
+
+def python_files(root: Path) -> Iterator[Path]:
+    """Yield the Python files below a folder, without tests, environments and build output."""
+    for folder, subfolders, files in os.walk(root):
+        subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith("test_"):
+                yield Path(folder, name)
+
+
+def is_skipped(folder: str) -> bool:
+    """Whether a folder has no tools of the project's own: tests, environments, build output."""
+    return folder.startswith(".") or folder in _SKIPPED_FOLDERS
+
+
+def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefinition]]:
+    """Yield the definitions in modules, classes and functions with their qualnames, without overloads."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
+            yield from definitions(node, above)
+        elif isinstance(node, AnyDefinition) and not _is_overload(node):
+            yield f"{above}{node.name}", node
+            yield from definitions(node, f"{above}{node.name}.")
+
+
+def _is_overload(node: AnyDefinition) -> bool:
+    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+
+
+def parse_python(path: Path) -> ast.Module | None:
+    """Parse a file; None if it is not readable Python."""
+    return _parse_bytes(read_source(path))
+
+
+def _parse_bytes(source: bytes) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes in the project's source are not our concern
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: too deeply nested
+            return None
+
+
+def read_source(path: Path) -> bytes:
+    """Return the source; empty if the file is unreadable or too large to be hand-written."""
+    try:
+        return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""
+    except OSError:
+        return b""
