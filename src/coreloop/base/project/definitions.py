@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from coreloop.base.project.allowed_values import last_name
 from coreloop.base.project.imports import Imports
@@ -33,6 +33,7 @@ _MENTION: Final = (
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 AnyDefinition = Function | ast.ClassDef
+_NAMED = ast.Name | ast.Attribute
 NO_TOOL, METHOD, FUNCTION, TABLED, REGISTERED = range(5)
 """How sure a definition is a tool. A class, or a function in another, is none unless it is registered."""
 
@@ -97,69 +98,67 @@ class Source:
         self.root, self.names = root, frozenset(names)
         self._read = cache(read_source)
         self.tree = cache(lambda path: _parse_bytes(self._read(path)))
-        self.used = cache(self._used)
         self.imports = Imports(root, self.tree)
-        self.mounts: dict[str, list[tuple[Path, ast.expr]]] = {}
+        self.used = cache(self._used)
+        self._in_file = cache(lambda path: [*self._registered(path), *self._defined(path)])
         self._functions: list[Definition] = []
+        self.mounts: dict[str, list[tuple[Path, ast.expr]]] = {}
 
-    def _used(self, path: Path) -> ast.Module | None:
+    def _used(self, path: Path) -> ast.Module:
         """A file with what it uses of others."""
-        tree = self.tree(path)
-        return tree and ast.Module([*tree.body, *self.imports.used_by(path, tree)], [])
+        tree = self.tree(path) or ast.Module([], [])
+        return ast.Module([*tree.body, *self.imports.used_by(path, tree)], [])
+
+    def mentions(self, pattern: bytes) -> list[Path]:
+        """The files with a pattern."""
+        search = re.compile(pattern).search
+        return [path for path in python_files(self.root) if search(self._read(path))]
 
     def search(self) -> dict[str, list[Definition]]:
         """All registered tools by their names, and whatever else has one of the names."""
-        words = b"|".join(re.escape(name.encode()) for name in self.names) or b"(?!)"
-        mention = re.compile(rb"\bdef\s+(?:%b)\s*[(\[]|[\"'](?:%b)[\"']\s*:|%b" % (words, words, _MENTION))
-        files = [path for path in python_files(self.root) if mention.search(self._read(path))]
-        self.mounts, self._functions = {}, [one for path in files for one in self._defined(path)]
-        registered = [one for path in files for one in self._registered(path)]
+        names = b"|".join(re.escape(name.encode()) for name in self.names) or b"(?!)"
+        files = self.mentions(rb"\bdef\s+(?:%b)\s*[(\[]|[\"'](?:%b)[\"']\s*:|%b" % (names, names, _MENTION))
+        self._functions = [one for path in files for one in self._defined(path)]
+        every = [one for path in files for one in self._in_file(path)]
         pairs = [(name, f"{mount}_") for name in self.names for mount in self.mounts]
         below = {name.removeprefix(mount) for name, mount in pairs if name.startswith(mount)}
-        if not below <= self.names:
+        if not below <= self.names:  # the tools of servers that are mounted
             self.names |= below
+            self._in_file.cache_clear()
             return self.search()
         found: dict[str, dict[tuple[Path, int], Definition]] = {}
-        for one in sorted([*self._functions, *registered], key=lambda one: one.rank):
+        for one in sorted(every, key=lambda one: one.rank):
             if one.rank == REGISTERED or (one.name in self.names and one.rank > NO_TOOL):
                 found.setdefault(one.name, {})[one.path, one.line] = one
         return {name: list(places.values()) for name, places in found.items()}
 
     def at(self, path: Path, qualname: str, name: str) -> Definition | None:
         """The definition at a place: a call that describes the tool of a name, else a function or a class."""
-        self._functions = self._functions or list(self._defined(path))
-        every = [*self._registered(path), *self._defined(path)]
-        own = [one for one in every if one.path == path and one.qualname == qualname]
+        own = [one for one in self._in_file(path) if one.path == path and one.qualname == qualname]
         return next((one for one in own if one.name == name or one.node is not None), None)
 
-    def plain(self, path: Path, node: ast.AST | None) -> Any:
+    def plain(self, path: Path, node: ast.AST | None, deep: int = 9) -> Any:
         """What an expression is, with names looked up; None for what only running would show."""
+        if isinstance(node, ast.Constant) or not deep:
+            return node.value if isinstance(node, ast.Constant) else None
         if isinstance(node, ast.Dict):
-            return {name: self.plain(path, value) for name, value in _entries(node)}
+            return {name: self.plain(path, value, deep - 1) for name, value in _entries(node)}
         if isinstance(node, ast.List | ast.Tuple):
-            return [self.plain(path, part) for part in node.elts]
-        if isinstance(node, ast.Call) and last_name(node.func) == "model_json_schema":
-            found = self.imports.look_up(path, ast.unparse(node.func).rpartition(".")[0])
-            fields = found[1].body if found is not None and isinstance(found[1], ast.ClassDef) else []
-            names = [last_name(field.target) for field in fields if isinstance(field, ast.AnnAssign)]
-            return {"properties": dict.fromkeys(names)}
-        if isinstance(node, ast.Name):
-            found = self.imports.look_up(path, node.id)
-            return self.plain(found[0], getattr(found[1], "value", None)) if found is not None else None
-        return node.value if isinstance(node, ast.Constant) else None
+            return [self.plain(path, part, deep - 1) for part in node.elts]
+        is_model = isinstance(node, ast.Call) and last_name(node.func) == "model_json_schema"
+        named = node.func.value if is_model else node  # type: ignore[union-attr]
+        found = self.imports.look_up(path, ast.unparse(named)) if isinstance(named, _NAMED) else None
+        if found is None or not is_model:
+            return self.plain(found[0], getattr(found[1], "value", None), deep - 1) if found else None
+        fields = [field for field in getattr(found[1], "body", ()) if isinstance(field, ast.AnnAssign)]
+        return {"properties": dict.fromkeys(last_name(field.target) for field in fields)}
 
     def of_mount(self, found: list[Definition], mount: str) -> list[Definition]:
         """Those of some definitions that are of a server that is mounted under a name."""
-        servers = [self._place(path, value) for path, value in self.mounts[mount]]
-        own = [one for one in found if one.call and self._place(one.path, one.call, owner=True) in servers]
-        files = {server[0] for server in servers if server is not None}
-        return own or [one for one in found if one.path in files] or found
-
-    def _place(self, path: Path, value: ast.expr, *, owner: bool = False) -> tuple[Path, ast.AST] | None:
-        """What a server's expression, or that before ``.tool`` of a decorator, stands for."""
-        value = value.func if isinstance(value, ast.Call) else value
-        value = value.value if owner and isinstance(value, ast.Attribute) else value
-        return self.imports.look_up(path, ast.unparse(value))
+        places = [self.imports.look_up(path, ast.unparse(value)) for path, value in self.mounts[mount]]
+        servers = [place for place in places if place is not None]
+        own = [one for one in found if self.imports.look_up(one.path, _server(one.call)) in servers]
+        return own or [one for one in found if one.path in {file for file, _ in servers}] or found
 
     def _defined(self, path: Path) -> Iterator[Definition]:
         tree = self.tree(path)
@@ -167,9 +166,8 @@ class Source:
         functions = {qualname for qualname, node in nodes if isinstance(node, Function)}
         for qualname, node in nodes:
             above = qualname.rpartition(".")[0]
-            rank = METHOD if above else FUNCTION
-            if above in functions or isinstance(node, ast.ClassDef):
-                rank = NO_TOOL
+            is_none = above in functions or isinstance(node, ast.ClassDef)
+            rank = NO_TOOL if is_none else METHOD if above else FUNCTION
             yield Definition(node.name, path, qualname, node, None, rank)
             call = next(filter(is_tool_decorator, node.decorator_list), None)
             if call is not None and isinstance(node, Function):
@@ -181,48 +179,43 @@ class Source:
         for around, node in _placed(tree) if tree is not None else ():
             if isinstance(node, ast.Call) and last_name(node.func) in _MOUNTS:
                 self._mount(path, node)
-            made = [
-                replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
-                for value, call in _references(node)
-                for one in self._referred(path, value)
-            ]
-            yield from made
+            n_made = 0
+            for value, call in _references(node):
+                for one in self._referred(path, value):
+                    n_made += 1
+                    yield replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
             for key, value in _entries(node):
                 if key in self.names:
                     yield from (replace(one, name=key, rank=TABLED) for one in self._referred(path, value))
-            name = _constant(_argument(node, _NAMES))
-            if name and not made and isinstance(node, ast.Call | ast.Dict) and _describes_tool(node):
-                own = self._documented(path, node) or [Definition(name, path, around, None)]
-                yield from (replace(one, name=name, call=node, rank=REGISTERED) for one in own)
-
-    def _documented(self, path: Path, call: ast.expr) -> list[Definition]:
-        """The function whose docstring a call has as its description: ``description=book.__doc__``."""
-        value = _argument(call, _DESCRIPTIONS)
-        parts = [] if value is None or text_of(value) else ast.walk(value)
-        names = [part for part in parts if isinstance(part, ast.Name)]
-        return [one for name in names for one in self._referred(path, name)]
+            if not n_made and _describes_tool(node):
+                yield Definition(_constant(_argument(node, _NAMES)), path, around, None, node)
 
     def _mount(self, path: Path, call: ast.Call) -> None:
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
-        servers = [value for value in values if not isinstance(value, ast.Constant)]
-        if isinstance(call.func, ast.Attribute) and not servers:  # toolset.prefixed("board")
-            servers = [call.func.value]
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "prefixed":  # toolset.prefixed("board")
+            values.append(call.func.value)
+        servers = [getattr(value, "func", value) for value in values if not isinstance(value, ast.Constant)]
         for name in filter(None, map(_constant, values)):
             self.mounts.setdefault(name, []).extend((path, server) for server in servers)
 
     def _referred(self, path: Path, value: ast.expr) -> list[Definition]:
         """The functions that a name or an attribute may stand for: the imported one, else all of its name."""
+        if not isinstance(value, _NAMED):
+            return []
         found = self.imports.look_up(path, ast.unparse(value))
         if found is not None and isinstance(found[1], Function):
             return [Definition(found[1].name, found[0], found[1].name, found[1])]
         is_method = isinstance(value, ast.Attribute)
-        alike = [one for one in self._functions if _is_called(one, last_name(value), is_method=is_method)]
+        functions = self._functions or self._defined(path)
+        named = [one for one in functions if one.name == last_name(value) and isinstance(one.node, Function)]
+        alike = [one for one in named if one.call is None and is_method == (one.rank == METHOD)]
         return [one for one in alike if one.path == path] or [one for one in alike if one.name in self.names]
 
 
-def _is_called(one: Definition, name: str, *, is_method: bool) -> bool:
-    is_function = one.call is None and isinstance(one.node, Function)
-    return is_function and one.name == name and is_method == (one.rank == METHOD)
+def _server(call: ast.expr | None) -> str:
+    """``board`` of a decorator ``@board.tool()``."""
+    function = getattr(call, "func", call)
+    return ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
 
 
 def is_tool_decorator(decorator: ast.expr) -> bool:
@@ -242,18 +235,17 @@ def _is_tool_call(call: ast.Call) -> bool:
     )
 
 
-def _describes_tool(node: ast.Call | ast.Dict) -> bool:
-    """Whether a call or a dictionary describes a tool: with a schema, or as ``Tool(…)``."""
-    has_schema = _argument(node, _SCHEMAS) is not None
+def _describes_tool(node: ast.AST) -> TypeGuard[ast.Call | ast.Dict]:
+    """Whether a call or a dictionary names and describes a tool: with a schema, or as ``Tool(…)``."""
     is_tool = isinstance(node, ast.Call) and last_name(node.func).endswith("Tool")
-    return _argument(node, _DESCRIPTIONS) is not None and (has_schema or is_tool)
+    is_described = _argument(node, _DESCRIPTIONS) is not None and _constant(_argument(node, _NAMES)) != ""
+    return is_described and (is_tool or _argument(node, _SCHEMAS) is not None)
 
 
 def _references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """The functions that a list of tools or a call names, each with the call that it stands in."""
-    name = ""
-    if isinstance(node, ast.keyword | ast.Assign):
-        name = node.arg or "" if isinstance(node, ast.keyword) else last_name(node.targets[0])
+    name = node.arg or "" if isinstance(node, ast.keyword) else ""
+    name = last_name(node.targets[0]) if isinstance(node, ast.Assign) else name
     listed = getattr(node, "value", None) if name.lower().endswith("tools") else None
     for value in listed.elts if isinstance(listed, ast.List | ast.Tuple) else ():
         yield from ((part, value) for part in _arguments(value))
@@ -261,28 +253,28 @@ def _references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     if isinstance(node, ast.Call) and _is_tool_call(node):
         made = node.func if isinstance(node.func, ast.Call) else node
         yield from ((part, made) for part in _arguments(node))
+    text = _argument(node, _DESCRIPTIONS)
+    if text is not None and _describes_tool(node) and not text_of(text):  # description=book.__doc__
+        yield from ((part, node) for part in ast.walk(text) if isinstance(part, ast.Name))
 
 
 def _arguments(call: ast.expr) -> Iterator[ast.expr]:
     """The functions that a call may take."""
     if isinstance(call, ast.Call):
-        named = [keyword.value for keyword in call.keywords if keyword.arg in _FUNCTIONS]
-        yield from (value for value in (*call.args, *named) if isinstance(value, ast.Name | ast.Attribute))
+        yield from call.args
+        yield from (keyword.value for keyword in call.keywords if keyword.arg in _FUNCTIONS)
 
 
-def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def _entries(node: ast.AST | None) -> Iterator[tuple[str, ast.expr]]:
     """The keys of a dictionary, or of a call, that are texts, with their values."""
     if isinstance(node, ast.Dict):
-        for key, value in zip(node.keys, node.values, strict=True):
-            if name := _constant(key):
-                yield name, value
+        pairs = zip(map(_constant, node.keys), node.values, strict=True)
+        yield from ((key, value) for key, value in pairs if key)
     elif isinstance(node, ast.Call):
         yield from ((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg)
 
 
 def _argument(node: ast.AST | None, names: Collection[str]) -> ast.expr | None:
-    if node is None:
-        return None
     return next((value for name, value in _entries(node) if name in names), None)
 
 
@@ -303,10 +295,11 @@ def text_of(value: ast.expr) -> str:
 
 
 def _placed(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """All nodes, each with the assignment or the definitions around it."""
+    """What may make a tool, each with the assignment or the definitions around it."""
     waiting: list[tuple[str, ast.AST]] = [("", tree)]
     for around, node in waiting:  # grows
-        yield around, node
+        if isinstance(node, ast.Call | ast.Dict | ast.keyword | ast.Assign):
+            yield around, node
         place = around
         if isinstance(node, AnyDefinition):
             place = f"{around}.{node.name}".strip(".")

@@ -158,6 +158,8 @@ def logged_names(names: Iterable[str], workspace: Workspace) -> dict[str, str]:
     unknown = set(names) - workspace.settings.tools.keys()
     bare = {name: bare_name(name) or name for name in unknown}
     found = _Found(workspace, {*unknown, *bare.values()})
+    if set(bare.values()) == unknown and not (unknown and found.has_mounts()):
+        return {}
     servers = Counter(tool for name, tool in bare.items() if tool != name)
     own = {name: name if found.has(name) or servers[tool] > 1 else tool for name, tool in bare.items()}
     known = {name: found.own_name(tool) for name, tool in own.items() if found.has(tool)}
@@ -206,6 +208,10 @@ class _Found:
             mounted = [f"{mount}_{name}" for mount in self._source.mounts] if not self.has(name) else []
             names.update(filter(self.has, mounted) if any(map(self.has, mounted)) else [name])
         return names
+
+    def has_mounts(self) -> bool:
+        """Whether servers of tools may be mounted under names."""
+        return any(self._source.mentions(rb"\.(?:mount|import_server|prefixed)\("))
 
     def has(self, name: str) -> bool:
         """Whether a tool has a definition."""
