@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.project.allowed_values import enum_members, last_name
-from coreloop.base.project.definitions import parse_python, python_files
+from coreloop.base.project.definitions import parse_python, python_files, read_source
 from coreloop.base.project.imports import Parse, with_imported
 from coreloop.base.project.tools import bare_name
 from coreloop.observe.shown_states import LITERAL_CHARS, Compared
@@ -55,16 +55,9 @@ def _definitions(root: Path) -> dict[str, list[Path]]:
     """The files that define each function."""
     files: dict[str, list[Path]] = {}
     for path in islice(python_files(root), MAX_FILES):
-        for name in set(_DEFINED.findall(_source(path))):
+        for name in set(_DEFINED.findall(read_source(path))):
             files.setdefault(name.decode("utf-8", "replace"), []).append(path)
     return files
-
-
-def _source(path: Path) -> bytes:
-    try:
-        return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""
-    except OSError:
-        return b""
 
 
 def _compared(files: tuple[Path, ...], *, root: Path, parse: Parse) -> Compared | None:

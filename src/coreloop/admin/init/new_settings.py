@@ -13,8 +13,8 @@ from coreloop.base.project.tools import (
     Tool,
     Unresolved,
     is_tool_name,
-    known_tools,
     logged_names,
+    resolve_tools,
     sent_tools,
 )
 from coreloop.base.project.workspace import Workspace
@@ -48,7 +48,9 @@ def propose_settings(workspace: Workspace) -> SettingsProposals:
     """
     seen = {*used_tools(workspace.records_dir), *sent_tools(workspace.audit_dir)}
     names = {name: name for name in seen} | logged_names(seen, workspace)
-    tools = known_tools(filter(is_tool_name, names.values()), workspace)
+    tools = resolve_tools(
+        filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True
+    )
     new = [tool for name, tool in tools.items() if name not in workspace.settings.tools]
     targets = {tool.name: f"{tool.file}::{tool.qualname}" for tool in new if isinstance(tool, Tool)}
     return SettingsProposals(

@@ -22,14 +22,15 @@ DECORATORS: Final = frozenset(
     {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"}
 )
 """Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``server.add_tool`` …"""
-_MOUNTS: Final = ("mount", "import_server", "prefixed")
+MOUNTS: Final = rb"\.(mount|import_server|prefixed)\("
 _NAMES: Final = ("name", "name_override")
 _DESCRIPTIONS: Final = ("description", "description_override")
 _FUNCTIONS: Final = ("func", "fn", "coroutine")
 _SCHEMAS: Final = ("inputSchema", "input_schema", "parameters", "params_json_schema")
 _MENTION: Final = (
-    rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|\b(?:mount|import_server|prefixed)\("
-    rb"|input_?schema|inputSchema|json_schema|[\"']parameters[\"']"
+    rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|"
+    + MOUNTS
+    + rb"|input_?schema|inputSchema|json_schema|[\"']parameters[\"']"
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 AnyDefinition = Function | ast.ClassDef
@@ -76,11 +77,12 @@ class Definition:
     @property
     def described(self) -> str:
         """Where that stands; empty if a docstring is read."""
-        value, what = self.description, '"description" of a dictionary'
+        value = self.description
         if value is None:
             return ""
+        word = next(name for name, its in _entries(self.call) if its is value)
+        what = f'"{word}" of a dictionary'
         if isinstance(self.call, ast.Call):
-            word = next(word.arg for word in self.call.keywords if word.value is value)
             what = f"{word}= of {ast.unparse(self.call.func)}(…)"
         whose = f"{self.qualname or self.name} is no function: its" if self.node is None else "its"
         return f"{whose} description is set by {what}, line {value.lineno}"
@@ -177,7 +179,7 @@ class Source:
         """The tools that calls, lists and dictionaries of a file make; mounts are noted."""
         tree = self.tree(path)
         for around, node in _placed(tree) if tree is not None else ():
-            if isinstance(node, ast.Call) and last_name(node.func) in _MOUNTS:
+            if isinstance(node, ast.Call) and re.fullmatch(MOUNTS, f".{last_name(node.func)}(".encode()):
                 self._mount(path, node)
             n_made = 0
             for value, call in _references(node):

@@ -7,16 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache, partial
 from inspect import cleandoc
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from coreloop.base.project.allowed_values import declared_choices, listed_values
 from coreloop.base.project.argument_limits import SchemaLimits, declared_limits, schema_of
 from coreloop.base.project.definitions import (
     METHOD,
+    MOUNTS,
     REGISTERED,
     AnyDefinition,
     Definition,
@@ -105,7 +106,12 @@ def pass_nothing(_: str) -> Collection[str]:
 
 
 def resolve_tools(
-    names: Iterable[str], workspace: Workspace, *, only_places: bool = False, passed: Passed = pass_nothing
+    names: Iterable[str],
+    workspace: Workspace,
+    *,
+    only_places: bool = False,
+    and_registered: bool = False,
+    passed: Passed = pass_nothing,
 ) -> dict[str, Tool | Unresolved]:
     """Find the definitions of tools without importing anything.
 
@@ -118,6 +124,8 @@ def resolve_tools(
         folders, environments, build output and tests are not searched.
     only_places : bool
         Whether to leave out the values that a tool's file, and what it imports, compare with.
+    and_registered : bool
+        Whether to return all tools that the source registers, too.
     passed : callable, optional
         Decides between definitions that nothing else does.
 
@@ -127,16 +135,10 @@ def resolve_tools(
         An entry for every name. Of several definitions, the one is meant that was sent to models, else the
         one that is registered as a tool; where two remain, the reason says what speaks for each.
     """
-    names = sorted(set(names))
-    found = _Found(workspace, names, passed)
-    return {name: found.tool(name, only_places) for name in names}
-
-
-def known_tools(names: Iterable[str], workspace: Workspace) -> dict[str, Tool | Unresolved]:
-    """As `resolve_tools`, also of all tools that the source registers; only places."""
     names = set(names)
-    found = _Found(workspace, names)
-    return {name: found.tool(name) for name in sorted(names | found.registered())}
+    found = _Found(workspace, names, passed)
+    names |= found.registered() if and_registered else set()
+    return {name: found.tool(name, only_places) for name in sorted(names)}
 
 
 def bare_name(name: str) -> str:
@@ -158,7 +160,7 @@ def logged_names(names: Iterable[str], workspace: Workspace) -> dict[str, str]:
     unknown = set(names) - workspace.settings.tools.keys()
     bare = {name: bare_name(name) or name for name in unknown}
     found = _Found(workspace, {*unknown, *bare.values()})
-    if set(bare.values()) == unknown and not (unknown and found.has_mounts()):
+    if set(bare.values()) == unknown and not (unknown and found.source.mentions(MOUNTS)):
         return {}
     servers = Counter(tool for name, tool in bare.items() if tool != name)
     own = {name: name if found.has(name) or servers[tool] > 1 else tool for name, tool in bare.items()}
@@ -166,11 +168,8 @@ def logged_names(names: Iterable[str], workspace: Workspace) -> dict[str, str]:
     return {name: tool for name, tool in known.items() if tool != name}
 
 
-class _Sent(NamedTuple):
-    """A tool as models were sent it: its description with single spaces, and its parameters."""
-
-    text: str
-    parameters: frozenset[str]
+_Sent = tuple[str, frozenset[str]]
+"""A tool as models were sent it: its description with single spaces, and its parameters."""
 
 
 def sent_tools(audit_dir: Path) -> dict[str, set[_Sent]]:
@@ -180,7 +179,7 @@ def sent_tools(audit_dir: Path) -> dict[str, set[_Sent]]:
         with suppress(ValueError, RecursionError, KeyError, TypeError, AttributeError):
             for tool in json.loads(read_source(path))["tools"]:
                 parameters = frozenset((tool.get("schema") or {}).get("properties") or ())
-                sent.setdefault(str(tool["name"]), set()).add(_Sent(_flat(tool["description"]), parameters))
+                sent.setdefault(str(tool["name"]), set()).add((_flat(tool["description"]), parameters))
     return sent
 
 
@@ -189,29 +188,18 @@ class _Found:
 
     def __init__(self, workspace: Workspace, names: Collection[str], passed: Passed = pass_nothing) -> None:
         self._workspace, self._configured, self._passed = workspace, workspace.settings.tools, passed
-        self._source = Source(workspace.root, list(filter(is_tool_name, names)))
-        self.tool = cache(self._tool)
-
-    @cached_property
-    def _by_name(self) -> dict[str, list[Definition]]:
-        return self._source.search()
-
-    @cached_property
-    def _sent(self) -> dict[str, set[_Sent]]:
-        return sent_tools(self._workspace.audit_dir)
+        self.source = Source(workspace.root, list(filter(is_tool_name, names)))
+        self._by_name, self.tool = cache(self.source.search), cache(self._tool)
+        self._sent = cache(partial(sent_tools, workspace.audit_dir))
 
     def registered(self) -> set[str]:
         """The names of all tools that the source registers; of several of a name, those of their mounts."""
-        registered = {one.name for ones in self._by_name.values() for one in ones if one.rank == REGISTERED}
+        registered = {one.name for ones in self._by_name().values() for one in ones if one.rank == REGISTERED}
         names = set[str]()
         for name in filter(is_tool_name, registered):
-            mounted = [f"{mount}_{name}" for mount in self._source.mounts] if not self.has(name) else []
+            mounted = [f"{mount}_{name}" for mount in self.source.mounts] if not self.has(name) else []
             names.update(filter(self.has, mounted) if any(map(self.has, mounted)) else [name])
         return names
-
-    def has_mounts(self) -> bool:
-        """Whether servers of tools may be mounted under names."""
-        return any(self._source.mentions(rb"\.(?:mount|import_server|prefixed)\("))
 
     def has(self, name: str) -> bool:
         """Whether a tool has a definition."""
@@ -229,9 +217,9 @@ class _Found:
         if target:
             file, _, qualname = target.partition("::")
             path = self._workspace.root / file
-            if self._source.tree(path) is None:
+            if self.source.tree(path) is None:
                 return Unresolved(name, f"{file} is not readable Python")
-            one = self._source.at(path, qualname, name)
+            one = self.source.at(path, qualname, name)
             if one is None:
                 return Unresolved(name, f"{file} has no {qualname}")
             return self._made(name, one, only_places)
@@ -257,23 +245,23 @@ class _Found:
         return ones
 
     def _candidates(self, name: str) -> list[Definition]:
-        ones = self._by_name.get(name, [])
+        ones = self._by_name().get(name, [])
         if not any(one.rank == REGISTERED for one in ones):
-            for mount in self._source.mounts:
+            for mount in self.source.mounts:
                 if name.startswith(f"{mount}_") and (below := self._candidates(name[len(mount) + 1 :])):
-                    return self._source.of_mount(below, mount)
+                    return self.source.of_mount(below, mount)
         return ones
 
     def _as_sent(self, name: str, one: Definition) -> int:
         """How well its text is what models were sent, from which a framework may cut sections."""
         text = _flat(_text(one))
-        sent = [its.text for its in self._sent_as(name) if its.text]
+        sent = [sent for sent, _ in self._sent_as(name) if sent]
         return 3 * (text in sent) or 2 * text.startswith(tuple(sent)) or any(its in text for its in sent)
 
     def _fits(self, name: str, one: Definition) -> int:
         """Whether it has the parameters that models were sent."""
-        parameters = self._parameters(one)
-        return any(its.parameters and its.parameters <= parameters for its in self._sent_as(name))
+        sent = [parameters for _, parameters in self._sent_as(name) if parameters]
+        return any(map(self._parameters(one).issuperset, sent))
 
     def _takes(self, name: str, one: Definition) -> int:
         """Whether it has all passed arguments."""
@@ -281,8 +269,8 @@ class _Found:
 
     def _sent_as(self, name: str) -> list[_Sent]:
         ends = (f"_{name}", f".{name}")  # of a server that is mounted
-        names = [sent for sent in self._sent if sent == name or sent.endswith(ends)]
-        return [its for sent in names for its in self._sent[sent]]
+        names = [sent for sent in self._sent() if sent == name or sent.endswith(ends)]
+        return [its for sent in names for its in self._sent()[sent]]
 
     def _evidence(self, name: str, one: Definition) -> str:
         passed = set(self._passed(name))
@@ -300,11 +288,11 @@ class _Found:
 
     def _made(self, name: str, one: Definition, only_places: bool = True) -> Tool:
         """The tool of a definition; what a call says of it stands for its signature and its docstring."""
-        tree = None if only_places else self._source.used(one.path)
+        tree = None if only_places else self.source.used(one.path)
         file = one.path.relative_to(self._workspace.root).as_posix()
         tool = make_tool(name, file, one.qualname, one.node, tree)
         if one.schema is not None:
-            tool = replace(tool, **schema_of(self._source.plain(one.path, one.schema)))
+            tool = replace(tool, **schema_of(self.source.plain(one.path, one.schema)))
         if one.description is not None:
             tool = replace(tool, docstring=cleandoc(_text(one)), described=one.described)
         return replace(tool, line=one.line)

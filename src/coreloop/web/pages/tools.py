@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from coreloop.base.project.settings import ToolSettings
-from coreloop.base.project.tools import Tool, Unresolved, known_tools, resolve_tools
+from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
 from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.web.pages.changes import read_changes, read_kept_states
 from coreloop.web.pages.charts import rate_of
@@ -96,7 +96,8 @@ def _definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
 def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     kept = read_kept_activity(source)
     called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
-    return known_tools({*called, *source.workspace.settings.tools}, source.workspace)
+    names = {*called, *source.workspace.settings.tools}
+    return resolve_tools(names, source.workspace, only_places=True, and_registered=True)
 
 
 def _describe(source: PageSource, name: str) -> Description:

@@ -12,7 +12,6 @@ from coreloop.base.project.tools import (
     Tool,
     Unresolved,
     is_tool_name,
-    known_tools,
     logged_names,
     resolve_tools,
 )
@@ -216,7 +215,7 @@ def test_of_two_mounted_servers_each_has_its_own_tool(project):
     assert place(resolve(root, "rooms_find")) == "rooms.py::find"
     assert place(resolve(root, "desk_find")) == "desk.py::find"
     assert isinstance(resolve(root, "find"), Unresolved)
-    assert known_tools([], workspace).keys() == {"rooms_find", "desk_find"}
+    assert resolve_tools([], workspace, and_registered=True).keys() == {"rooms_find", "desk_find"}
 
 
 def test_a_target_decides_between_two(project):
