@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.base import jsonl
 from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import parse
+from coreloop.observe import jsonl
 from coreloop.promote.docstring_edit import description_elsewhere
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
