@@ -13,8 +13,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.project.allowed_values import declared_choices, listed_values
-from coreloop.base.project.argument_limits import SchemaLimits, declared_limits, schema_of
+from coreloop.base.project.allowed_values import (
+    declared_arguments,
+    declared_choices,
+    listed_values,
+    schema_of,
+)
 from coreloop.base.project.definitions import (
     METHOD,
     MOUNTS,
@@ -54,8 +58,8 @@ class Tool:
         The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
         Argument -> the values that its annotation allows, see `coreloop.base.project.allowed_values`.
-    limits : mapping of str to SchemaLimits
-        Argument -> what the schema says of it besides its type.
+    declared : mapping of str to str
+        Argument -> its annotation and default, or its schema, as written; behind ``=`` if it may be left out.
     listed : frozenset of frozenset of str
         Sets of texts that these list together.
     numbers : frozenset of float
@@ -73,7 +77,7 @@ class Tool:
     literals: frozenset[str]
     docstring: str = ""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    limits: Mapping[str, SchemaLimits] = field(default_factory=dict, hash=False)
+    declared: Mapping[str, str] = field(default_factory=dict, hash=False)
     listed: frozenset[frozenset[str]] = frozenset()
     numbers: frozenset[float] = frozenset()
     line: int = 0
@@ -323,12 +327,9 @@ def make_tool(name: str, file: str, qualname: str, node: AnyDefinition | None, t
     tool = replace(tool, docstring=ast.get_docstring(node) or "", line=node.lineno)
     if isinstance(node, ast.ClassDef):
         return tool
-    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    parameters = tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
-    tool = replace(tool, parameters=parameters)
-    if tree is None:
-        return tool
-    return replace(tool, choices=declared_choices(node, tree), limits=declared_limits(node, tree))
+    declared = declared_arguments(node, tree)
+    choices = declared_choices(node, tree) if tree is not None else {}
+    return replace(tool, parameters=tuple(declared), declared=declared, choices=choices)
 
 
 @lru_cache(maxsize=4)  # fifty tools of one file have the same

@@ -4,13 +4,13 @@ The inputs are tool names, argument names of the signature, values that the sour
 category labels and counts; never questions or words of them, undeclared values or error texts.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
-from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.descriptions.place import read_bullets
@@ -30,6 +30,10 @@ from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
 from coreloop.learn.proposals.entry import CAVEATS, GUIDE, MAX_Q, Candidate, Statement, SuggestedAppend
 
 _WEAK: Final = "weak: "
+# In what a signature or a schema says of an argument: Field(le=4), 'maximum': 4.
+_OVER: Final = re.compile(r"\b(?:le|maximum|(lt|exclusiveMaximum))[\"']?(?:=|: )(-?\d+(?:\.\d+)?)")
+_UNDER: Final = re.compile(r"\b(?:ge|minimum|(gt|exclusiveMinimum))[\"']?(?:=|: )(-?\d+(?:\.\d+)?)")
+_FILLED: Final = re.compile(r"\bmin_?(?:length|items)[\"']?(?:=|: )[1-9]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,19 +180,28 @@ def _is_in_schema(advice: Advice, tool: Tool) -> bool:
     """Whether the schema that a model receives says the line."""
     slots = dict(advice.slots)
     named = slots.get("arguments") or slots.get("argument", ())
-    limits = [tool.limits.get(name, SchemaLimits()) for name in named]
+    said = [tool.declared.get(name, "=") for name in named]
     match advice.form:
         case "always_pass":
-            return all(limit.required for limit in limits)
+            return not any(text.startswith("=") for text in said)
         case "never_empty":
-            return all(limit.never_empty for limit in limits)
+            return all(map(_FILLED.search, said))
         case "one_of":
             return set(tool.choices.get(named[0], ())) == set(slots["values"])
         case "at_most":
-            return limits[0].over is not None and limits[0].over <= float(slots["number"][0])
+            return _most(said[0], _OVER) <= float(slots["number"][0])
         case "at_least":
-            return limits[0].under is not None and limits[0].under >= float(slots["number"][0])
+            return _most(said[0], _UNDER, -1) <= -float(slots["number"][0])
     return False
+
+
+def _most(text: str, bound: re.Pattern[str], sign: int = 1) -> float:
+    """The highest number that a schema allows, times the sign; a strict bound allows the next whole one."""
+    found = bound.search(text)
+    if found is None:
+        return float("inf")
+    is_strict = found[1] is not None and "." not in found[2]
+    return sign * float(found[2]) - is_strict
 
 
 def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:

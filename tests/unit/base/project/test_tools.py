@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.tools import (
     Tool,
@@ -46,7 +45,7 @@ def test_a_definition_is_found_by_its_name(project):
     root = project(src__fin__tools="def analysis(company, /, axis='수익성', *rest, limit=3, **more): ...\n")
     tool = resolve(root, "analysis")
     assert isinstance(tool, Tool)
-    assert replace(tool, limits={}) == Tool(
+    assert replace(tool, declared={}) == Tool(
         "analysis",
         "src/fin/tools.py",
         "analysis",
@@ -55,7 +54,7 @@ def test_a_definition_is_found_by_its_name(project):
         numbers=frozenset({3.0}),
         line=1,
     )
-    assert [name for name, limits in tool.limits.items() if limits.required] == ["company"]
+    assert tool.declared == {"company": "", "axis": "= '수익성'", "limit": "= 3"}
 
 
 @pytest.mark.parametrize(
@@ -195,7 +194,7 @@ def test_a_tool_may_be_a_call_that_describes_it(name, found, described, paramete
     assert tool.parameters == ("day", "n")[:parameters]
     if name == "low":
         assert (tool.docstring, tool.choices) == ("Book.", {"day": ("mon", "tue")})
-        assert tool.limits == {"day": SchemaLimits(required=True), "n": SchemaLimits(over=4)}
+        assert tool.declared == {"day": "{'enum': ['mon', 'tue']}", "n": "= {'maximum': 4}"}
 
 
 MOUNTED = """
