@@ -1,6 +1,6 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from coreloop.base.date_range import Days
-from coreloop.base.error_classes import known_types
+from coreloop.base.error_classes import BITS
+from coreloop.base.errors import UsageError
 from coreloop.base.files import locked, write_private
 from coreloop.base.project.tools import Passed, logged_names, pass_nothing, resolve_tools
 from coreloop.base.project.workspace import Workspace
@@ -202,7 +203,7 @@ def run_refine(
     WorkspaceError, GitError
         As by `run_pattern`.
     """
-    excluded = known_types(request.excluded)
+    excluded = _known_types(request.excluded)
     mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
@@ -405,3 +406,18 @@ def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Seque
     paths = remove_expired(mined.files, before=first_day)
     remove_days(mined.workspace.contexts_dir, before=first_day)
     return paths
+
+
+def _known_types(names: Iterable[str]) -> frozenset[str]:
+    """Return the labels and classes that a user named.
+
+    Raises
+    ------
+    UsageError
+        A name is neither a label nor a class.
+    """
+    wanted = frozenset(filter(None, (name.strip() for name in names)))
+    unknown = sorted(wanted - set(BITS))
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
+    return wanted

@@ -35,7 +35,7 @@ _MENTION: Final = (
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 AnyDefinition = Function | ast.ClassDef
 _NAMED = ast.Name | ast.Attribute
-NO_TOOL, METHOD, FUNCTION, TABLED, REGISTERED = range(5)
+NO_TOOL, METHOD, FUNCTION, REGISTERED = range(4)
 """How sure a definition is a tool. A class, or a function in another, is none unless it is registered."""
 
 
@@ -119,7 +119,7 @@ class Source:
     def search(self) -> dict[str, list[Definition]]:
         """All registered tools by their names, and whatever else has one of the names."""
         names = b"|".join(re.escape(name.encode()) for name in self.names) or b"(?!)"
-        files = self.mentions(rb"\bdef\s+(?:%b)\s*[(\[]|[\"'](?:%b)[\"']\s*:|%b" % (names, names, _MENTION))
+        files = self.mentions(rb"\bdef\s+(?:%b)\s*[(\[]|%b" % (names, _MENTION))
         self._functions = [one for path in files for one in self._defined(path)]
         every = [one for path in files for one in self._in_file(path)]
         pairs = [(name, f"{mount}_") for name in self.names for mount in self.mounts]
@@ -186,9 +186,6 @@ class Source:
                 for one in self._referred(path, value):
                     n_made += 1
                     yield replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
-            for key, value in _entries(node):
-                if key in self.names:
-                    yield from (replace(one, name=key, rank=TABLED) for one in self._referred(path, value))
             if not n_made and _describes_tool(node):
                 yield Definition(_constant(_argument(node, _NAMES)), path, around, None, node)
 
