@@ -18,13 +18,11 @@ from coreloop.descriptions.place import (
     place,
     read_bullets,
     read_first_block,
-    write_bullet,
 )
 from coreloop.descriptions.sections import DocstringSection, Layout, Style, scan
 from coreloop.descriptions.source import (
     Located,
     SourceText,
-    StringLiteral,
     UnprovenError,
     docstring_node,
     encode,
@@ -172,31 +170,27 @@ def _located(source: SourceText, qualname: str, asked: Collection[str]) -> Locat
     return located
 
 
-def _create(old: SourceText, qualname: str, wanted: Wanted) -> Edited:
-    """A docstring of the lines alone, in lines of its own above the first statement."""
+def _with_docstring(old: SourceText, qualname: str, wanted: Wanted) -> SourceText:
+    """The file with an empty docstring on a line of its own, which is all that changes."""
     scope = find_definition(old.tree, qualname).node
     if wanted.section is not None or isinstance(scope, ast.Module):
         raise UnprovenError(f"{qualname or 'the module'} has no docstring")
     lead, start = indent(old, scope.body[0]), old.line_starts[scope.body[0].lineno - 1]
-    added = "".join(f"\n{text}" for line in dict.fromkeys(wanted.lines) for text in write_bullet(line, lead))
-    newline, at = old.newline_at(start), old.byte_offset(start)
-    spelled = StringLiteral("", '"""', 0, 0, "", ()).spell(f"{added}\n{lead}", newline)
-    quoted = encode(f'{lead}"""{spelled}"""{newline}', old.encoding)
-    new = read_source(old.raw[:at] + quoted + old.raw[at:])
+    quotes, at = encode(f'{lead}""""""{old.newline_at(start)}', old.encoding), old.byte_offset(start)
+    new = read_source(old.raw[:at] + quotes + old.raw[at:])
     body = find_definition(new.tree, qualname).node.body
-    created = body.pop(0)
-    is_alone = equal_except(old.tree, new.tree)
-    body.insert(0, created)
-    located = locate(new, qualname)
-    if located is None or not is_alone or located.literal.value != f"{added}\n{lead}":
+    docstring = body.pop(0)
+    if not equal_except(old.tree, new.tree):
         raise UnprovenError("a docstring would not be all that changes")
-    return Edited(old.raw, new.raw, qualname, wanted.lines, "", located.literal.value)
+    body.insert(0, docstring)
+    return new
 
 
 def _insert(source: SourceText, qualname: str, wanted: Wanted) -> Edited:
     target = locate(source, qualname, asked=wanted.asked)
     if target is None:
-        return _create(source, qualname, wanted)
+        edited = _insert(_with_docstring(source, qualname, wanted), qualname, wanted)
+        return replace(edited, old=source.raw)
     before, literal = target.layout, target.literal
     placement = place(before, wanted, indent=target.indent)
     if placement is None:

@@ -13,13 +13,12 @@ from typing import Final
 
 from coreloop.base.project.allowed_values import enum_members, last_name
 from coreloop.base.project.definitions import parse_python, python_files, read_source
-from coreloop.base.project.imports import Parse, with_imported
+from coreloop.base.project.imports import Imports
 from coreloop.base.project.tools import bare_name
 from coreloop.observe.shown_states import LITERAL_CHARS, Compared
 
 MAX_FILES: Final = 3_000  # of a project: reading so many takes about a second
 _MAX_DEFINITIONS: Final = 3  # files that define a name; more of them are not about one tool
-_MAX_SOURCE_BYTES: Final = 2_000_000
 _DEFINED: Final = re.compile(rb"\bdef\s+(\w+)\s*[(\[]")
 _WORD: Final = re.compile(r"[^\W\d]\w{0,39}")
 
@@ -41,7 +40,8 @@ def reader_of(root: Path, targets: tuple[tuple[str, str | None], ...] = ()) -> R
     named = {tool: [root / target.partition("::")[0]] for tool, target in targets if target}
     defined = _definitions(root)
 
-    compared = lru_cache(maxsize=1024)(partial(_compared, root=root, parse=lru_cache(512)(parse_python)))
+    imports = Imports(root, lru_cache(512)(parse_python))
+    compared = lru_cache(maxsize=1024)(partial(_compared, imports=imports))
 
     @lru_cache(maxsize=1024)
     def read(tool: str) -> Compared | None:
@@ -60,10 +60,9 @@ def _definitions(root: Path) -> dict[str, list[Path]]:
     return files
 
 
-def _compared(files: tuple[Path, ...], *, root: Path, parse: Parse) -> Compared | None:
+def _compared(files: tuple[Path, ...], *, imports: Imports) -> Compared | None:
     """What files, and what they use of others, compare with."""
-    trees = [with_imported(tree, path, root, parse) for path in files if (tree := parse(path)) is not None]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+    nodes = [node for path in files for node in ast.walk(imports.whole(path))]
     constants = _constants(nodes)
     operands = [operand for node in nodes for operand in _operands(node)]
     literals = {text for operand in operands for text in _texts(operand)}

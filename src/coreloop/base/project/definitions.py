@@ -101,15 +101,10 @@ class Source:
         self._read = cache(read_source)
         self.tree = cache(lambda path: _parse_bytes(self._read(path)))
         self.imports = Imports(root, self.tree)
-        self.used = cache(self._used)
+        self.used = cache(self.imports.whole)
         self._in_file = cache(lambda path: [*self._registered(path), *self._defined(path)])
         self._functions: list[Definition] = []
         self.mounts: dict[str, list[tuple[Path, ast.expr]]] = {}
-
-    def _used(self, path: Path) -> ast.Module:
-        """A file with what it uses of others."""
-        tree = self.tree(path) or ast.Module([], [])
-        return ast.Module([*tree.body, *self.imports.used_by(path, tree)], [])
 
     def mentions(self, pattern: bytes) -> list[Path]:
         """The files with a pattern."""

@@ -28,38 +28,28 @@ class _Names(NamedTuple):
     imported: dict[str, list[_Import]]
 
 
-def with_imported(
-    tree: ast.AST, path: Path, root: Path, parse: Parse, exists: Exists = Path.is_file
-) -> ast.Module:
-    """Return a file with the definitions of other files that it uses, and those that they use.
+class Imports:
+    """What files take from others, each of which is read once.
 
     Parameters
     ----------
-    tree : ast.AST
-        The file at ``path``.
     root : Path
         The project's folder; what lies elsewhere is not followed.
     parse, exists : callable
         Read a file (None if it is not readable Python), and say whether it is there.
-
-    Returns
-    -------
-    ast.Module
-        Its own statements, then classes, functions and constants under the names that the file has for them.
     """
-    imports = Imports(root, lambda file: tree if file == path else parse(file), exists)
-    return ast.Module([*getattr(tree, "body", []), *imports.used_by(path, tree)], [])
-
-
-class Imports:
-    """What files take from others, each of which is read once; parameters as of `with_imported`."""
 
     def __init__(self, root: Path, parse: Parse, exists: Exists = Path.is_file) -> None:
         self._root, self._parse, self._exists = root, parse, exists
         self._names = cache(self._read)
 
-    def used_by(self, path: Path, tree: ast.AST) -> list[_Definition]:
-        """The definitions, each under the name that its user has for it, nearest first."""
+    def whole(self, path: Path) -> ast.Module:
+        """A file with the definitions of others that it uses, and those that they use.
+
+        Its own statements, then classes, functions and constants under the names that the file has for them,
+        nearest first.
+        """
+        tree = self._parse(path) or ast.Module([], [])
         used: dict[int, _Definition] = {}
         waiting: list[tuple[Path, ast.AST]] = [(path, tree)]
         for file, node in waiting:  # grows
@@ -67,7 +57,7 @@ class Imports:
                 if len(used) < _MAX_DEFINITIONS and place != path and id(definition) not in used:
                     used[id(definition)] = _renamed(definition, name)
                     waiting.append((place, definition))
-        return list(used.values())
+        return ast.Module([*getattr(tree, "body", []), *used.values()], [])
 
     def _named_by(self, file: Path, node: ast.AST) -> Iterator[tuple[str, Path, _Definition]]:
         of_file = self._names(file).imported.values()
