@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from coreloop.base.project.definitions import definitions as classes_and_functions
 from coreloop.descriptions.sections import Layout, scan
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -22,7 +23,6 @@ _BOM = b"\xef\xbb\xbf"
 # Line ends as the tokenizer sees them: not a form feed, not U+2028.
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
-_BLOCKS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """Named where a file is refused, since the file may need a newer Python."""
 # The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
@@ -160,19 +160,7 @@ def _first_line(exc: BaseException) -> str:
 def definitions(tree: ast.Module) -> Iterator[Definition]:
     """The module and every class and function of a tree in file order, also those inside blocks."""
     yield Definition("", tree)
-    stack: list[tuple[str, ast.AST]] = [("", node) for node in reversed(tree.body)]
-    while stack:
-        scope, node = stack.pop()
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            scope = f"{scope}.{node.name}" if scope else node.name
-            yield Definition(scope, node)
-        stack.extend((scope, child) for child in reversed(_blocks(node)))
-
-
-def _blocks(node: ast.AST) -> list[ast.AST]:
-    """The statements, handlers and cases directly below a statement."""
-    names = [name for name in node._fields if name in _BLOCKS]
-    return [child for name in names for child in getattr(node, name)]
+    yield from (Definition(qualname, node) for qualname, node in classes_and_functions(tree))
 
 
 def find_definition(tree: ast.Module, qualname: str) -> Definition:

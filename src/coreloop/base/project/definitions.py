@@ -159,7 +159,8 @@ class Source:
 
     def _defined(self, path: Path) -> Iterator[Definition]:
         tree = self.tree(path)
-        nodes = list(definitions(tree)) if tree is not None else []
+        every = definitions(tree) if tree is not None else ()
+        nodes = [(qualname, node) for qualname, node in every if not _is_overload(node)]
         functions = {qualname for qualname, node in nodes if isinstance(node, Function)}
         for qualname, node in nodes:
             above = qualname.rpartition(".")[0]
@@ -317,13 +318,13 @@ def is_skipped(folder: str) -> bool:
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefinition]]:
-    """Yield the definitions in modules, classes and functions with their qualnames, without overloads."""
+    """Yield all classes and functions in file order with their qualnames, also those inside blocks."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
-            yield from definitions(node, above)
-        elif isinstance(node, AnyDefinition) and not _is_overload(node):
+        if isinstance(node, AnyDefinition):
             yield f"{above}{node.name}", node
             yield from definitions(node, f"{above}{node.name}.")
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from definitions(node, above)
 
 
 def _is_overload(node: AnyDefinition) -> bool:
