@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from coreloop.base.project.allowed_values import last_name
 from coreloop.base.project.definitions import definitions as classes_and_functions
 from coreloop.descriptions.sections import Layout, scan
 
@@ -189,16 +190,9 @@ def is_shadowed(definition: Definition) -> bool:
     """Whether a docstring never shows: that of an ``@overload``, of a property's setter or deleter."""
     if isinstance(definition.node, ast.Module):
         return False
-    name = definition.node.name
-    hiding = {f"{name}.setter", f"{name}.deleter"}
-    decorators = [_dotted(decorator) for decorator in definition.node.decorator_list]
-    return any(text in hiding or text.rpartition(".")[2] == "overload" for text in decorators)
-
-
-def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{node.value.id}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+    hiding = {f"{definition.node.name}.setter", f"{definition.node.name}.deleter"}
+    names = [(getattr(one, "value", one), last_name(one)) for one in definition.node.decorator_list]
+    return any(last == "overload" or f"{last_name(owner)}.{last}" in hiding for owner, last in names)
 
 
 def equal_except(

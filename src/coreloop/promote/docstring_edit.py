@@ -155,12 +155,10 @@ def _ranked(
 def description_elsewhere(tree: ast.Module, qualname: str) -> str | None:
     """The call that sets the description of a definition: a decorator, or one that takes it."""
     node = find_definition(tree, qualname).node
-    decorators = [] if isinstance(node, ast.Module) else node.decorator_list
-    calls = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, node)]
-    calls.sort(key=lambda pair: pair[0] not in decorators)
     texts = (
         f"{keyword.arg}= of {ast.unparse(call.func)}(…), line {keyword.value.lineno}"
-        for call, keyword in calls
+        for call, keyword in described_calls(tree)
+        if describes(call, node)
     )
     return next(texts, None)
 

@@ -328,7 +328,7 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefini
 
 
 def _is_overload(node: AnyDefinition) -> bool:
-    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+    return any(last_name(decorator) == "overload" for decorator in node.decorator_list)
 
 
 def parse_python(path: Path) -> ast.Module | None:
