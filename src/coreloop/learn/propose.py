@@ -13,7 +13,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.errors import UsageError
 from coreloop.base.files import locked, write_private
-from coreloop.base.project.tools import Passed, logged_names, pass_nothing, resolve_tools
+from coreloop.base.project.tools import Passed, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
@@ -367,7 +367,7 @@ def _records(window: Window, mined: Mined) -> dict[str, Any]:
     }
 
 
-def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = pass_nothing) -> Vocabulary:
+def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:
     return Vocabulary(resolve_tools(names, workspace, passed=passed), workspace.settings)
 
 

@@ -144,10 +144,8 @@ def learn(files: Iterable[Path], workspace: "Workspace") -> KnownWords:
     resolved = resolve_tools({*settings.tools, *answered}, workspace)
     known = {name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}
     return KnownWords(
-        tools={
-            **dict.fromkeys(settings.tools),
-            **{name: tool.parameters for name, tool in known.items() if tool.parameters},
-        },
+        tools=dict.fromkeys(settings.tools)
+        | {name: tool.parameters for name, tool in known.items() if tool.parameters},
         values={name: tool.literals for name, tool in known.items()},
         declared=frozenset(settings.axis_slugs),
         selectors=settings.selectors(),

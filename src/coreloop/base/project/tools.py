@@ -105,17 +105,13 @@ Passed = Callable[[str], Collection[str]]
 """The arguments that a tool's calls passed, where calls are known."""
 
 
-def pass_nothing(_: str) -> Collection[str]:
-    return ()
-
-
 def resolve_tools(
     names: Iterable[str],
     workspace: Workspace,
     *,
     only_places: bool = False,
     and_registered: bool = False,
-    passed: Passed = pass_nothing,
+    passed: Passed = lambda _: (),
 ) -> dict[str, Tool | Unresolved]:
     """Find the definitions of tools without importing anything.
 
@@ -163,7 +159,7 @@ def logged_names(names: Iterable[str], workspace: Workspace) -> dict[str, str]:
     """
     unknown = set(names) - workspace.settings.tools.keys()
     bare = {name: bare_name(name) or name for name in unknown}
-    found = _Found(workspace, {*unknown, *bare.values()})
+    found = _Found(workspace, {*unknown, *bare.values()}, lambda _: ())
     if set(bare.values()) == unknown and not (unknown and found.source.mentions(MOUNTS)):
         return {}
     servers = Counter(tool for name, tool in bare.items() if tool != name)
@@ -190,7 +186,7 @@ def sent_tools(audit_dir: Path) -> dict[str, set[_Sent]]:
 class _Found:
     """The definitions of tools in a project's source, and what was recorded of them."""
 
-    def __init__(self, workspace: Workspace, names: Collection[str], passed: Passed = pass_nothing) -> None:
+    def __init__(self, workspace: Workspace, names: Collection[str], passed: Passed) -> None:
         self._workspace, self._configured, self._passed = workspace, workspace.settings.tools, passed
         self.source = Source(workspace.root, list(filter(is_tool_name, names)))
         self._by_name, self.tool = cache(self.source.search), cache(self._tool)
