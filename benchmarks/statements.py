@@ -26,6 +26,7 @@ import planted_causes
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
@@ -67,7 +68,7 @@ def words_of(source: str, tools: Iterable[str]) -> Vocabulary:
     """The vocabulary of a project with one file."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tools.py").write_text(source)
-        return Vocabulary(resolve_tools(set(tools), root=Path(folder), configured={}), Settings())
+        return Vocabulary(resolve_tools(set(tools), Workspace(Path(folder), Settings())), Settings())
 
 
 def _lines(searches: Iterable[ToolSearch]) -> list[tuple[str, str]]:

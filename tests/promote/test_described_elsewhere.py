@@ -2,25 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from promoting import FILE, SOURCE, Project, statement, write_candidates
 
 
-@pytest.mark.parametrize(
-    ("decorator", "reason"),
-    [
-        pytest.param(
-            '@mcp.tool(description="Analyses a company.")',
-            "set by description= of mcp.tool(…), line {line}; paste there: - company: from show().code",
-            id="described by the decorator",
-        ),
-        pytest.param("@mcp.tool()", "analysis has no docstring", id="not described at all"),
-    ],
-)
-def test_the_refusal_says_where_the_text_is(
-    decorator: str, reason: str, project: Project, entry_point: Any
-) -> None:
+def test_the_refusal_says_where_the_text_is(project: Project, entry_point: Any) -> None:
+    decorator = '@mcp.tool(description="Analyses a company.")'
     source = SOURCE.decode() + f"\n\n{decorator}\ndef analysis(company, axis):\n    return company\n"
     source = source.replace("def analysis(company: str", "def former(company: str")
     line = source[: source.index(decorator)].count("\n") + 1
@@ -30,4 +16,5 @@ def test_the_refusal_says_where_the_text_is(
     options = ("--candidate", str(project.candidates), "--id", statement()["id"])
     code, _, err = entry_point(project.root, "promote", *options)
     assert code == 1
-    assert reason.format(line=line) in err
+    reason = f"set by description= of mcp.tool(…), line {line}; paste there: - company: from show().code"
+    assert reason in err

@@ -4,11 +4,9 @@ Imports only the standard library: the guard checks proposed lines against these
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, lru_cache
 from typing import Final
-
-from coreloop.base.errors import UsageError
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
 """Reasons why a request counts as failed."""
@@ -124,21 +122,6 @@ def _finder() -> Callable[..., list[tuple[int, int, int]]]:
     from ahocorasick_rs import AhoCorasick  # not needed by the guard
 
     return AhoCorasick([word for word, _, _ in _SIGNS]).find_matches_as_indexes
-
-
-def known_types(names: Iterable[str]) -> frozenset[str]:
-    """Return the labels and classes that a user named.
-
-    Raises
-    ------
-    UsageError
-        A name is neither a label nor a class.
-    """
-    wanted = frozenset(filter(None, (name.strip() for name in names)))
-    unknown = sorted(wanted - set(BITS))
-    if unknown:
-        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
-    return wanted
 
 
 def bits_of(names: Collection[str]) -> int:

@@ -6,7 +6,7 @@ Imports only the standard library, orjson and `records`, because the collector r
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
 
@@ -31,23 +31,10 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _BRIEF_CHARS = 32
 _MOST_BYTES: Final = MAX_LINE_BYTES - 80  # a newline, and room for the names of the lists and a number
 _OF_EACH_LINE: Final = ("schema_version", "ts", "request_id", "origin")
-# orjson kills the process if a field of a dataclass with slots is not set.
-_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 MaskError = Callable[[str, Mapping[str, Any]], str]
 _PREVIEW_CHARS = 120
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
 _SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment", "case"}
-
-
-def canonical_json(value: object) -> bytes:
-    """Encode a value as compact UTF-8 JSON with sorted keys; a set becomes a sorted list.
-
-    Raises
-    ------
-    TypeError
-        The value has no JSON form; convert it with `to_plain`.
-    """
-    return orjson.dumps(value, default=_as_plain, option=_CANONICAL)
 
 
 def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
@@ -129,7 +116,7 @@ def _parts(value: Any) -> Any:
             return list(islice(kind.__iter__(value), MAX_VALUES + 1))
     if isinstance(value, str):
         return [str.__str__(value)]
-    return _fields(value) if hasattr(type(value), "__dataclass_fields__") else ()
+    return dataclass_fields(value) if hasattr(type(value), "__dataclass_fields__") else ()
 
 
 _DEEPEST = 20
@@ -357,18 +344,8 @@ def _preview_chars(limit: int) -> int:
     return min(_PREVIEW_CHARS, limit // 4)
 
 
-def _as_plain(value: object) -> Any:
-    """A set as a sorted list; a dataclass as its fields, without running its code."""
-    kind = type(value)
-    if issubclass(kind, set | frozenset):
-        return sorted(cast("set[Any]", value), key=repr)
-    if not hasattr(kind, "__dataclass_fields__"):
-        raise TypeError
-    return _fields(value)
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass."""
+def dataclass_fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass, without running its code."""
     fields = {}
     for name in type(value).__dataclass_fields__:
         with suppress(AttributeError):  # a field that is not set

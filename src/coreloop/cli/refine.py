@@ -133,6 +133,7 @@ def _facts(result: "RefineResult") -> dict[str, object]:
             "n_settled": unproposed.n_settled,
             "withheld": listed(unproposed.withheld),
             **untrusted({"undefined": unproposed.undefined}),
+            "questions": unproposed.questions,
         },
         "errors": listed(document.errors),
         "statements": listed(document.statements),
@@ -154,6 +155,7 @@ def unproposed_lines(unproposed: "Unproposed", *, n_days: int, max_shown: int) -
     if unproposed.undefined:
         about = f"  not proposed: statements about {', '.join(unproposed.undefined)}"
         yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
+        yield from (f"    {question}" for question in unproposed.questions)
         for one in unproposed.withheld[:max_shown]:
             yield wrap(f"    {one.tool}: {one.line.removeprefix('- ')} ({one.sides})")
 

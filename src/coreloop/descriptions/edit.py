@@ -4,6 +4,7 @@ Every edit is proven before it is returned: both files are parsed, compared and 
 here.
 """
 
+import ast
 import re
 import unicodedata
 from collections import Counter
@@ -27,6 +28,7 @@ from coreloop.descriptions.source import (
     encode,
     equal_except,
     find_definition,
+    indent,
     locate,
     read_source,
 )
@@ -78,7 +80,8 @@ def put_lines(
 
     That is before the first section or field, after a blank line; an existing list that has only lines of
     coreloop's forms is continued. Lines that are there already are not added again. A missing section is
-    created at the end, in the style of the docstring's other sections.
+    created at the end, in the style of the docstring's other sections. A function without a docstring gets
+    one of the lines alone, unless they are for a section.
 
     Nothing else in the file changes, and that is proven: the new file parses to the same tree except for this
     docstring; the change is one insertion between its quotes; every old line is unchanged; the new lines are
@@ -167,8 +170,27 @@ def _located(source: SourceText, qualname: str, asked: Collection[str]) -> Locat
     return located
 
 
+def _with_docstring(old: SourceText, qualname: str, wanted: Wanted) -> SourceText:
+    """The file with an empty docstring on a line of its own, which is all that changes."""
+    scope = find_definition(old.tree, qualname).node
+    if wanted.section is not None or isinstance(scope, ast.Module):
+        raise UnprovenError(f"{qualname or 'the module'} has no docstring")
+    lead, start = indent(old, scope.body[0]), old.line_starts[scope.body[0].lineno - 1]
+    quotes, at = encode(f'{lead}""""""{old.newline_at(start)}', old.encoding), old.byte_offset(start)
+    new = read_source(old.raw[:at] + quotes + old.raw[at:])
+    body = find_definition(new.tree, qualname).node.body
+    docstring = body.pop(0)
+    if not equal_except(old.tree, new.tree):
+        raise UnprovenError("a docstring would not be all that changes")
+    body.insert(0, docstring)
+    return new
+
+
 def _insert(source: SourceText, qualname: str, wanted: Wanted) -> Edited:
-    target = _located(source, qualname, wanted.asked)
+    target = locate(source, qualname, asked=wanted.asked)
+    if target is None:
+        edited = _insert(_with_docstring(source, qualname, wanted), qualname, wanted)
+        return replace(edited, old=source.raw)
     before, literal = target.layout, target.literal
     placement = place(before, wanted, indent=target.indent)
     if placement is None:
@@ -251,7 +273,7 @@ def _without(target: Located, bullet: DocstringBullet) -> SourceText:
     """Remove a bullet, and the blank line above it if it is a whole list."""
     literal, lines = target.literal, target.layout.lines
     is_alone = lines[bullet.first - 1].blank and (bullet.end == len(lines) or lines[bullet.end].blank)
-    start, end = lines[bullet.first - is_alone - 1].end, lines[bullet.end - 1].end
+    start, end = lines[max(bullet.first - is_alone - 1, 0)].end, lines[bullet.end - 1].end
     span = literal.offset(start), literal.offset(end)
     if not literal.raw and _ESCAPED_BREAK.search(target.source.text, *span):
         raise UnprovenError("an escaped line break is next to a line to remove")

@@ -115,7 +115,7 @@ def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | Non
         return None
     lead = _margin_lead(layout, indent)
     inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
-    gap = [] if block.bullets else [""]
+    gap = [] if block.bullets or layout.lines[block.last].blank else [""]
     text = (*gap, *_written(missing, inner), *_tail(layout, block.last))
     return Placement(block.last, text, missing, False, lead)
 
@@ -332,7 +332,8 @@ def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlo
         The docstring has no text before the first section.
     """
     lines = layout.lines
-    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=None)
+    nowhere = 0 if all(line.blank for line in lines) else None
+    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=nowhere)
     if last is None:
         raise UnprovenError(
             "the docstring has no text before its first section; write a summary first, "

@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from coreloop.base.project.allowed_values import last_name
+from coreloop.base.project.definitions import definitions as classes_and_functions
 from coreloop.descriptions.sections import Layout, scan
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -22,7 +24,6 @@ _BOM = b"\xef\xbb\xbf"
 # Line ends as the tokenizer sees them: not a form feed, not U+2028.
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
-_BLOCKS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """Named where a file is refused, since the file may need a newer Python."""
 # The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
@@ -160,19 +161,7 @@ def _first_line(exc: BaseException) -> str:
 def definitions(tree: ast.Module) -> Iterator[Definition]:
     """The module and every class and function of a tree in file order, also those inside blocks."""
     yield Definition("", tree)
-    stack: list[tuple[str, ast.AST]] = [("", node) for node in reversed(tree.body)]
-    while stack:
-        scope, node = stack.pop()
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            scope = f"{scope}.{node.name}" if scope else node.name
-            yield Definition(scope, node)
-        stack.extend((scope, child) for child in reversed(_blocks(node)))
-
-
-def _blocks(node: ast.AST) -> list[ast.AST]:
-    """The statements, handlers and cases directly below a statement."""
-    names = [name for name in node._fields if name in _BLOCKS]
-    return [child for name in names for child in getattr(node, name)]
+    yield from (Definition(qualname, node) for qualname, node in classes_and_functions(tree))
 
 
 def find_definition(tree: ast.Module, qualname: str) -> Definition:
@@ -201,16 +190,9 @@ def is_shadowed(definition: Definition) -> bool:
     """Whether a docstring never shows: that of an ``@overload``, of a property's setter or deleter."""
     if isinstance(definition.node, ast.Module):
         return False
-    name = definition.node.name
-    hiding = {f"{name}.setter", f"{name}.deleter"}
-    decorators = [_dotted(decorator) for decorator in definition.node.decorator_list]
-    return any(text in hiding or text.rpartition(".")[2] == "overload" for text in decorators)
-
-
-def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{node.value.id}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+    hiding = {f"{definition.node.name}.setter", f"{definition.node.name}.deleter"}
+    names = [(getattr(one, "value", one), last_name(one)) for one in definition.node.decorator_list]
+    return any(last == "overload" or f"{last_name(owner)}.{last}" in hiding for owner, last in names)
 
 
 def equal_except(
@@ -369,13 +351,13 @@ def locate(source: SourceText, qualname: str, *, asked: Collection[str] = ()) ->
     literal = read_literal(source.text, *source.span(node))
     if literal.value != node.value:
         raise UnprovenError("the docstring's position in the file cannot be determined")
-    indent = _indent(source, definition.node.body[0])
-    layout, indent = scan(literal.value, asked=asked), indent if literal.triple else ""
-    return Located(qualname, source, definition, node, literal, layout, indent, tuple(asked))
+    lead = indent(source, definition.node.body[0])
+    layout, lead = scan(literal.value, asked=asked), lead if literal.triple else ""
+    return Located(qualname, source, definition, node, literal, layout, lead, tuple(asked))
 
 
-def _indent(source: SourceText, node: ast.stmt) -> str:
-    """White space before a docstring; `UnprovenError` if its logical line has anything else."""
+def indent(source: SourceText, node: ast.stmt) -> str:
+    """White space before a statement; `UnprovenError` if its logical line has anything else before it."""
     start = source.line_starts[node.lineno - 1]
     above = source.text[source.line_starts[node.lineno - 2] : start].strip() if start else ""
     lead = source.text[start : source.offset(node.lineno, node.col_offset)]

@@ -1,7 +1,7 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -11,10 +11,10 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from coreloop.base.date_range import Days
-from coreloop.base.error_classes import known_types
-from coreloop.base.errors import WorkspaceError
+from coreloop.base.error_classes import BITS
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
-from coreloop.base.project.tools import logged_names, resolve_tools
+from coreloop.base.project.tools import Passed, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
 from coreloop.learn.facts.schema import LogOddities, find_oddities
@@ -212,7 +212,7 @@ def run_refine(
     WorkspaceError, GitError
         As by `run_pattern`.
     """
-    excluded = known_types(request.excluded)
+    excluded = _known_types(request.excluded)
     mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
@@ -320,11 +320,11 @@ def find_statements(
 ) -> FoundStatements:
     """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
-    names = logged_names(window.tools, root=workspace.root, configured=settings.tools)
+    names = logged_names(window.tools, workspace)
     log = read_log(window, names)
     sent = sent_tools(workspace.audit_dir, {request.sent for request in log.requests})
     schemas = {(name, names.get(tool.name, tool.name)): tool.schema for name, tool in sent}
-    words = _vocabulary(workspace, {*named, *log.tools})
+    words = _vocabulary(workspace, {*named, *log.tools}, log.passed)
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))
     located = to_statements(tools, log, language=settings.language)
@@ -369,7 +369,7 @@ def read_examples(workspace: Workspace, entry: Entry) -> tuple[list[str], list[s
         return [], []
     days = Days(entry.first_seen.date(), entry.last_seen.date())
     window = merge(mine(workspace, MiningOptions()).files, days)
-    names = logged_names(window.tools, root=workspace.root, configured=workspace.settings.tools)
+    names = logged_names(window.tools, workspace)
     failing, working = examples(read_log(window, names), entry.tool, line)
     return (failing, working) if failing or working else (["its records are gone"], [])
 
@@ -421,9 +421,8 @@ def _records(window: Window, mined: Mined) -> dict[str, Any]:
     }
 
 
-def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
-    settings = workspace.settings
-    return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
+def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:
+    return Vocabulary(resolve_tools(names, workspace, passed=passed), workspace.settings)
 
 
 def _with_questions(
@@ -461,3 +460,18 @@ def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Seque
     paths = remove_expired(mined.files, before=first_day)
     remove_days(mined.workspace.contexts_dir, before=first_day)
     return paths
+
+
+def _known_types(names: Iterable[str]) -> frozenset[str]:
+    """Return the labels and classes that a user named.
+
+    Raises
+    ------
+    UsageError
+        A name is neither a label nor a class.
+    """
+    wanted = frozenset(filter(None, (name.strip() for name in names)))
+    unknown = sorted(wanted - set(BITS))
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
+    return wanted

@@ -156,7 +156,7 @@ def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
     """
     from collections import Counter
 
-    from coreloop.base import jsonl  # keeps its decoder out of the collector's server
+    from coreloop.observe import jsonl  # keeps its decoder out of the collector's server
 
     counts: Counter[str] = Counter()
     for line in jsonl.read(path, DroppedRecords, other="not a count").values if path.exists() else ():

@@ -79,9 +79,12 @@ def edit_lines(
             is_ours=is_form,
             replaced=replaced,
         )
-        definition = find_definition(read_source(source).tree, lead.symbol)
+        tree = read_source(source).tree
+        definition = find_definition(tree, lead.symbol)
     except UnprovenError as unproven:
-        raise RefusedError(f"{where}: {unproven}{_elsewhere(source, lead, unproven)}") from unproven
+        raise RefusedError(f"{where}: {unproven}") from unproven
+    if not edited.before and (text := description_elsewhere(tree, lead.symbol)):
+        raise RefusedError(f"{where}: its description is set by {text}; paste there: {' '.join(lead.lines)}")
     if not edited.appended:
         raise RefusedError(f"{where}: the docstring has these lines already")
     words = Words(repository, base_sha, settings, path, lead.engine, definition)
@@ -94,14 +97,6 @@ def edit_lines(
 def section_of(proposal: Proposal, settings: Settings) -> str | None:
     """The section for a proposal's lines; None for the end of the first block of text."""
     return proposal.section if settings.docstring.placement == "section" else None
-
-
-def _elsewhere(source: bytes, lead: Proposal, reason: UnprovenError) -> str:
-    """Where the description of a definition without docstring is set, and what to paste there."""
-    if not str(reason).endswith("has no docstring"):
-        return ""
-    text = description_elsewhere(read_source(source).tree, lead.symbol)
-    return f": its description is set by {text}; paste there: {' '.join(lead.lines)}" if text else ""
 
 
 def _on_same_subject(bullets: Sequence[str], lines: Sequence[str]) -> list[str]:
@@ -163,12 +158,10 @@ def _ranked(
 def description_elsewhere(tree: ast.Module, qualname: str) -> str | None:
     """The call that sets the description of a definition: a decorator, or one that takes it."""
     node = find_definition(tree, qualname).node
-    decorators = [] if isinstance(node, ast.Module) else node.decorator_list
-    calls = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, node)]
-    calls.sort(key=lambda pair: pair[0] not in decorators)
     texts = (
         f"{keyword.arg}= of {ast.unparse(call.func)}(…), line {keyword.value.lineno}"
-        for call, keyword in calls
+        for call, keyword in described_calls(tree)
+        if describes(call, node)
     )
     return next(texts, None)
 

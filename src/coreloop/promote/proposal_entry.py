@@ -197,7 +197,9 @@ def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> st
     declared = settings.tools[tool].target if tool in settings.tools else None
     named = append.target_symbol.rpartition(".")[2]
     is_own = f"{file}::{append.target_symbol}" == declared if declared else named == tool
-    return None if is_own else f"its target is not the docstring of {tool}; propose again"
+    row = f'{tool}: {{target: "{printable(str(file))}::{append.target_symbol}"}}'
+    todo = "propose again" if declared else f"if it is, add {row} under tools: in coreloop.yaml and commit it"
+    return None if is_own else f"its target is not the docstring of {tool}; {todo}"
 
 
 def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | None:

@@ -7,12 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.base import jsonl
 from coreloop.base.messages import number_of
-from coreloop.base.project.frameworks import Framework
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import parse
+from coreloop.observe import jsonl
 from coreloop.promote.docstring_edit import description_elsewhere
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
@@ -193,7 +192,7 @@ _SENT: Final = 2_048
 """Of a description, by Claude Code."""
 
 
-def unread_lines(text: str, lines: Iterable[str], framework: Framework | None) -> Iterator[str]:
+def unread_lines(text: str, lines: Iterable[str], framework: str | None) -> Iterator[str]:
     """Say which lines of a description stand behind what a client sends; frameworks of agents send all."""
     for line in lines if framework in (None, "fastmcp", "mcp") else ():
         found = _words(line).search(text)

@@ -132,7 +132,9 @@ def read_schema(command: SchemaCommand, folder: Path) -> object:
 def find_description(schema: object, tool: str) -> str | None:
     """The description of a tool in a schema in OpenAI's, Anthropic's or MCP's format, at any depth."""
     texts = dict(reversed(list(_descriptions(schema))))
-    return texts.get(tool, texts.get(bare_name(tool)))  # a client logs mcp__rooms__book_room of book_room
+    mounted = [text for name, text in texts.items() if name.endswith(f"_{tool}")]
+    rest = mounted[0] if len(mounted) == 1 else None
+    return texts.get(tool, texts.get(bare_name(tool), rest))  # clients log mcp__rooms__book_room of book_room
 
 
 def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:

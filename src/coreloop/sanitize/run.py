@@ -138,7 +138,7 @@ def export_records(
     _refuse_within(key_file, source, "--key-file")
     detection = _detection(workspace)
     with using(detection):
-        words = KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root)
+        words = KnownWords() if mode == "mask" else learn(files, workspace)
     choices = Choices(
         mode=mode,
         key=read_key(key_file, out=out) if key_file is not None else b"",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.edit import Edited, put_lines, remove_bullets
+from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.guard.proof import changed_lines
 from coreloop.learn.line import When, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form
@@ -80,6 +80,16 @@ def test_what_promote_writes_in_the_first_block_is_proved():
     replaced = put_lines(WITH_LIST, "f", ["- user: from pay().name"], is_ours=is_form, replaced=[FIRST[1]])
     assert isinstance(replaced, Edited)
     assert proved(WITH_LIST, replaced.source) == (["- user: from pay().name"], [FIRST[1]])
+
+
+def test_a_docstring_of_lines_alone_is_proved_where_there_was_none():
+    bare = function("return 1")
+    created = function('"""', *FIRST, '"""', "return 1")
+    assert put_lines(bare, "f", FIRST, is_ours=is_form).source == created
+    assert proved(bare, created) == (list(FIRST), [])
+    assert remove_bullets(read_source(created), "f", FIRST, section=None).raw.count(b"-") == 0
+    with pytest.raises(UnprovenError):
+        proved(bare, changed('"""\n    -', '"""Sum.\n    -', created))
 
 
 @each_row("end", ["\n", "\r\n", "\r"])

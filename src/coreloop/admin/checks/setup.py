@@ -20,7 +20,7 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     configured = workspace.settings.tools
     lines = recent_lines(log_files(workspace.records_dir))
     recorded = {call.name for line in lines for call in line.calls}
-    known = logged_names(recorded, root=workspace.root, configured=configured)
+    known = logged_names(recorded, workspace)
     names = {*configured, *(known.get(name, name) for name in sorted(recorded)[:_MAX_RECORDED])}
     if not names:
         message = "no tool is known: no record has a tool call, and coreloop.yaml names no tool"
@@ -28,7 +28,7 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
             "tools", "warning", message, "wrap tools in @observed_tool, or name them under tools:"
         )
         return
-    resolved = resolve_tools(names, root=workspace.root, configured=configured)
+    resolved = resolve_tools(names, workspace)
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
         yield Diagnosis("tools", "ok", f"the definition of {number_of(len(names), 'tool')} is found")

@@ -18,7 +18,6 @@ from coreloop.admin.init.scaffold import (
 )
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
-from coreloop.base.messages import number_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace, open_workspace
@@ -66,7 +65,7 @@ class Initialised:
         Why the workflows are left out; None if they are not.
     notes : tuple of str
         What was assumed about the reviewer, which files an existing CODEOWNERS leaves without an owner, and
-        which tools need no row in coreloop.yaml or one that only a person can write.
+        which tools need a row in coreloop.yaml that only a person can write.
     """
 
     files: tuple[ProjectFile, ...]
@@ -121,12 +120,8 @@ def _grown(root: Path, file: ProjectFile, proposals: SettingsProposals, request:
 
 
 def _tools_notes(proposals: SettingsProposals, planned: list[ProjectFile]) -> Iterator[str]:
-    """Which tools need no row, and which rows only a person can write."""
-    if proposals.found:
-        yield f"{number_of(len(proposals.found), 'tool')} found by name, without a row in {FILE_NAME}"
-    for name, places in proposals.unclear.items():
-        where = ", ".join(places[:3])
-        yield f"{name} is defined {len(places)} times ({where}); name one under tools: in {FILE_NAME}"
+    """Which rows only a person can write."""
+    yield from (f"{name} is {reason}" for name, reason in proposals.unclear.items())
     if any(file.path == FILE_NAME and file.state == "there" and file.added for file in planned):
         yield f"the lines under {FILE_NAME} are to be added by hand"
 

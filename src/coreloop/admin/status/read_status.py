@@ -163,9 +163,9 @@ def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing,
     from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 
     called, configured = {tool.tool for tool in failing}, workspace.settings.tools
-    names = logged_names(called, root=workspace.root, configured=configured)
+    names = logged_names(called, workspace)
     wanted = {*called, *names.values()}
-    defined = resolve_tools(wanted, root=workspace.root, configured=configured, only_places=True)
+    defined = resolve_tools(wanted, workspace, only_places=True)
 
     def named(name: str) -> str:
         known = names.get(name, name)

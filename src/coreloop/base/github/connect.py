@@ -49,8 +49,7 @@ def connect_forge(
         return
     from coreloop.base.github.github_forge import GithubForge
 
-    with GithubForge(repo, token=token, base_url=api_url(environ), tries=tries) as forge:
-        yield forge
+    yield GithubForge(repo, token=token, base_url=api_url(environ), tries=tries)
 
 
 def connect_api(folder: Path, environ: Mapping[str, str]) -> "GithubApi":

@@ -69,6 +69,8 @@ class GithubApi:
         Longest wait for data from the server.
     tries : int
         Attempts in all, for requests that only read.
+    pace_s : tuple of float
+        Pauses before another request, and before one that writes.
 
     Raises
     ------
@@ -86,12 +88,15 @@ class GithubApi:
         base_url: str,
         timeout_s: int = 15,
         tries: int = _TRIES,
+        pace_s: tuple[float, float] = (0, 0),
     ) -> None:
         self.repo = checked_repo(repo)
         check_address(base_url)
         self._token = checked_token(token)
         self._base_url = base_url.rstrip("/")
         self._timeout_s, self._tries = timeout_s, tries
+        self._pauses_s = (0.0, 0.0)  # not before the first request
+        self._pace_s = pace_s
         self._opener = build_opener(_SameServer)
 
     def __repr__(self) -> str:
@@ -143,6 +148,9 @@ class GithubApi:
         return answer
 
     def _ask(self, verb: str, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
+        if pause_s := self._pauses_s[verb != "GET"]:
+            sleep(pause_s)
+        self._pauses_s = self._pace_s
         with _translated(doing, timeout_s=self._timeout_s), self._opened(verb, url, body) as answer:
             headers = {name.lower(): value for name, value in answer.headers.items()}
             status, content = int(answer.status or 0), answer.read()

@@ -195,7 +195,8 @@ def find_documented(
     repository: Repository, base: str, tools: Collection[str], *, folder: PurePosixPath
 ) -> dict[str, str]:
     """Where tools are defined outside Python, if in one place only, as ``path::name`` below ``folder``."""
-    from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
+    from coreloop.base.project.definitions import is_skipped
+    from coreloop.base.project.tools import bare_name, is_tool_name
     from coreloop.descriptions.other_places import DOCUMENTS, described_tools
 
     servers = Counter(map(bare_name, tools))

@@ -134,7 +134,7 @@ def _judge(
     dated = (group.calls for group in window.requests if not group.alike.is_undated)
     called = {call.tool for calls in dated for call in calls if call.is_known}
     called |= {effect.change.tool for effect in settled.values()}
-    names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
+    names = logged_names(called, workspace)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
     changes = {_id_of(change): change for change in ledger.changes}
     new = [change for id, change in changes.items() if id not in settled]
@@ -158,7 +158,7 @@ def _read_ledger(
     from coreloop.base.project.tools import Tool, resolve_tools
     from coreloop.learn.effect.description_changes import find_documented, read_ledger
 
-    found = resolve_tools(tools, root=workspace.root, configured=workspace.settings.tools, only_places=True)
+    found = resolve_tools(tools, workspace, only_places=True)
     targets = {name: f"{its.file}::{its.qualname}" for name, its in found.items() if isinstance(its, Tool)}
     unknown = {name: its.reason for name, its in found.items() if not isinstance(its, Tool)}
     folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())

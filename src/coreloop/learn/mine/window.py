@@ -18,8 +18,8 @@ import msgspec
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
+from coreloop.base.project.definitions import python_files
 from coreloop.base.project.settings_file import FILE_NAME
-from coreloop.base.project.tools import python_files
 from coreloop.base.records import digest64, hash_sequence
 from coreloop.learn.causes import causes
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
-from coreloop.base.project.imports import with_imported
+from coreloop.base.project.definitions import definitions
+from coreloop.base.project.imports import Imports
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool, Unresolved, definitions, is_tool_name, make_tool
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.source import Definition, parse
@@ -261,14 +262,12 @@ class Words:
 
     def _made(self, path: str, node: Any) -> Tool:
         """The tool of a definition, with the strings of its file and of what that uses of others."""
-        tree = with_imported(
-            self._tree(path),
-            Path(path),
+        imports = Imports(
             Path(),
             lambda file: self._tree(file.as_posix()),
             lambda file: self.repository.read(self.base, file.as_posix()) is not None,
         )
-        return make_tool(self.tool, path, "", node, tree)
+        return make_tool(self.tool, path, "", node, imports.whole(Path(path)))
 
     def _tree(self, path: str) -> ast.Module:
         """A file; nothing if it is not readable Python."""

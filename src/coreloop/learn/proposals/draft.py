@@ -5,14 +5,14 @@ category labels and counts; never questions or words of them, undeclared values 
 """
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
-from coreloop.base.project.argument_limits import SchemaLimits
-from coreloop.base.project.tools import Tool
+from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.descriptions.other_places import Arguments
 from coreloop.descriptions.place import read_bullets
@@ -33,6 +33,10 @@ from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
 from coreloop.learn.proposals.entry import CAVEATS, GUIDE, MAX_Q, Candidate, Statement, SuggestedAppend
 
 _WEAK: Final = "weak: "
+# In what a signature or a schema says of an argument: Field(le=4), 'maximum': 4.
+_OVER: Final = re.compile(r"\b(?:le|maximum|(lt|exclusiveMaximum))[\"']?(?:=|: )(-?\d+(?:\.\d+)?)")
+_UNDER: Final = re.compile(r"\b(?:ge|minimum|(gt|exclusiveMinimum))[\"']?(?:=|: )(-?\d+(?:\.\d+)?)")
+_FILLED: Final = re.compile(r"\bmin_?(?:length|items)[\"']?(?:=|: )[1-9]", re.IGNORECASE)
 
 Texts = Mapping[str, Sequence[tuple[str, str]]]
 """By tool, the lines and bullets of all that a model reads of it, each with its place."""
@@ -48,10 +52,13 @@ class Unproposed:
         Those about tools that neither the source nor coreloop.yaml defines: no docstring could have them.
     n_settled : int
         How many are promoted, on a branch or rejected.
+    questions : tuple of str
+        Which tools have several definitions, and what speaks for each.
     """
 
     withheld: tuple[Statement, ...] = ()
     n_settled: int = 0
+    questions: tuple[str, ...] = ()
 
     @property
     def undefined(self) -> tuple[str, ...]:
@@ -86,7 +93,10 @@ def draft_statements(
     new = [statement for statement in found if statement.key not in settled]
     drafts = (draft_statement(one, words, merges, texts) for one in new if words.is_known(one.tool))
     withheld = tuple(one for one in new if not words.is_known(one.tool))
-    return tuple(drafts), Unproposed(withheld, len(found) - len(new))
+    named = [words.tools.get(name) for name in sorted({one.tool for one in withheld})]
+    asked = [its for its in named if isinstance(its, Unresolved) and its.is_defined]
+    questions = tuple(f"{its.name} is {its.reason}" for its in asked)
+    return tuple(drafts), Unproposed(withheld, len(found) - len(new), questions)
 
 
 def draft_statement(
@@ -106,6 +116,7 @@ def draft_statement(
         refused = _refuse_redundant(statement, advice, tool, merges)
         if place := standing_at(advice, standing):
             refused = f"redundant: it already stands in {place}"
+    refused = refused or _refuse_place(statement.tool, [statement.line], words)
     if refused is not None:
         return replace(statement, refused=refused)
     suggested = SuggestedAppend.of(words, statement.tool, CAVEATS, (statement.line,))
@@ -121,6 +132,16 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
         return f"{handoff} hands over to a human; such calls are not recommended"
     steps = [Step(name, {}, ()) for name in (statement.tool, *advice.tools)]
     return words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
+
+
+def _refuse_place(name: str, lines: Iterable[str], words: Vocabulary) -> str | None:
+    """Why a tool has no docstring for lines, and where a person can paste them."""
+    tool = words.tools.get(name)
+    if isinstance(tool, Unresolved):
+        return tool.reason
+    if tool is None or not tool.described:
+        return None
+    return f"{tool.file}: {tool.described}; paste there: {' '.join(lines)}"
 
 
 def _refuse_redundant(
@@ -218,19 +239,28 @@ def _is_in_schema(advice: Advice, tool: Tool) -> bool:
     """Whether the schema that a model receives says the line."""
     slots = dict(advice.slots)
     named = slots.get("arguments") or slots.get("argument", ())
-    limits = [tool.limits.get(name, SchemaLimits()) for name in named]
+    said = [tool.declared.get(name, "=") for name in named]
     match advice.form:
         case "always_pass":
-            return all(limit.required for limit in limits)
+            return not any(text.startswith("=") for text in said)
         case "never_empty":
-            return all(limit.never_empty for limit in limits)
+            return all(map(_FILLED.search, said))
         case "one_of" | "each_of":
             return set(tool.choices.get(named[0], ())) == set(slots["values"])
         case "at_most":
-            return limits[0].over is not None and limits[0].over <= float(slots["number"][0])
+            return _most(said[0], _OVER) <= float(slots["number"][0])
         case "at_least":
-            return limits[0].under is not None and limits[0].under >= float(slots["number"][0])
+            return _most(said[0], _UNDER, -1) <= -float(slots["number"][0])
     return False
+
+
+def _most(text: str, bound: re.Pattern[str], sign: int = 1) -> float:
+    """The highest number that a schema allows, times the sign; a strict bound allows the next whole one."""
+    found = bound.search(text)
+    if found is None:
+        return float("inf")
+    is_strict = found[1] is not None and "." not in found[2]
+    return sign * float(found[2]) - is_strict
 
 
 def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
@@ -254,6 +284,7 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         or words.refuse(candidate.tool_pattern, target=candidate.engine)
         or (None if is_category(candidate.cat_hash) else "the category is not a label")
         or next((f"{line.split(':')[0]} line: {why}" for line in lines if (why := refuse_line(line))), None)
+        or _refuse_place(candidate.engine, lines, words)
     )
     if refused is not None:
         return replace(candidate, refused=refused)

@@ -14,8 +14,8 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import escape_markdown, indented_block, printable
-from coreloop.base.untrusted import untrusted_block
+from coreloop.base.text import escape_markdown, printable
+from coreloop.base.untrusted import bounded
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
 
 
 # --- For people: the draft as Markdown, and the short summary of a workflow's job.
-# What the records say, questions and errors, and names that are not declared, stands in `untrusted_block`.
+# What the records say, questions and errors, and names that are not declared, stands in `_untrusted_block`.
 
 _SHOWN: Final = 10
 _UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source declares"
@@ -224,7 +224,7 @@ def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
         above = "".join(_error_rows(document.errors, words))
     elif document.notes:
         texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
-        below = f"\n## Audit notes: to read, not to promote\n\n{untrusted_block(texts)}"
+        below = f"\n## Audit notes: to read, not to promote\n\n{_untrusted_block(texts)}"
     folded = (
         f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} {noun}.\n"
     )
@@ -252,10 +252,10 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     parts = (
         f"## {entry.id}: {escape_markdown(entry.text) if is_declared else _UNDECLARED}",
         "\n".join(f"- {figure}" for figure in figures),
-        indented_block(suggested.section, suggested.body)
+        _indented_block(suggested.section, suggested.body)
         if suggested is not None
         else f"Refused: {entry.refused or _UNDECLARED}.",
-        f"From the records, with example questions:\n\n{untrusted_block(said or ['(no text recorded)'])}",
+        f"From the records, with example questions:\n\n{_untrusted_block(said or ['(no text recorded)'])}",
     )
     return "\n" + "\n\n".join(parts)
 
@@ -280,7 +280,7 @@ def _error_rows(errors: Sequence[ErrorRow], words: "Vocabulary") -> Iterator[str
         tool = escape_markdown(row.tool) if words.is_known(row.tool) else "–"
         yield f"| {number} | {tool} | {row.error_class} | {figures} |\n"
     yield "\nThe errors, by row:\n\n"
-    yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
+    yield _untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
     merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
     tasks = [row.task for row in errors if row.task]
     texts = [f"row {number}: {row.suggestion}" for number, row in enumerate(errors, 1) if row.suggestion]
@@ -318,3 +318,15 @@ def _listed(entries: Sequence[Entry]) -> Iterator[str]:
         yield f"- **{id}** {evidence}: {text}"
     if len(entries) > _SHOWN:
         yield f"- and {len(entries) - _SHOWN:,} more, in the artifact"
+
+
+def _indented_block(section: str, body: str) -> str:
+    """Format docstring lines under their heading as a Markdown code block."""
+    lines = [section, "-" * len(section), *body.splitlines()]
+    return "\n".join("    " + line for line in lines)
+
+
+def _untrusted_block(texts: Iterable[str]) -> str:
+    """Quote texts as a block of Markdown, a line each; none of them can end it, since all are indented."""
+    lines = (f"    {bounded(printable(text))}\n" for text in texts)
+    return f"```untrusted\n{''.join(lines)}```\n"

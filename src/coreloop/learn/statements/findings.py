@@ -352,7 +352,8 @@ def _accepted(schema: Any, tool: Tool | None) -> tuple[frozenset[str], frozenset
         required = {name for name in needed if isinstance(name, str)} if isinstance(needed, list) else ()
         return own | named, frozenset(required), _OPEN if more is None else _CLOSED
     is_function = tool is not None and "." not in tool.qualname  # a service's method has the same name
-    required = {name for name, limits in tool.limits.items() if limits.required} if tool is not None else ()
+    declared = tool.declared if tool is not None else {}
+    required = {name for name, text in declared.items() if not text.startswith("=")}
     return own | named, frozenset(required), _UNSENT if own and is_function else ""
 
 

@@ -117,6 +117,11 @@ class CaseLog:
         """Names of all called tools."""
         return frozenset(call.tool for request in self.requests for call in request.calls)
 
+    def passed(self, tool: str) -> frozenset[str]:
+        """The arguments that calls of a tool passed which worked."""
+        calls = (call for request in self.requests for call in request.calls if call.tool == tool)
+        return frozenset(name for call in calls if call.ok for name in call.values)
+
 
 def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     """Read the requests of a window; ``names`` are the tools' names by those that clients log."""

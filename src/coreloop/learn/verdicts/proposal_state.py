@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
-from coreloop.base.git.promotions import Promotion, known_keys, read_history
+from coreloop.base.git.promotions import Promotion, open_branches, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.run import read_kept
@@ -277,3 +277,19 @@ def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
 def states_by_key(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:
     """The standpoints by the key of their proposal."""
     return {standpoint.key: standpoint for standpoint in standpoints}
+
+
+def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
+    """Keys that are not proposed again: on the base branch, reverted there, or on an open branch.
+
+    Parameters
+    ----------
+    repository : Repository
+        Only this clone is read; nothing is fetched.
+    base : str
+        Name of the base branch; its remote-tracking branches of every remote count, too.
+    """
+    names = (f"refs/heads/{base}", *(f"refs/remotes/{remote}/{base}" for remote in repository.remotes()))
+    bases = {sha for name in names if (sha := repository.resolve(name)) is not None}
+    merged = (read_history(repository, sha).keys for sha in bases)
+    return frozenset(branch.key for branch in open_branches(repository)).union(*merged)

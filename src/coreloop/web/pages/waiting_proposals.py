@@ -144,8 +144,7 @@ def _tools_of(entry: Entry) -> set[str]:
 
 def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
     """Return the names that coreloop.yaml or the source declares."""
-    configured = workspace.settings.tools
-    return Vocabulary(resolve_tools(tools, root=workspace.root, configured=configured), workspace.settings)
+    return Vocabulary(resolve_tools(tools, workspace), workspace.settings)
 
 
 def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.git.promotions import Promotion, known_keys, read_history
+from coreloop.base.git.promotions import Promotion, read_history
 from coreloop.base.git.repository import Repository
+from coreloop.learn.verdicts.proposal_state import known_keys
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
 AA, BB, CC, DD, EE, FF = (letter * 16 for letter in "abcdef")

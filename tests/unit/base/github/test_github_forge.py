@@ -4,7 +4,6 @@ What goes right is in tests/promote/test_forge_contract.py, where Prism checks i
 """
 
 import pytest
-from github import Auth, Github, GithubException
 
 from coreloop.base.errors import (
     ForgeAnswerError,
@@ -142,17 +141,6 @@ class TestReviewRule:
 
 class TestHumansOnly:
     """Nothing merges, and the check of the whole suite's traffic would notice."""
-
-    @pytest.mark.parametrize("do", ["merge", "enable_automerge", "mark_ready_for_review"])
-    def test_pygithubs_own_calls_are_noticed(self, do: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        with GithubStandIn() as other:
-            other.add_pull(branch="skill/x")
-            auth = Auth.Token(other.token)
-            client = Github(base_url=other.url, auth=auth, retry=None, seconds_between_writes=0, lazy=True)
-            with client, pytest.raises(GithubException):
-                getattr(client.get_repo(other.repo).get_pull(1), do)()
-            assert is_for_humans(other.traffic[-1])
 
     @pytest.mark.parametrize(
         ("verb", "path", "body"),

@@ -1,14 +1,15 @@
 """A statement's text, or why it may not be proposed."""
 
+import ast
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
 import pytest
 
-from coreloop.base.project.argument_limits import SchemaLimits
+from coreloop.base.project.allowed_values import schema_of
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool
+from coreloop.base.project.tools import Tool, make_tool
 from coreloop.learn.line import parse_advice, statement_key
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import draft_statement, draft_statements, standing_at, standing_texts
@@ -57,28 +58,58 @@ def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
     assert drafted.refused == "human hands over to a human; such calls are not recommended"
 
 
+MOST, LEAST = "- hours: at most 4", "- hours: at least 1"
+
+
 @pytest.mark.parametrize(
-    ("line", "limits", "is_said"),
+    ("line", "signature", "is_said"),
     [
-        ("- hours: at most 4", SchemaLimits(over=4), True),
-        ("- hours: at most 4", SchemaLimits(over=3), True),
-        ("- hours: at most 4", SchemaLimits(over=10), False),
-        ("- hours: at most 4; only while status is open", SchemaLimits(over=4), False),
-        ("- hours: at least 1", SchemaLimits(under=1), True),
-        ("- hours: at least 1", SchemaLimits(under=0), False),
-        ("- Always pass hours", SchemaLimits(required=True), True),
-        ("- Always pass hours and room", SchemaLimits(required=True), False),
-        ("- hours: never empty", SchemaLimits(never_empty=True), True),
-        ("- hours: never empty", SchemaLimits(required=True), False),
-        ("- hours: one of a, b", SchemaLimits(), True),
-        ("- hours: one of a", SchemaLimits(), False),
-        ("- hours: each one of a, b", SchemaLimits(), True),
+        (MOST, "hours: int = Field(le=4)", True),
+        (MOST, "hours: Annotated[int, Field(ge=1, le=3)] = 1", True),
+        (MOST, "hours: Hours = 1", True),
+        (MOST, "hours: int = Field(default=2, lt=5)", True),
+        (MOST, "hours: float = Field(default=2, lt=4.5)", False),
+        (MOST, "hours: int = Field(1, le=10)", False),
+        (MOST, "hours: int = Field(1, le=MOST)", False),
+        (MOST, f"hours: int = {'+'.join('4' * 600)}", False),
+        (f"{MOST}; only while status is open", "hours: int = Field(le=4)", False),
+        (LEAST, "hours: int = Field(gt=0)", True),
+        (LEAST, "hours: conint(ge=-1) = 1", False),
+        ("- hours: at least -1", "hours: conint(ge=-1) = 1", True),
+        ("- Always pass hours", "hours: int", True),
+        ("- Always pass hours", "*, hours: int = Field(..., le=4)", True),
+        ("- Always pass hours", "hours: int = Field(2, ge=1)", False),
+        ("- Always pass hours", "hours: int = Field(default=2)", False),
+        ("- Always pass hours and room", "hours: int, room=1", False),
+        ("- hours: never empty", "hours: list = Field([], min_length=1)", True),
+        ("- hours: never empty", "hours: list", False),
+        ("- hours: one of a, b", "hours: Literal['a', 'b']", True),
+        ("- hours: one of a", "hours: Literal['a', 'b']", False),
+        ("- hours: each one of a, b", "hours: list[Literal['a', 'b']]", True),
     ],
 )
-def test_what_the_schema_says_is_redundant(line: str, limits: SchemaLimits, is_said: bool):
-    tool = Tool("book", "a.py", "book", ("hours", "room"), frozenset({"a", "b"}), "", {"hours": ("a", "b")})
-    known = Vocabulary({"book": replace(tool, limits={"hours": limits})}, Settings())
+def test_what_the_schema_says_is_redundant(line: str, signature: str, is_said: bool):
+    tree = ast.parse(f"Hours = Annotated[int, Field(le=4)]\nROOMS = 'a', 'b'\ndef book({signature}): ...")
+    tool = make_tool("book", "a.py", "book", tree.body[-1], tree)
+    known = Vocabulary({"book": replace(tool, parameters=("hours", "room"))}, Settings())
     drafted = draft_statement(replace(_statement(line), tool="book"), known)
+    assert drafted.refused == ("redundant: its schema says this" if is_said else None)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        (MOST, True),
+        ("- hours: at most 3", False),
+        ("- hours: never empty", True),
+        ("- Always pass hours", True),
+    ],
+)
+def test_what_a_json_schema_says_is_redundant(line: str, is_said: bool):
+    field = {"maximum": 4, "minLength": 1}
+    tool = Tool("book", "a.py", "TOOLS", (), frozenset())
+    tool = replace(tool, **schema_of({"properties": {"hours": field}, "required": ["hours"]}))
+    drafted = draft_statement(replace(_statement(line), tool="book"), Vocabulary({"book": tool}, Settings()))
     assert drafted.refused == ("redundant: its schema says this" if is_said else None)
 
 
