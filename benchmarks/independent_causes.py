@@ -1,10 +1,11 @@
-"""Sixteen causes in logs of two made-up desks, written from the list of causes alone, and what `refine` says.
+"""Causes that two authors planted in logs of four made-up desks: what `import`, `init` and `refine` say.
 
-uv run python benchmarks/independent_causes.py [--seeds 1 2 3] [--causes state order …] [--show]
+uv run python benchmarks/independent_causes.py [--seeds 1 2 3] [--causes state sign …] [--settings]
 
 The tools (desks/) are real functions: what a call returns or raises is what they do. A log plants one of the
 rules; every other habit of the agent (a path that is not absolute, a voucher, a long text) stands in the log
-too and does no harm. The author had seen neither the planted tests nor the code that finds causes.
+too and does no harm. The authors had seen neither the planted tests nor the code that finds causes. Travel
+and warehouse are the second author's; port (an MCP server that mounts two) and pilots are the third's.
 """
 
 import argparse
@@ -12,24 +13,43 @@ import json
 import random
 import re
 import string
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from desks import harbour
 from desks.agents import Agent, travel, warehouse, words
-
-from coreloop.base.date_range import Days
-from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.propose import NightRequest, run_refine
-from coreloop.observe.importers.append_requests import run_import
 
 REQUESTS: Final = 450
 FOLDER: Final = Path(__file__).parent / "desks"
-DESKS: Final = {"travel": travel, "warehouse": warehouse}
-CAUSES: Final = {  # cause: desk, tool, the line that a reader of the source would write
+DESKS: Final = {"travel": travel, "warehouse": warehouse, "port": harbour.port, "pilots": harbour.pilots}
+FILES: Final = {
+    "travel": ["travel"],
+    "warehouse": ["warehouse"],
+    "port": ["port/models", "port/services", "port/berths", "port/yard", "port/main"],
+    "pilots": ["pilots/pilotage", "pilots/agent"],
+}
+AUTHORS: Final = {"second": ["travel", "warehouse"], "third": ["port", "pilots"]}
+STORES: Final = ("CUSTOMERS", "BOOKINGS", "SENT", "ORDERS", "PACKED", "VISITS", "WEIGHED", "JOBS", "OFFERS")
+NO_WORD: Final = re.compile(
+    r"\(.*?\)|[,:`]|\b(?:mcp__port__)?(?:berth_|yard_)|\b(?:a|all|and|each|every|in|is|of|or|phase|status|the|values?)\b"
+)
+NO_TARGET: Final = " (no target)"
+WALK: Final = (
+    "git init -q -b main",
+    "git add .",
+    "git -c user.name=a -c user.email=a@mail.example commit -qm tools",
+    "dartlab-coreloop import ../chats.jsonl",
+    f"dartlab-coreloop init --confirm --owner @alex --source git+https://git.example/coreloop@{40 * '0'}",
+    "dartlab-coreloop refine --since 2026-03-01 --json",
+)
+CAUSES: Final = {  # cause: desk, tool, the line that a reader of the source would write, weaker true lines
     "state": ("travel", "cancel_booking", "booking_id: only while status is held"),
     "date format": ("travel", "quote_fare", "departs: as YYYY-MM-DD"),
     "integer": ("warehouse", "reserve_stock", "quantity: a whole number"),
@@ -46,20 +66,77 @@ CAUSES: Final = {  # cause: desk, tool, the line that a reader of the source wou
     "presence": ("warehouse", "open_claim", "Always pass photo_url"),
     "absence": ("travel", "upgrade_booking", "Leave out voucher"),
     "order": ("warehouse", "ship_order", "Call pack_order first (same order_id)"),
+    "exactly one": (
+        *("port", "find_visit", "Pass exactly one of ship and visit_id"),
+        *("Never pass ship and visit_id together", "Pass at least one of ship and visit_id"),
+    ),
+    "sign": ("port", "request_berth", "berth: begins with #"),
+    "time of day": ("port", "request_berth", "arrives: as HH:MM"),
+    "kept state": ("port", "extend_stay", "visit_id: only while phase is moored"),
+    "quiet bound": ("port", "order_shore_power", "kilowatts: at most 750"),
+    "category in a list": ("port", "plan_handling", "gear: one of crane, forklift, stacker, straddle"),
+    "folder": (
+        *("port", "export_manifest", "path: below /srv/port/manifests"),
+        *("path: begins with /srv/port/manifests", "path: an absolute path"),
+    ),
+    "weighed first": ("port", "load_container", "Call weigh_container first (same container)"),
+    "from a result": (
+        *("pilots", "accept_offer", "offer_id: from list_offers().offers[].offer_id"),
+        "Call list_offers first (same job_id)",
+    ),
+    "at least one": ("pilots", "alert_crew", "Pass at least one of channel and phone"),
+    "whole": ("pilots", "order_tugs", "tugs: a whole number"),
+    "upper": ("pilots", "report_flag", "flag: in upper case"),
+    "not both": ("pilots", "bill_job", "Never pass account and voucher together"),
 }
+Line = tuple[str, str]  # a tool, and a clause of a line about it
 
 
-def source_of(desk: str, cause: str | None) -> str:
-    """The tools' source with the rule of one cause, or of none."""
-    lines = (FOLDER / f"{desk}.py").read_text(encoding="utf-8").splitlines()[2:]
-    planted = [line.replace(f"# {cause}: ", "") for line in lines]
-    return "\n".join(line for line in planted if not line.lstrip().startswith("#")) + "\n"
+class FastMCP(dict[str, Any]):
+    """What a port's server has of FastMCP, which is not installed here: its tools by name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def tool(self, function: Any) -> Any:
+        self[function.__name__] = function
+        return function
+
+    def mount(self, server: "FastMCP", namespace: str) -> None:
+        self.update({f"{namespace}_{name}": function for name, function in server.items()})
 
 
-def load(source: str, rng: random.Random) -> ModuleType:
-    """The tools, with 150 customers and what is theirs."""
-    module = ModuleType("tools")
-    exec(source, module.__dict__)  # the benchmark's own text
+sys.modules["fastmcp"] = ModuleType("fastmcp")
+sys.modules["fastmcp"].FastMCP = FastMCP
+
+
+def sources_of(desk: str, cause: str | None) -> dict[str, str]:
+    """The desk's files, as a project has them, with the rule of one cause, or of none."""
+    files = {}
+    for name in FILES[desk]:
+        lines = (FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()[2:]
+        planted = [line.replace(f"# {cause}: ", "").partition("  # noqa")[0] for line in lines]
+        kept = "\n".join(line for line in planted if not line.lstrip().startswith("#"))
+        files[f"{Path(name).name}.py"] = f"{kept}\n"
+    return files
+
+
+def load(desk: str, cause: str | None, seed: int) -> tuple[ModuleType, list[ModuleType]]:
+    """The tools with their customers and what is theirs, in one module, and the modules of the project."""
+    tools, modules = ModuleType("tools"), []
+    for file, source in sources_of(desk, cause).items():
+        name = file.removesuffix(".py")
+        sys.modules[name] = module = ModuleType(name)
+        exec(source, module.__dict__)  # the benchmark's own text
+        tools.__dict__.update(vars(module))
+        modules.append(module)
+    tools.__dict__.update(tools.__dict__.get("main", {}))
+    (harbour.fill if desk in AUTHORS["third"] else fill)(tools, random.Random(seed))
+    return tools, modules
+
+
+def fill(module: ModuleType, rng: random.Random) -> None:
+    """Give a travel desk or a warehouse 150 customers."""
     names = [f"{''.join(rng.choices(string.ascii_lowercase, k=6))}{number}" for number in range(150)]
     for number, name in enumerate(names):
         customer, email = f"C{70_000 + number * 7}", f"{name}@mail.example"
@@ -73,19 +150,21 @@ def load(source: str, rng: random.Random) -> ModuleType:
                 order = {"order_id": f"WH-{rng.randrange(10**4, 10**5)}", "email": email}
                 order |= {"sku": f"SKU{rng.randrange(1000, 9999)}", "country": rng.choice(["DE", "KR", "FR"])}
                 module.ORDERS[order["order_id"]] = order
-    return module
 
 
 def chats(desk: str, cause: str | None, *, rate: float, seed: int) -> Iterator[dict[str, Any]]:
     """A log of three weeks in the OpenAI chat format; of calls against the rule, `rate` fail."""
     rng = random.Random(f"{desk} {cause} {rate} {seed}")
-    strict, lenient = (load(source_of(desk, rule), random.Random(seed)) for rule in (cause, None))
-    for name in ("CUSTOMERS", "BOOKINGS", "SENT", "ORDERS", "PACKED"):
-        if hasattr(strict, name):
-            setattr(lenient, name, getattr(strict, name))
+    (strict, _), (lenient, modules) = (load(desk, rule, seed) for rule in (cause, None))
+    for module, name in product((lenient, *modules), STORES):
+        if hasattr(module, name):
+            setattr(module, name, getattr(strict, name))
     start = datetime(2026, 3, 2, 8, tzinfo=UTC)
     for number in range(REQUESTS):
         agent = Agent(rng, strict, lenient, rate)
+        if desk == "port":
+            agent.failed = "Error calling tool '{}': {}"
+            agent.prefix = "" if seed % 2 else "mcp__port__"  # clients log either
         question = DESKS[desk](agent)
         answer = {"role": "assistant", "content": f"That is what I could do for you. {words(rng, 5, 30)}"}
         messages = [{"role": "user", "content": question}, *agent.messages, answer]
@@ -94,57 +173,82 @@ def chats(desk: str, cause: str | None, *, rate: float, seed: int) -> Iterator[d
         yield {"request_id": f"r{number}", "ts": ts, "model": "m-1", "reward": reward, "messages": messages}
 
 
-def lines_of(desk: str, cause: str | None, *, rate: float, seed: int) -> list[tuple[str, str]]:
-    """What `import` and `refine` say of a log: tools and lines."""
+def lines_of(desk: str, cause: str | None, *, rate: float, seed: int, settings: bool) -> list[Line]:
+    """What the walk of a new user says of a log."""
+    files = sources_of(desk, cause)
+    if settings:
+        files["coreloop.yaml"] = json.dumps({"tools": targets_of(files)})
     with tempfile.TemporaryDirectory() as folder:
-        return refined(Path(folder), source_of(desk, cause), chats(desk, cause, rate=rate, seed=seed))
+        project = Path(folder, "project")
+        project.mkdir()
+        for file, text in files.items():
+            (project / file).write_text(text, encoding="utf-8")
+        log = "".join(f"{json.dumps(chat)}\n" for chat in chats(desk, cause, rate=rate, seed=seed))
+        Path(folder, "chats.jsonl").write_text(log, encoding="utf-8")
+        for command in WALK:
+            done = subprocess.run(command.split(), cwd=project, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return [line for one in json.loads(done.stdout)["statements"] for line in clauses_of(one)]
 
 
-def refined(folder: Path, source: str, log: Iterable[dict[str, Any]]) -> list[tuple[str, str]]:
-    tools = re.findall(r"^def (\w+)", source, flags=re.MULTILINE)
-    (folder / "tools.py").write_text(source, encoding="utf-8")
-    targets = {tool: {"target": f"tools.py::{tool}"} for tool in tools}
-    (folder / "coreloop.yaml").write_text(json.dumps({"tools": targets}), encoding="utf-8")
-    path = folder / "chats.jsonl"
-    path.write_text("".join(f"{json.dumps(chat)}\n" for chat in log), encoding="utf-8")
-    workspace = open_workspace(folder)
-    run_import("openai-chat", [path], workspace, now_s=datetime(2026, 4, 1, tzinfo=UTC).timestamp())
-    days = Days(date(2026, 3, 1), date(2026, 3, 31))
-    result = run_refine(workspace, NightRequest(days=days), now=datetime(2026, 3, 31, tzinfo=UTC))
-    return [(one.tool, one.line.removeprefix("- ")) for one in result.document.statements]
+def targets_of(files: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Rows for the functions of a project, by their own names."""
+    names = [(file, name) for file in files for name in re.findall(r"^def (\w+)", files[file], re.MULTILINE)]
+    return {name: {"target": f"{file}::{name}"} for file, name in names}
 
 
-def is_exact(line: str, expected: str) -> bool:
-    """The same words, in any order of a list."""
-    return sorted(re.split(r"[,\s]+", line)) == sorted(re.split(r"[,\s]+", expected))
+def clauses_of(statement: Mapping[str, Any]) -> Iterator[Line]:
+    """What a line says, clause by clause, and whether a proposal can come of it."""
+    line, tool = (statement[name] or statement[f"untrusted_{name}"] for name in ("line", "tool"))
+    name, colon, clauses = line.removeprefix("- ").partition(": ")
+    for clause in clauses.split("; ") if colon else [""]:
+        yield tool, f"{name}{colon}{clause}{'' if statement['suggested_append'] else NO_TARGET}"
+
+
+def score(cause: str, lines: list[Line]) -> tuple[bool, list[Line]]:
+    """Whether the planted line is proposed, and the lines that are not true of the source."""
+    _, tool, *true = CAUSES[cause]
+    right = [(tool, words_of(line)) for line in true]
+    said = [(words_of(name)[0], words_of(clause)) for name, clause in lines]
+    proposed = [one for one, (_, clause) in zip(said, lines, strict=True) if not clause.endswith(NO_TARGET)]
+    return right[0] in proposed, [line for line, one in zip(lines, said, strict=True) if one not in right]
+
+
+def words_of(line: str) -> list[str]:
+    """The words that say something, in any order."""
+    return sorted(word.rstrip("/") for word in NO_WORD.sub(" ", line).split())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--causes", nargs="*", choices=list(CAUSES), default=list(CAUSES))
-    parser.add_argument("--show", action="store_true", help="print every line")
+    parser.add_argument("--settings", action="store_true", help="all functions stand in coreloop.yaml")
     options = parser.parse_args()
 
-    for seed in options.seeds:
-        for rate in (1.0, 0.9):
-            exact, others = [], 0
-            for cause in options.causes:
-                desk, tool, expected = CAUSES[cause]
-                lines = lines_of(desk, cause, rate=rate, seed=seed)
-                if options.show:
-                    print(f"  {cause}: {lines}")
-                right = [name == tool and is_exact(line, expected) for name, line in lines]
-                exact += [cause] if any(right) else []
-                others += right.count(False)
-            missed = ", ".join(cause for cause in options.causes if cause not in exact) or "none"
-            print(
-                f"seed {seed}, {rate:.0%} of the calls against the rule fail: "
-                f"{len(exact)} of {len(options.causes)} exact, {others} other lines, missed: {missed}"
-            )
-        empty = [lines_of(desk, None, rate=1.0, seed=1000 * seed + n) for n in range(10) for desk in DESKS]
-        said = [lines for lines in empty if lines]
-        print(f"seed {seed}, no cause: {len(said)} of {len(empty)} logs have a line", *said)
+    for seed, rate, (author, desks) in product(options.seeds, (1.0, 0.9), AUTHORS.items()):
+        causes = [cause for cause in options.causes if CAUSES[cause][0] in desks]
+        missed, n_false = [], 0
+        for cause in causes:
+            lines = lines_of(CAUSES[cause][0], cause, rate=rate, seed=seed, settings=options.settings)
+            is_found, false = score(cause, lines)
+            missed += [] if is_found else [cause]
+            n_false += len(false)
+            if false or not is_found:
+                print(f"  {cause}: {'found' if is_found else 'missed'}, all {lines}, false {false}")
+        print(
+            f"seed {seed}, {rate:.0%} of the calls against the rule fail, {author} author: "
+            f"{len(causes) - len(missed)} of {len(causes)} found, {n_false} false lines, "
+            f"missed: {', '.join(missed) or 'none'}",
+            flush=True,
+        )
+    for seed, desk in product(options.seeds, DESKS):
+        seeds = range(1000 * seed, 1000 * seed + 10)
+        logs = [lines_of(desk, None, rate=1.0, seed=one, settings=options.settings) for one in seeds]
+        said = [lines for lines in logs if lines]
+        print(
+            f"seed {seed}, {desk}, no cause: {len(said)} of {len(logs)} logs have a line", *said, flush=True
+        )
 
 
 if __name__ == "__main__":
