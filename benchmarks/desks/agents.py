@@ -57,7 +57,9 @@ class Agent:
                 result, failure = None, str(error)
         name = f"call_{len(self.messages)}"
         function = {"name": f"{self.prefix}{tool}", "arguments": json.dumps(args)}
-        content = self.failed.format(tool, failure) if failure else json.dumps(result)
+        content = (
+            self.failed.format(getattr(module, tool).__name__, failure) if failure else json.dumps(result)
+        )
         self.messages += [
             {"role": "assistant", "tool_calls": [{"id": name, "type": "function", "function": function}]},
             {"role": "tool", "tool_call_id": name, "content": content},
