@@ -15,7 +15,7 @@ FLAGS: Final = ["NO", "DK", "PA", "LR", "MT", "KR"]
 def fill(module: ModuleType, rng: random.Random) -> None:
     """Give the port 80 agencies with three visits each, or the pilots as many jobs."""
     for number in range(240):
-        agency = HEAVY if number < 12 else f"Agency {rng.choice('KLMN')}{number // 3}"
+        agency = HEAVY if number < 12 else f"Agency {'KLMN'[number // 3 % 4]}{number // 3}"
         ship = f"{rng.choice(SHIPS)} {number}"
         if hasattr(module, "VISITS"):
             key, phases = f"V-{5_000 + 13 * number}", list(module.Phase)
