@@ -150,10 +150,9 @@ server = FastMCP("rooms")
 def seconds(name: str, how: str, folder: str) -> float:
     """Processor time of one process's runs."""
     script = HEAD + AGENTS[name] + TAIL
-    path = f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests' / 'frameworks' / 'drives'}"
     done = subprocess.run(
         [interpreter(DISTRIBUTIONS.get(name, name), records=True), "-c", script, how, str(RUNS)],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         cwd=folder,
         capture_output=True,
         text=True,
