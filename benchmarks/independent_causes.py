@@ -1,6 +1,6 @@
 """Causes that two authors planted in logs of four made-up desks: what `import`, `init` and `refine` say.
 
-uv run python benchmarks/independent_causes.py [--seeds 1 2 3] [--causes state sign …] [--settings]
+uv run python benchmarks/independent_causes.py [--seeds 1 2 3] [--causes sign …] [--together] [--settings]
 
 The tools (desks/) are real functions: what a call returns or raises is what they do. A log plants one of the
 rules; every other habit of the agent (a path that is not absolute, a voucher, a long text) stands in the log
@@ -16,7 +16,7 @@ import string
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -40,6 +40,7 @@ STORES: Final = ("CUSTOMERS", "BOOKINGS", "SENT", "ORDERS", "PACKED", "VISITS", 
 NO_WORD: Final = re.compile(
     r"\(.*?\)|[,:`]|\b(?:mcp__port__)?(?:berth_|yard_)|\b(?:a|all|and|each|every|in|is|of|or|phase|status|the|values?)\b"
 )
+RULE: Final = re.compile(r"# ([^:]+): ")
 NO_TARGET: Final = " (no target)"
 WALK: Final = (
     "git init -q -b main",
@@ -110,21 +111,25 @@ sys.modules["fastmcp"] = ModuleType("fastmcp")
 sys.modules["fastmcp"].FastMCP = FastMCP
 
 
-def sources_of(desk: str, cause: str | None) -> dict[str, str]:
-    """The desk's files, as a project has them, with the rule of one cause, or of none."""
+def sources_of(desk: str, causes: Sequence[str]) -> dict[str, str]:
+    """The desk's files, as a project has them, with the rules of these causes."""
+
+    def uncomment(found: re.Match[str]) -> str:
+        return "" if found[1] in causes else found[0]
+
     files = {}
     for name in FILES[desk]:
         lines = (FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()[2:]
-        planted = [line.replace(f"# {cause}: ", "").partition("  # noqa")[0] for line in lines]
+        planted = [RULE.sub(uncomment, line).partition("  # noqa")[0] for line in lines]
         kept = "\n".join(line for line in planted if not line.lstrip().startswith("#"))
         files[f"{Path(name).name}.py"] = f"{kept}\n"
     return files
 
 
-def load(desk: str, cause: str | None, seed: int) -> tuple[ModuleType, list[ModuleType]]:
+def load(desk: str, causes: Sequence[str], seed: int) -> tuple[ModuleType, list[ModuleType]]:
     """The tools with their customers and what is theirs, in one module, and the modules of the project."""
     tools, modules = ModuleType("tools"), []
-    for file, source in sources_of(desk, cause).items():
+    for file, source in sources_of(desk, causes).items():
         name = file.removesuffix(".py")
         sys.modules[name] = module = ModuleType(name)
         exec(source, module.__dict__)  # the benchmark's own text
@@ -152,10 +157,10 @@ def fill(module: ModuleType, rng: random.Random) -> None:
                 module.ORDERS[order["order_id"]] = order
 
 
-def chats(desk: str, cause: str | None, *, rate: float, seed: int) -> Iterator[dict[str, Any]]:
+def chats(desk: str, causes: Sequence[str], *, rate: float, seed: int) -> Iterator[dict[str, Any]]:
     """A log of three weeks in the OpenAI chat format; of calls against the rule, `rate` fail."""
-    rng = random.Random(f"{desk} {cause} {rate} {seed}")
-    (strict, _), (lenient, modules) = (load(desk, rule, seed) for rule in (cause, None))
+    rng = random.Random(f"{desk} {'+'.join(causes) or None} {rate} {seed}")
+    (strict, _), (lenient, modules) = (load(desk, rules, seed) for rules in (causes, ()))
     for module, name in product((lenient, *modules), STORES):
         if hasattr(module, name):
             setattr(module, name, getattr(strict, name))
@@ -173,9 +178,9 @@ def chats(desk: str, cause: str | None, *, rate: float, seed: int) -> Iterator[d
         yield {"request_id": f"r{number}", "ts": ts, "model": "m-1", "reward": reward, "messages": messages}
 
 
-def lines_of(desk: str, cause: str | None, *, rate: float, seed: int, settings: bool) -> list[Line]:
+def lines_of(desk: str, causes: Sequence[str], *, rate: float, seed: int, settings: bool) -> list[Line]:
     """What the walk of a new user says of a log."""
-    files = sources_of(desk, cause)
+    files = sources_of(desk, causes)
     if settings:
         files["coreloop.yaml"] = json.dumps({"tools": targets_of(files)})
     with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +188,7 @@ def lines_of(desk: str, cause: str | None, *, rate: float, seed: int, settings: 
         project.mkdir()
         for file, text in files.items():
             (project / file).write_text(text, encoding="utf-8")
-        log = "".join(f"{json.dumps(chat)}\n" for chat in chats(desk, cause, rate=rate, seed=seed))
+        log = "".join(f"{json.dumps(chat)}\n" for chat in chats(desk, causes, rate=rate, seed=seed))
         Path(folder, "chats.jsonl").write_text(log, encoding="utf-8")
         for command in WALK:
             done = subprocess.run(command.split(), cwd=project, capture_output=True, text=True, check=False)
@@ -205,13 +210,14 @@ def clauses_of(statement: Mapping[str, Any]) -> Iterator[Line]:
         yield tool, f"{name}{colon}{clause}{'' if statement['suggested_append'] else NO_TARGET}"
 
 
-def score(cause: str, lines: list[Line]) -> tuple[bool, list[Line]]:
-    """Whether the planted line is proposed, and the lines that are not true of the source."""
-    _, tool, *true = CAUSES[cause]
-    right = [(tool, words_of(line)) for line in true]
+def score(causes: Sequence[str], lines: list[Line]) -> tuple[list[str], list[Line]]:
+    """The causes whose line is proposed, and the lines that are not true of the source."""
+    right = {cause: [(CAUSES[cause][1], words_of(line)) for line in CAUSES[cause][2:]] for cause in causes}
     said = [(words_of(name)[0], words_of(clause)) for name, clause in lines]
     proposed = [one for one, (_, clause) in zip(said, lines, strict=True) if not clause.endswith(NO_TARGET)]
-    return right[0] in proposed, [line for line, one in zip(lines, said, strict=True) if one not in right]
+    true = [one for ones in right.values() for one in ones]
+    false = [line for line, one in zip(lines, said, strict=True) if one not in true]
+    return [cause for cause in causes if right[cause][0] in proposed], false
 
 
 def words_of(line: str) -> list[str]:
@@ -223,19 +229,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--causes", nargs="*", choices=list(CAUSES), default=list(CAUSES))
+    parser.add_argument("--together", action="store_true", help="all rules of a desk in one log")
     parser.add_argument("--settings", action="store_true", help="all functions stand in coreloop.yaml")
     options = parser.parse_args()
 
     for seed, rate, (author, desks) in product(options.seeds, (1.0, 0.9), AUTHORS.items()):
         causes = [cause for cause in options.causes if CAUSES[cause][0] in desks]
+        logs = [[cause] for cause in causes]
+        if options.together:
+            logs = [[cause for cause in causes if CAUSES[cause][0] == desk] for desk in desks]
         missed, n_false = [], 0
-        for cause in causes:
-            lines = lines_of(CAUSES[cause][0], cause, rate=rate, seed=seed, settings=options.settings)
-            is_found, false = score(cause, lines)
-            missed += [] if is_found else [cause]
+        for planted in filter(None, logs):
+            desk = CAUSES[planted[0]][0]
+            lines = lines_of(desk, planted, rate=rate, seed=seed, settings=options.settings)
+            found, false = score(planted, lines)
+            missed += [cause for cause in planted if cause not in found]
             n_false += len(false)
-            if false or not is_found:
-                print(f"  {cause}: {'found' if is_found else 'missed'}, all {lines}, false {false}")
+            if false or len(found) < len(planted):
+                print(f"  {', '.join(planted)}: found {found}, all {lines}, false {false}")
         print(
             f"seed {seed}, {rate:.0%} of the calls against the rule fail, {author} author: "
             f"{len(causes) - len(missed)} of {len(causes)} found, {n_false} false lines, "
@@ -244,7 +255,7 @@ def main() -> None:
         )
     for seed, desk in product(options.seeds, DESKS):
         seeds = range(1000 * seed, 1000 * seed + 10)
-        logs = [lines_of(desk, None, rate=1.0, seed=one, settings=options.settings) for one in seeds]
+        logs = [lines_of(desk, (), rate=1.0, seed=one, settings=options.settings) for one in seeds]
         said = [lines for lines in logs if lines]
         print(
             f"seed {seed}, {desk}, no cause: {len(said)} of {len(logs)} logs have a line", *said, flush=True
