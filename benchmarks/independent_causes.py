@@ -1,14 +1,16 @@
-"""Causes that two authors planted in logs of four made-up desks: what `import`, `init` and `refine` say.
+"""Causes that two authors planted in logs of four made-up desks: what `init` and `refine` say.
 
-uv run python benchmarks/independent_causes.py [--seeds 1 2 3] [--causes sign …] [--together] [--settings]
+uv run python benchmarks/independent_causes.py [--seeds 1 2 3] [--causes sign …] [--together]
 
 The tools (desks/) are real functions: what a call returns or raises is what they do. A log plants one of the
 rules; every other habit of the agent (a path that is not absolute, a voucher, a long text) stands in the log
 too and does no harm. The authors had seen neither the planted tests nor the code that finds causes. Travel
-and warehouse are the second author's; port (an MCP server that mounts two) and pilots are the third's.
+and warehouse are the second author's: `init`, then chats are imported. Port (an MCP server that mounts two)
+and pilots are the third's: calls are recorded as adapters do, then `init`.
 """
 
 import argparse
+import inspect
 import json
 import random
 import re
@@ -18,13 +20,17 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import product
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Final
+from types import ModuleType, NoneType
+from typing import Any, Final, get_args
 
 from desks import harbour
 from desks.agents import Agent, travel, warehouse, words
+
+from coreloop.observe.adapters.requests import AdaptedRequest
+from coreloop.observe.descriptions_in_force import SentTool
 
 REQUESTS: Final = 450
 FOLDER: Final = Path(__file__).parent / "desks"
@@ -42,14 +48,15 @@ NO_WORD: Final = re.compile(
 )
 RULE: Final = re.compile(r"# ([^:]+): ")
 NO_TARGET: Final = " (no target)"
-WALK: Final = (
+KINDS: Final = {str: "string", int: "integer", float: "number", list[str]: "array", NoneType: "null"}
+COMMIT: Final = (
     "git init -q -b main",
     "git add .",
     "git -c user.name=a -c user.email=a@mail.example commit -qm tools",
-    "dartlab-coreloop import ../chats.jsonl",
-    f"dartlab-coreloop init --confirm --owner @alex --source git+https://git.example/coreloop@{40 * '0'}",
-    "dartlab-coreloop refine --since 2026-03-01 --json",
 )
+INIT: Final = f"dartlab-coreloop init --confirm --owner @a --source git+https://git.example/c@{40 * '0'}"
+IMPORT: Final = "dartlab-coreloop import ../chats.jsonl"
+REFINE: Final = "dartlab-coreloop refine --since 2026-03-01 --json"
 CAUSES: Final = {  # cause: desk, tool, the line that a reader of the source would write, weaker true lines
     "state": ("travel", "cancel_booking", "booking_id: only while status is held"),
     "date format": ("travel", "quote_fare", "departs: as YYYY-MM-DD"),
@@ -169,7 +176,7 @@ def chats(desk: str, causes: Sequence[str], *, rate: float, seed: int) -> Iterat
         agent = Agent(rng, strict, lenient, rate)
         if desk == "port":
             agent.failed = "Error calling tool '{}': {}"
-            agent.prefix = "" if seed % 2 else "mcp__port__"  # clients log either
+            agent.prefix = prefix(desk, seed)
         question = DESKS[desk](agent)
         answer = {"role": "assistant", "content": f"That is what I could do for you. {words(rng, 5, 30)}"}
         messages = [{"role": "user", "content": question}, *agent.messages, answer]
@@ -178,28 +185,75 @@ def chats(desk: str, causes: Sequence[str], *, rate: float, seed: int) -> Iterat
         yield {"request_id": f"r{number}", "ts": ts, "model": "m-1", "reward": reward, "messages": messages}
 
 
-def lines_of(desk: str, causes: Sequence[str], *, rate: float, seed: int, settings: bool) -> list[Line]:
+def lines_of(desk: str, causes: Sequence[str], *, rate: float, seed: int) -> list[Line]:
     """What the walk of a new user says of a log."""
-    files = sources_of(desk, causes)
-    if settings:
-        files["coreloop.yaml"] = json.dumps({"tools": targets_of(files)})
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder, "project")
         project.mkdir()
-        for file, text in files.items():
+        for file, text in sources_of(desk, causes).items():
             (project / file).write_text(text, encoding="utf-8")
-        log = "".join(f"{json.dumps(chat)}\n" for chat in chats(desk, causes, rate=rate, seed=seed))
-        Path(folder, "chats.jsonl").write_text(log, encoding="utf-8")
-        for command in WALK:
-            done = subprocess.run(command.split(), cwd=project, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, (command, done.stdout, done.stderr)
-    return [line for one in json.loads(done.stdout)["statements"] for line in clauses_of(one)]
+        run(project, *COMMIT)
+        log = list(chats(desk, causes, rate=rate, seed=seed))
+        if desk in AUTHORS["third"]:
+            record(log, sent_tools(desk, seed), project / "data")
+            run(project, INIT)
+        else:
+            Path(folder, "chats.jsonl").write_text("\n".join(map(json.dumps, log)), encoding="utf-8")
+            run(project, INIT, IMPORT)
+        refined = json.loads(run(project, REFINE))
+    return [line for one in refined["statements"] for line in clauses_of(one)]
 
 
-def targets_of(files: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Rows for the functions of a project, by their own names."""
-    names = [(file, name) for file in files for name in re.findall(r"^def (\w+)", files[file], re.MULTILINE)]
-    return {name: {"target": f"{file}::{name}"} for file, name in names}
+def run(project: Path, *commands: str) -> str:
+    """What the last of these commands prints."""
+    for command in commands:
+        done = subprocess.run(command.split(), cwd=project, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout
+
+
+def record(log: Sequence[Mapping[str, Any]], sent: Sequence[SentTool], data_dir: Path) -> None:
+    """Record a log of chats as an adapter reports them."""
+    for chat in log:
+        question, *messages, answer = chat["messages"]
+        request = AdaptedRequest(question["content"], data_dir=data_dir)
+        at_ns = int(datetime.fromisoformat(chat["ts"]).timestamp() * 1e9)
+        request._clock_ns = partial(int, at_ns)
+        request.sent(sent)
+        for reply, result in zip(messages[::2], messages[1::2], strict=True):
+            (call,), content = reply["tool_calls"], result["content"]
+            request.replied(model=chat["model"])
+            request.asked(call["id"], call["function"]["name"], call["function"]["arguments"])
+            if content.startswith("Error"):
+                request.answered(call["id"], error=content.removeprefix("Error: "))
+            else:
+                request.answered(call["id"], json.loads(content))
+        request.end(answer=answer["content"])
+
+
+def sent_tools(desk: str, seed: int) -> list[SentTool]:
+    """The tools as a framework sends them to the model."""
+    tools, _ = load(desk, (), seed)
+    named = tools.main if desk == "port" else {tool.__name__: tool for tool in tools.agent.tools}
+    return [SentTool(f"{prefix(desk, seed)}{name}", *sent(function)) for name, function in named.items()]
+
+
+def prefix(desk: str, seed: int) -> str:
+    """What a client puts before the names of an MCP server's tools: one in two does."""
+    return "mcp__port__" if desk == "port" and seed % 2 == 0 else ""
+
+
+def kinds_of(annotation: Any) -> str | list[str]:
+    """The type of an argument in JSON, or the types of a union."""
+    return KINDS.get(annotation) or [KINDS[kind] for kind in get_args(annotation)]
+
+
+def sent(function: Any) -> tuple[str, Mapping[str, Any]]:
+    """A tool's description and its schema."""
+    wanted = inspect.signature(function).parameters.values()
+    properties = {one.name: {"type": kinds_of(one.annotation)} for one in wanted}
+    required = [one.name for one in wanted if one.default is one.empty]
+    return inspect.getdoc(function) or "", {"type": "object", "properties": properties, "required": required}
 
 
 def clauses_of(statement: Mapping[str, Any]) -> Iterator[Line]:
@@ -230,7 +284,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--causes", nargs="*", choices=list(CAUSES), default=list(CAUSES))
     parser.add_argument("--together", action="store_true", help="all rules of a desk in one log")
-    parser.add_argument("--settings", action="store_true", help="all functions stand in coreloop.yaml")
     options = parser.parse_args()
 
     for seed, rate, (author, desks) in product(options.seeds, (1.0, 0.9), AUTHORS.items()):
@@ -241,7 +294,7 @@ def main() -> None:
         missed, n_false = [], 0
         for planted in filter(None, logs):
             desk = CAUSES[planted[0]][0]
-            lines = lines_of(desk, planted, rate=rate, seed=seed, settings=options.settings)
+            lines = lines_of(desk, planted, rate=rate, seed=seed)
             found, false = score(planted, lines)
             missed += [cause for cause in planted if cause not in found]
             n_false += len(false)
@@ -255,7 +308,7 @@ def main() -> None:
         )
     for seed, desk in product(options.seeds, DESKS):
         seeds = range(1000 * seed, 1000 * seed + 10)
-        logs = [lines_of(desk, (), rate=1.0, seed=one, settings=options.settings) for one in seeds]
+        logs = [lines_of(desk, (), rate=1.0, seed=one) for one in seeds]
         said = [lines for lines in logs if lines]
         print(
             f"seed {seed}, {desk}, no cause: {len(said)} of {len(logs)} logs have a line", *said, flush=True

@@ -15,19 +15,9 @@ NOISE: Final = 0.03  # of all calls, whatever they pass
 RECOVERS: Final = 0.6  # of calls that failed by the cause: the agent mends them at once
 CITIES: Final = ["OSL", "LHR", "ICN", "CDG", "SFO", "LIS"]
 WORDS: Final = [
-    "please",
-    "window",
-    "seat",
-    "near",
-    "exit",
-    "late",
-    "arrival",
-    "quiet",
-    "call",
-    "gate",
-    "family",
-    "bag",
-]
+    "please", "window", "seat", "near", "exit", "late",
+    "arrival", "quiet", "call", "gate", "family", "bag",
+]  # fmt: skip
 Chore = Callable[[], object]
 
 
