@@ -313,6 +313,8 @@ def main() -> None:
 
     for seed, rate, (author, desks) in product(options.seeds, (1.0, 0.9), AUTHORS.items()):
         causes = [cause for cause in options.causes if CAUSES[cause][0] in desks]
+        if not causes:
+            continue
         logs = [[cause] for cause in causes]
         if options.together:
             own = [[one for one in causes if CAUSES[one][0] == desk] for desk in desks if desk in DESKS]
