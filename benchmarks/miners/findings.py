@@ -1,6 +1,6 @@
-"""The findings that the miners are compared by, and the rules that the loop and DuckDB need for them.
+"""The findings that the miners are compared by, and the rules that DuckDB needs for them.
 
-Nothing of coreloop is imported, which would count as time of the others; equal digests show that the rules
+Nothing of coreloop is imported, which would count as DuckDB's time; equal digests show that the rules
 are the same. Times are microseconds since 1970.
 """
 

@@ -1,4 +1,4 @@
-"""The check of citations on claims that people judged; `benchmarks/citations.py` has all figures."""
+"""The check of citations on claims that people judged."""
 
 import json
 import lzma
