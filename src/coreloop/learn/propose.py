@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import orjson
 
@@ -26,7 +26,6 @@ from coreloop.learn.mine.folder import (
     MiningOptions,
     Watch,
     mine,
-    newest_day,
     remove_expired,
     without_collections,
 )
@@ -59,7 +58,6 @@ from coreloop.learn.verdicts.proposal_state import (
     settled_keys,
 )
 from coreloop.observe.journal import remove_days
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 _MAX_EXAMPLES: Final = 5
 
@@ -101,18 +99,8 @@ class Night:
 
     Attributes
     ----------
-    recorded : Days
-        From the first to the last day that has a record.
-    n_records, n_neutral, n_files : int
-        Records in the window, how many of them are neutral, and files with such records.
-    newest : date or None
-        Day of the newest record, in the window or not.
-    oddities : LogOddities
-        Lines that were not mined, and fields that were read as absent, in all of the files.
-    unseen : Unseen
-        What the records of the window do not say.
-    skipped_verdicts : mapping of str to int
-        Lines of verdicts that could not be read, by reason.
+    mined, window : Mined, Window
+        All records and verdicts, and the requests of the days.
     words : Vocabulary
         Definitions of the tools that are named.
     n_groups : int
@@ -123,18 +111,17 @@ class Night:
         The file of proposals and the draft; empty if the window has no records.
     """
 
-    recorded: Days
-    n_records: int
-    n_neutral: int
-    n_files: int
-    newest: date | None
-    oddities: LogOddities
-    unseen: Unseen
-    skipped_verdicts: Mapping[str, int]
+    mined: Mined
+    window: Window
     words: Vocabulary
     n_groups: int
     dropped: Mapping[str, int]
     paths: tuple[Path, ...] = ()
+
+    @property
+    def oddities(self) -> LogOddities:
+        """Lines that were not mined, and fields that were read as absent, in all of the files."""
+        return find_oddities((file.path, part.oddities) for file in self.mined.files for part in file.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,16 +139,10 @@ class PatternResult(Night):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefineResult(Night):
-    """Result of ``refine``.
-
-    ``n_days`` have records, and ``n_tests`` counts all lines that were tested; they and ``unproposed`` are in
-    none of its files.
-    """
+    """Result of ``refine``; ``found`` has what none of its files has, too."""
 
     document: CounterexamplesFile
-    n_days: int
-    n_tests: int
-    unproposed: draft.Unproposed
+    found: "FoundStatements"
 
 
 _Result = TypeVar("_Result", PatternResult, RefineResult)
@@ -217,7 +198,8 @@ def run_refine(
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
-        result = replace(result, unproposed=draft.Unproposed(n_settled=result.unproposed.n_settled))
+        unproposed = draft.Unproposed(n_settled=result.found.unproposed.n_settled)
+        result = replace(result, found=replace(result.found, unproposed=unproposed))
     return write_night(result, workspace, request)
 
 
@@ -251,10 +233,11 @@ def propose(
         new = tuple(refuse_against(one, window, said, found.names) for one in new)
     return PatternResult(
         document=CandidatesFile(generated_at=now, window=days, candidates=new),
+        mined=mined,
+        window=window,
         words=words,
         n_groups=search.n_groups,
         dropped={**search.dropped, "same_text": len(tested) - len(new)},
-        **_records(window, mined),
     )
 
 
@@ -286,21 +269,20 @@ def refine(
             counterexamples=search.entries,
             errors=found.errors,
         ),
+        mined=mined,
+        window=window,
         words=found.words,
-        n_days=len(found.log.days),
-        n_tests=found.n_tests,
-        unproposed=found.unproposed,
+        found=found,
         n_groups=search.n_groups,
         dropped=search.dropped,
-        **_records(window, mined),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class FoundStatements:
-    """The lines that requests give reason for, and the table of errors; as of `RefineResult`.
+    """The lines that requests give reason for, and the table of errors.
 
-    ``names`` are the project's names of logged tools.
+    ``names`` are the project's names of logged tools, and ``n_tests`` counts all lines that were tested.
     """
 
     log: CaseLog
@@ -386,7 +368,7 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         The folder cannot be written, or the day's file is damaged. Neither file is written in part.
     """
     document = result.document
-    if not result.n_records and not getattr(document, document.local):
+    if not result.window.n_by_day and not getattr(document, document.local):
         return result
     folder = request.out or workspace.audit_dir / document.name
     workspace.keep_private(folder)
@@ -405,20 +387,6 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
 def to_json(document: ProposalsFile) -> bytes:
     """The file's bytes: indented JSON, UTF-8."""
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _records(window: Window, mined: Mined) -> dict[str, Any]:
-    """What `Night` says of the records."""
-    return {
-        "recorded": window.recorded(),
-        "n_records": window.n_records(),
-        "n_neutral": window.n_of(RequestOutcome.NEUTRAL),
-        "n_files": len(window.files),
-        "newest": newest_day(mined.files),
-        "oddities": find_oddities((file.path, part.oddities) for file in mined.files for part in file.parts),
-        "unseen": window.unseen(),
-        "skipped_verdicts": mined.judgments.skipped,
-    }
 
 
 def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
