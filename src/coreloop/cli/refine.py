@@ -147,6 +147,7 @@ def _facts(result: "RefineResult") -> dict[str, object]:
 
 def unproposed_lines(found: "FoundStatements", *, max_shown: int) -> Iterator[str]:
     """Yield why there are no statements yet, or why those that were found are not proposed."""
+    from coreloop.learn.proposals.entry import sides_text
     from coreloop.learn.statements.search import MIN_DAYS
 
     unproposed = found.unproposed
@@ -159,7 +160,7 @@ def unproposed_lines(found: "FoundStatements", *, max_shown: int) -> Iterator[st
         about = f"  not proposed: statements about {', '.join(unproposed.undefined)}"
         yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
         for one in unproposed.withheld[:max_shown]:
-            yield wrap(f"    {one.tool}: {one.line.removeprefix('- ')} ({one.sides})")
+            yield wrap(f"    {one.text} ({sides_text(one, one.sides)})")
 
 
 def _statement_lines(statement: "Statement", *, is_verbose: bool) -> Iterator[str]:

@@ -14,7 +14,7 @@ from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
-from coreloop.learn.statistics import success_bound
+from coreloop.learn.statistics import wilson_interval
 
 MAX_EXAMPLES: Final = 5
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
@@ -167,7 +167,7 @@ def _counts(row: Mapping[str, Any], n_calls: int) -> dict[str, Any]:
     return {
         "n_failures": row["n_failures"],
         "n_calls": n_calls,
-        "harm_low": success_bound(row["n_failures"], n_calls),
+        "harm_low": wilson_interval(row["n_failures"], n_calls)[0],
         "first_seen": moment(row["first_us"]),
         "last_seen": moment(row["last_us"]),
     }

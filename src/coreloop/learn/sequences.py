@@ -20,7 +20,7 @@ from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
 from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
 from coreloop.learn.statements.cases import case_numbers, rank_test, rates_of
 from coreloop.learn.statements.logged_calls import read_requests
-from coreloop.learn.statistics import benjamini_hochberg, success_bound
+from coreloop.learn.statistics import benjamini_hochberg, wilson_interval
 from coreloop.observe.reading.outcome import RequestOutcome
 
 MAX_EXAMPLES: Final = 5
@@ -168,7 +168,7 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
             n_unique_questions=len(questions),
             n_sessions=row["n_sessions"],
             success_rate=row["success_rate"],
-            success_low=success_bound(row["n_success"], n[began]),
+            success_low=wilson_interval(row["n_success"], n[began])[0],
             base_rate=row["base_rate"],
             rest_ok=row["n_peers_success"] - n_ok[began],
             rest_n=row["n_peers"] - n[began],

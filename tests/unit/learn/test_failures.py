@@ -14,7 +14,7 @@ from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Counterexample, Search, Without
-from coreloop.learn.statistics import success_bound
+from coreloop.learn.statistics import wilson_interval
 from logs import call, failed, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -56,7 +56,7 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
     assert example.error_template == "필수 인자 company 누락 (<n>)"
     assert (example.n_failures, example.n_calls, example.wasted_ms) == (3, 3, 4500)
     assert example.n_without == Without(0, 1)
-    assert example.harm_low == success_bound(3, 3)
+    assert example.harm_low == wilson_interval(3, 3)[0]
     assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
     assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
     places = [(place.file, place.question) for place in example.examples]
@@ -86,7 +86,7 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
     assert (example.labels, example.error_class) == (("error", "violation"), "timeout")
     assert example.error_template is None
     assert [place.question for place in example.examples] == [f"q{n}" for n in range(5)]
-    assert example.harm_low == success_bound(8, 9)
+    assert example.harm_low == wilson_interval(8, 9)[0]
 
 
 @pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])

@@ -70,10 +70,6 @@ class Sides:
     cases: Count = 0
     other_cases: Count = 0
 
-    def __str__(self) -> str:
-        otherwise = f", otherwise {self.other_ok:,} of {self.other_n:,}" if self.other_n else ""
-        return f"{self.n_ok:,} of {self.n:,}{otherwise}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
