@@ -9,18 +9,16 @@ import msgspec
 import polars as pl
 
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
-from coreloop.base.text import printable
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
-from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
+from coreloop.learn.proposals.entry import CAVEATS, MAX_EXAMPLES, Counterexample, Search, Without
 from coreloop.learn.statistics import wilson_interval
 
-MAX_EXAMPLES: Final = 5
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _PLACE: Final = ("us", "file", "at")
-_Found = tuple[Counterexample, list[dict[str, int]]]
-"""With the `_PLACE` of some of its failures."""
+_Found = tuple[Counterexample, list[tuple[int, int]]]
+"""With the places of some of its failures."""
 
 
 def find_counterexamples(
@@ -55,13 +53,11 @@ def find_counterexamples(
     new = [(group, places) for group, places in frequent if group.key not in known]
     dropped = {"min_failures": n_groups - len(frequent), "known": len(frequent) - len(new)}
     new.sort(key=lambda pair: (-pair[0].harm_low, -pair[0].wasted_ms, -pair[0].n_failures, pair[0].key))
-    questions = window.question_texts((one["file"], one["at"]) for _, places in new for one in places)
-
-    def example(us: int, file: int, at: int) -> Example:
-        """Without a question if the line no longer exists."""
-        return Example(printable(window.paths[file].name), at, questions.get((file, at), ""))
-
-    found = tuple(replace(group, examples=tuple(example(**one) for one in places)) for group, places in new)
+    questions = window.question_texts(place for _, places in new for place in places)
+    found = tuple(
+        replace(group, example_questions=tuple(filter(None, map(questions.get, places))))
+        for group, places in new
+    )
     return Search(found, n_groups, dropped)
 
 
@@ -105,7 +101,7 @@ def _of_calls(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
             wasted_ms=row["wasted_us"] / 1000,
             **_counts(row, of_shape.total()),
         )
-        yield group, row["places"]
+        yield group, [(place["file"], place["at"]) for place in row["places"]]
 
 
 def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFrame:
@@ -159,7 +155,7 @@ def _of_sequences(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
             wasted_ms=0.0,
             **_counts(row, row["n_calls"]),
         )
-        yield group, row["places"]
+        yield group, [(place["file"], place["at"]) for place in row["places"]]
 
 
 def _counts(row: Mapping[str, Any], n_calls: int) -> dict[str, Any]:

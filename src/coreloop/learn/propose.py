@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import orjson
 
@@ -32,7 +32,7 @@ from coreloop.learn.mine.folder import (
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals import draft
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Statement
+from coreloop.learn.proposals.entry import MAX_EXAMPLES, Candidate, Entry, ErrorRow, Statement
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -53,13 +53,9 @@ from coreloop.learn.verdicts.proposal_state import (
     ProposalState,
     Standpoint,
     kept_states,
-    merge_times,
-    rejected_keys,
     settled_keys,
 )
 from coreloop.observe.journal import remove_days
-
-_MAX_EXAMPLES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,8 +303,10 @@ def find_statements(
     sent = sent_tools(workspace.audit_dir, {request.sent for request in log.requests})
     schemas = {(name, names.get(tool.name, tool.name)): tool.schema for name, tool in sent}
     words = _vocabulary(workspace, {*named, *log.tools})
-    merges = merge_times(states)
-    tools = search_tools(log, words, merges, rejected_keys(states))
+    promotions = (one.promotion for one in states if one.promotion is not None)
+    merges = {its.key: its.merged_at for its in promotions if not its.reverted}
+    rejected = frozenset(one.key for one in states if one.state is ProposalState.REJECTED)
+    tools = search_tools(log, words, merges, rejected)
     located = to_statements(tools, log, language=settings.language)
     statements, unproposed = draft.draft_statements(
         [statement for statement, _ in located],
@@ -398,7 +396,7 @@ def _with_questions(
     statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
 ) -> tuple[Statement, ...]:
     """Statements with example questions of the requests whose calls deviate."""
-    places = {statement.key: its[:_MAX_EXAMPLES] for statement, its in located}
+    places = {statement.key: its[:MAX_EXAMPLES] for statement, its in located}
     texts = window.question_texts(place for one in statements for place in places[one.key])
     return tuple(
         replace(one, example_questions=tuple(filter(None, map(texts.get, places[one.key]))))

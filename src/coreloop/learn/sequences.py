@@ -17,13 +17,12 @@ from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
 from coreloop.learn.mine.requests import Request, Requests
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
-from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
+from coreloop.learn.proposals.entry import GUIDE, MAX_EXAMPLES, Candidate, Search
 from coreloop.learn.statements.cases import case_numbers, rank_test, rates_of
 from coreloop.learn.statements.logged_calls import read_requests
 from coreloop.learn.statistics import benjamini_hochberg, wilson_interval
 from coreloop.observe.reading.outcome import RequestOutcome
 
-MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
 """Requests and questions that the gate needs if the playbook has a good bullet."""
 MAX_QUESTIONS: Final = 200

@@ -59,8 +59,7 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
     assert example.harm_low == wilson_interval(3, 3)[0]
     assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
     assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
-    places = [(place.file, place.question) for place in example.examples]
-    assert places == [("2026-04-01.jsonl", "첫째"), ("2026-04-01.jsonl", "둘째")]
+    assert example.example_questions == ("첫째", "둘째")
     assert (example.steps, example.cat_hash, example.suggested_append) == ((), None, None)
 
 
@@ -85,7 +84,7 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
     assert (example.n_failures, example.n_calls, example.n_without) == (8, 9, Without(0, 0))
     assert (example.labels, example.error_class) == (("error", "violation"), "timeout")
     assert example.error_template is None
-    assert [place.question for place in example.examples] == [f"q{n}" for n in range(5)]
+    assert example.example_questions == tuple(f"q{n}" for n in range(5))
     assert example.harm_low == wilson_interval(8, 9)[0]
 
 
@@ -184,7 +183,7 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
 def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> None:
     days = [[_calls(failed("a"), ts=f"2026-04-{n:02}T00:00:00Z", question=f"q{n}")] for n in range(1, 8)]
     (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).entries
-    assert [place.question for place in example.examples] == ["q1", "q2", "q3", "q4", "q5"]
+    assert example.example_questions == ("q1", "q2", "q3", "q4", "q5")
 
 
 def test_of_requests_of_one_moment_the_same_one_names_the_steps_in_each_run(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 GUIDE: Final = SECTIONS["R"]
 CAVEATS: Final = SECTIONS["F"]
 """The docstring's section of candidates, and that of statements and counterexamples."""
+MAX_EXAMPLES: Final = 5
+"""Questions, or failing requests, that an entry shows."""
 MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
 MIN_CASES: Final = 3
@@ -83,7 +85,7 @@ class _Found:
         Fields with names of tools, arguments and values.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]]
+    LOCAL: ClassVar[dict[str, Any]] = {"example_questions": ()}
     NAMES: ClassVar[tuple[str, ...]]
     id: str = ""
     key: str
@@ -91,6 +93,7 @@ class _Found:
     last_seen: datetime
     suggested_append: SuggestedAppend | None = None
     refused: str | None = None
+    example_questions: tuple[str, ...] = ()
 
     @property
     def seen(self) -> str:
@@ -101,11 +104,6 @@ class _Found:
     def said(self) -> tuple[str, ...]:
         """What only the records say, besides questions."""
         return ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return tuple(getattr(self, "example_questions", ()))
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether coreloop.yaml or the source declares all its names."""
@@ -155,7 +153,7 @@ class Statement(_Found):
         The most frequent call that deviates and failed, and that follows and worked; shapes stand for values.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "failing": "", "working": ""}
+    LOCAL: ClassVar[dict[str, Any]] = _Found.LOCAL | {"failing": "", "working": ""}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "line")
     kind: StatementKind
     tool: str
@@ -174,7 +172,6 @@ class Statement(_Found):
     bound: str = ""
     failing: str = ""
     working: str = ""
-    example_questions: tuple[str, ...] = ()
 
     @property
     def n_behind(self) -> int:
@@ -226,7 +223,6 @@ class Candidate(_Found):
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": ()}
     NAMES: ClassVar[tuple[str, ...]] = ("engine", "axis", "cat_hash", "tool_pattern")
     engine: str
     axis: str | None
@@ -243,7 +239,6 @@ class Candidate(_Found):
     rest_ok: Count = 0
     rest_n: Count = 0
     q_value: Share | None = None
-    example_questions: tuple[str, ...]
 
     @property
     def tool(self) -> str:
@@ -293,15 +288,6 @@ class Without:
     n_calls: Count
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A failing request: the location of its record, and its question. Written to local files only."""
-
-    file: str
-    offset: int
-    question: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample(_Found):
     """A failure that repeats; it has no text of its own.
@@ -319,12 +305,12 @@ class Counterexample(_Found):
         Lower bound (Wilson, 95 %) of the share of calls that fail.
     wasted_ms : float
         Time of the failed calls.
-    error_template, examples
+    error_template : str or None
         In local files only.
     """
 
     # its key covers the error's text
-    LOCAL: ClassVar[Mapping[str, Any]] = {"key": "", "error_template": None, "examples": ()}
+    LOCAL: ClassVar[dict[str, Any]] = _Found.LOCAL | {"key": "", "error_template": None}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "selectors", "arg_keys", "steps")
     refused: str | None = "a failing group has no text of its own; statements say when its tool fails"
     kind: Literal["call", "sequence"]
@@ -341,7 +327,6 @@ class Counterexample(_Found):
     n_without: Without
     harm_low: Share
     wasted_ms: float
-    examples: tuple[Example, ...] = ()
 
     @property
     def call(self) -> Step:
@@ -379,11 +364,6 @@ class Counterexample(_Found):
     def said(self) -> tuple[str, ...]:
         """What only the records say, besides questions: the error without values."""
         return (self.error_template,) if self.error_template else ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return tuple(example.question for example in self.examples)
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether its calls are declared."""

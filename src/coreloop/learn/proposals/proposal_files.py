@@ -246,7 +246,7 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     is_declared = entry.is_declared(words)
     figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
     suggested = entry.suggested_append if is_declared else None
-    said = [text for text in (*entry.said, *entry.questions) if text]
+    said = [text for text in (*entry.said, *entry.example_questions) if text]
     if not is_declared:
         said.insert(0, entry.text)
     parts = (
