@@ -53,7 +53,7 @@ def _sequence(entry: Any) -> list[Any]:
 def _call(entry: Any) -> list[Any]:
     return [
         *(_shape(entry, entry.tool), entry.error_class, entry.error_template, entry.n_failures),
-        *(entry.n_calls, entry.n_without.n_calls, round(100 * entry.wasted_ms)),
+        *(entry.n_calls, entry.n_other_calls, round(100 * entry.wasted_ms)),
         *(_us(entry.first_seen), _us(entry.last_seen), entry.example_questions[0]),
     ]
 

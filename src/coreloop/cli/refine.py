@@ -85,7 +85,7 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
     n_withheld = MAX_SHOWN if is_verbose else max(0, n_shown - len(statements))
     yield from unproposed_lines(refined.found, max_shown=n_withheld)
     yield from oddity_lines(refined.oddities, window.unseen())
-    n_statements = len(statements) + len(refined.found.unproposed.withheld)
+    n_statements = len(statements) + len(refined.found.withheld)
     yield from more_lines(n_statements, "statement", n_shown)
     yield from more_lines(n_groups, "failing group", n_shown=0)
 
@@ -117,7 +117,7 @@ def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:
 
 def _facts(result: "RefineResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    document, unproposed = result.document, result.found.unproposed
+    document, found = result.document, result.found
 
     def listed(rows: "Iterable[Statement | Counterexample | ErrorRow]") -> list[Any]:
         return [row.labelled(result.words) for row in rows]
@@ -133,9 +133,9 @@ def _facts(result: "RefineResult") -> dict[str, object]:
         "unseen": result.window.unseen(),
         "n_tests": result.found.n_tests,
         "unproposed": {
-            "n_settled": unproposed.n_settled,
-            "withheld": listed(unproposed.withheld),
-            **untrusted({"undefined": unproposed.undefined}),
+            "n_settled": found.n_settled,
+            "withheld": listed(found.withheld),
+            **untrusted({"undefined": found.undefined}),
         },
         "errors": listed(document.errors),
         "statements": listed(document.statements),
@@ -150,16 +150,15 @@ def unproposed_lines(found: "FoundStatements", *, max_shown: int) -> Iterator[st
     from coreloop.learn.proposals.entry import sides_text
     from coreloop.learn.statements.search import MIN_DAYS
 
-    unproposed = found.unproposed
     if 0 < len(found.log.days) < MIN_DAYS:
         yield "  no statement yet: all records are of one day, and two are needed"
-    if unproposed.n_settled:
-        noun = number_of(unproposed.n_settled, "statement")
+    if found.n_settled:
+        noun = number_of(found.n_settled, "statement")
         yield f"  {noun} not proposed: already promoted, open or rejected (known)"
-    if unproposed.undefined:
-        about = f"  not proposed: statements about {', '.join(unproposed.undefined)}"
+    if found.undefined:
+        about = f"  not proposed: statements about {', '.join(found.undefined)}"
         yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
-        for one in unproposed.withheld[:max_shown]:
+        for one in found.withheld[:max_shown]:
             yield wrap(f"    {one.text} ({sides_text(one, one.sides)})")
 
 

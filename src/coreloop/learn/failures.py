@@ -12,7 +12,7 @@ from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
-from coreloop.learn.proposals.entry import CAVEATS, MAX_EXAMPLES, Counterexample, Search, Without
+from coreloop.learn.proposals.entry import CAVEATS, MAX_EXAMPLES, Counterexample, Search
 from coreloop.learn.statistics import wilson_interval
 
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
@@ -97,9 +97,10 @@ def _of_calls(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
             labels=("tool_error",),
             error_class=row["error_class"],
             error_template=template,
-            n_without=Without(of_tool[True] - of_shape[True], of_tool.total() - n_calls),
+            n_other_failures=of_tool[True] - of_shape[True],
+            n_other_calls=of_tool.total() - n_calls,
             wasted_ms=row["wasted_us"] / 1000,
-            **_counts(row, of_shape.total()),
+            **_counts(row, n_calls),
         )
         yield group, [(place["file"], place["at"]) for place in row["places"]]
 
@@ -151,7 +152,6 @@ def _of_sequences(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
             cat_hash=row["category"],
             labels=names_of(row["signals"], among=LABELS),
             error_class=classes[0] if len(classes) == 1 else None,
-            n_without=Without(0, 0),
             wasted_ms=0.0,
             **_counts(row, row["n_calls"]),
         )

@@ -171,7 +171,10 @@ def run_pattern(
     states, playbook = kept_states(workspace, mined.judgments), good_bullets(workspace.knowledge_file)
     result = propose(mined, request.days, now=now, states=states, playbook=playbook)
     if request.with_notes:
-        return write_night(_with_notes(result, workspace.audit_notes_dir), workspace, request)
+        from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
+
+        notes, skipped = read_notes(workspace.audit_notes_dir)
+        result = replace(result, document=replace(result.document, notes=notes), notes_skipped=skipped)
     result = write_night(result, workspace, request)
     return replace(result, removed=_remove_expired(mined, request, now))
 
@@ -194,8 +197,7 @@ def run_refine(
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
-        unproposed = draft.Unproposed(n_settled=result.found.unproposed.n_settled)
-        result = replace(result, found=replace(result.found, unproposed=unproposed))
+        result = replace(result, found=replace(result.found, withheld=()))
     return write_night(result, workspace, request)
 
 
@@ -278,16 +280,24 @@ def refine(
 class FoundStatements:
     """The lines that requests give reason for, and the table of errors.
 
-    ``names`` are the project's names of logged tools, and ``n_tests`` counts all lines that were tested.
+    ``withheld`` are about tools that neither the source nor coreloop.yaml defines, so that no docstring could
+    have them; ``n_settled`` counts lines that are promoted, on a branch or rejected, ``n_tests`` those that
+    were tested. ``names`` are the project's names of logged tools.
     """
 
     log: CaseLog
     names: Mapping[str, str]
     statements: tuple[Statement, ...]
     errors: tuple[ErrorRow, ...]
-    unproposed: draft.Unproposed
+    withheld: tuple[Statement, ...]
+    n_settled: int
     words: Vocabulary
     n_tests: int
+
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """The tools of those that are withheld."""
+        return tuple(sorted({statement.tool for statement in self.withheld}))
 
 
 def find_statements(
@@ -308,19 +318,16 @@ def find_statements(
     rejected = frozenset(one.key for one in states if one.state is ProposalState.REJECTED)
     tools = search_tools(log, words, merges, rejected)
     located = to_statements(tools, log, language=settings.language)
-    statements, unproposed = draft.draft_statements(
-        [statement for statement, _ in located],
-        words,
-        settled=settled_keys(states),
-        merges=merges,
-        texts=_texts(workspace, words, {statement.tool for statement, _ in located}, names, window),
-    )
+    texts = _texts(workspace, words, {statement.tool for statement, _ in located}, names, window)
+    new = [statement for statement, _ in located if statement.key not in settled_keys(states)]
+    drafts = [draft.draft_statement(one, words, merges, texts) for one in new if words.is_known(one.tool)]
     return FoundStatements(
         log,
         names,
-        _with_questions(statements, located, window),
+        _with_questions(drafts, located, window),
         (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
-        unproposed,
+        tuple(one for one in new if not words.is_known(one.tool)),
+        len(located) - len(new),
         words,
         sum(len(tool.tested) for tool in tools),
     )
@@ -410,18 +417,10 @@ def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
     return replace(workspace, settings=replace(workspace.settings, gates=gates))
 
 
-def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
-    """The result with the audit notes, shown after the candidates."""
-    from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
-
-    notes, skipped = read_notes(folder)
-    return replace(result, document=replace(result.document, notes=notes), notes_skipped=skipped)
-
-
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
     keep_days = mined.workspace.settings.retention_days
-    if keep_days is None or not request.mining.is_of_agent:
+    if keep_days is None or request.with_notes or not request.mining.is_of_agent:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
     paths = remove_expired(mined.files, before=first_day)

@@ -226,7 +226,7 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
     return DraftPreview(
         n_records=refined.window.n_records(),
         drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),
-        undefined=refined.found.unproposed.undefined,
+        undefined=refined.found.undefined,
         n_unread=n_unread,
     )
 

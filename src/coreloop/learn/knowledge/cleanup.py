@@ -34,13 +34,13 @@ class _Rule:
 
 _RULES: Final = (
     _Rule("unverified live insights", "insights", "source = 'live'"),
-    _Rule("audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"),
+    _Rule("audit insights whose note is gone", "insights", "source = 'audit' AND note(stock_code) IS NULL"),
     _Rule(
         "audit insights that get their note as evidence",
         "insights",
-        "source = 'audit' AND has_note(stock_code)"
-        " AND (evidence_ref != note_ref(stock_code) OR quality_gate != 'migration')",
-        "evidence_ref = note_ref(stock_code), quality_gate = 'migration'",
+        "source = 'audit' AND note(stock_code) IS NOT NULL"
+        " AND (evidence_ref != note(stock_code) OR quality_gate != 'migration')",
+        "evidence_ref = note(stock_code), quality_gate = 'migration'",
     ),
     _Rule("bullets with a quality below 0.75 or fewer than 5 successes", "playbook", f"NOT ({IS_GOOD})"),
     _Rule(f"executions older than {RETENTION_DAYS} days", "executions", "created_at < oldest()"),
@@ -182,8 +182,7 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
 
     connection.create_function("keyed", 1, keyed)
     connection.create_function("oldest", 0, lambda: oldest)
-    connection.create_function("has_note", 1, lambda code: code in notes)
-    connection.create_function("note_ref", 1, notes.get)
+    connection.create_function("note", 1, notes.get)
 
 
 def _snapshot(source: Path, folder: Path, now: datetime) -> Path:

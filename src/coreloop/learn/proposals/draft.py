@@ -5,8 +5,8 @@ category labels and counts; never questions or words of them, undeclared values 
 """
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
@@ -37,64 +37,25 @@ Texts = Mapping[str, Sequence[tuple[str, str]]]
 """By tool, the lines and bullets of all that a model reads of it, each with its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unproposed:
-    """Statements that are found and not proposed.
-
-    Attributes
-    ----------
-    withheld : tuple of Statement
-        Those about tools that neither the source nor coreloop.yaml defines: no docstring could have them.
-    n_settled : int
-        How many are promoted, on a branch or rejected.
-    """
-
-    withheld: tuple[Statement, ...] = ()
-    n_settled: int = 0
-
-    @property
-    def undefined(self) -> tuple[str, ...]:
-        """The tools of those that are withheld."""
-        return tuple(sorted({statement.tool for statement in self.withheld}))
-
-
-def draft_statements(
-    statements: Iterable[Statement],
-    words: Vocabulary,
-    *,
-    settled: Collection[str] = (),
-    merges: Mapping[str, datetime] = MappingProxyType({}),
-    texts: Texts = MappingProxyType({}),
-) -> tuple[tuple[Statement, ...], Unproposed]:
-    """Draft the statements that may be proposed, and count the others.
-
-    Parameters
-    ----------
-    statements : iterable of Statement
-        As found.
-    words : Vocabulary
-        Definitions of their tools.
-    settled : collection of str
-        Keys that are not proposed again.
-    merges : mapping of str to datetime
-        When each promoted key was merged: a line is not replaced because of records older than itself.
-    texts : Texts
-        What stands in the tools' texts; by default their docstrings.
-    """
-    found = list(statements)
-    new = [statement for statement in found if statement.key not in settled]
-    drafts = (draft_statement(one, words, merges, texts) for one in new if words.is_known(one.tool))
-    withheld = tuple(one for one in new if not words.is_known(one.tool))
-    return tuple(drafts), Unproposed(withheld, len(found) - len(new))
-
-
 def draft_statement(
     statement: Statement,
     words: Vocabulary,
     merges: Mapping[str, datetime] = MappingProxyType({}),
     texts: Texts = MappingProxyType({}),
 ) -> Statement:
-    """Give a statement its text and target, or ``refused``: the reason why no text may be proposed."""
+    """Give a statement its text and target, or ``refused``: the reason why no text may be proposed.
+
+    Parameters
+    ----------
+    statement : Statement
+        As found.
+    words : Vocabulary
+        Definitions of its tools.
+    merges : mapping of str to datetime
+        When each promoted key was merged: a line is not replaced because of records older than itself.
+    texts : Texts
+        What stands in the tools' texts; by default their docstrings.
+    """
     advice = parse_advice(statement.line)
     if advice is None:
         return replace(statement, refused="coreloop writes no such line")

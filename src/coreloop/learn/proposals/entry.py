@@ -280,14 +280,6 @@ class Candidate(_Found):
         return is_category(self.cat_hash) and all(map(words.knows_step, self.tool_pattern))
 
 
-@dataclass(frozen=True, slots=True)
-class Without:
-    """All other calls of the same tool, and how many of them failed."""
-
-    n_failures: Count
-    n_calls: Count
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample(_Found):
     """A failure that repeats; it has no text of its own.
@@ -301,6 +293,8 @@ class Counterexample(_Found):
         Of the failure taxonomy.
     n_failures, n_calls : int
         Failures of this class and template, of all calls of this shape.
+    n_other_failures, n_other_calls : int
+        The same of all other calls of the tool; none of a sequence.
     harm_low : float
         Lower bound (Wilson, 95 %) of the share of calls that fail.
     wasted_ms : float
@@ -324,7 +318,8 @@ class Counterexample(_Found):
     error_template: str | None = None
     n_failures: Count
     n_calls: Count
-    n_without: Without
+    n_other_failures: Count = 0
+    n_other_calls: Count = 0
     harm_low: Share
     wasted_ms: float
 
@@ -356,8 +351,7 @@ class Counterexample(_Found):
             f"{self.n_failures:,} of {self.n_calls:,} {unit} failed{error_class}, {self.seen}",
             f"lower bound of the failing share {self.harm_low:.2f}; {self.wasted_ms / 1000:.1f} s wasted",
         )
-        without = self.n_without
-        otherwise = f"called otherwise: {without.n_failures} of {without.n_calls} failed"
+        otherwise = f"called otherwise: {self.n_other_failures} of {self.n_other_calls} failed"
         return (*failed, otherwise) if self.kind == "call" else failed
 
     @property
