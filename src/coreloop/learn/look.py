@@ -18,7 +18,7 @@ from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
-from coreloop.learn.proposals.entry import ErrorRow, Statement
+from coreloop.learn.proposals.entry import MIN_CASES, ErrorRow, Statement
 from coreloop.learn.propose import find_statements
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
 from coreloop.observe.importers.append_requests import ImportReport, land
@@ -29,7 +29,6 @@ from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
-_MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _MAX_NAMED: Final = 3
 
 
@@ -203,8 +202,8 @@ def _missing_of_tools(groups: Sequence[Requests]) -> Iterator[str]:
     for group in groups:
         for tool in {call.tool for call in group.failed if call.error_class not in TRANSIENT}:
             failing[tool] += group.n
-    if few := sorted(tool for tool, n in failing.items() if n < _MIN_CASES):
+    if few := sorted(tool for tool, n in failing.items() if n < MIN_CASES):
         named = ", ".join(few[:_MAX_NAMED])
         more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
-        needed = f"{_MIN_CASES} failing requests and as many others"
+        needed = f"{MIN_CASES} failing requests and as many others"
         yield f"more failures of {named}{more}: a cause needs {needed}"

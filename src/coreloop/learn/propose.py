@@ -18,7 +18,7 @@ from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
 from coreloop.learn.facts.schema import LogOddities, find_oddities
-from coreloop.learn.knowledge.store import good_bullets
+from coreloop.learn.knowledge.store import good_intents
 from coreloop.learn.line import parse_advice
 from coreloop.learn.mine.folder import (
     UNWATCHED,
@@ -168,7 +168,7 @@ def run_pattern(
         The clone is shallow, so what was promoted is not known.
     """
     mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
-    states, playbook = kept_states(workspace, mined.judgments), good_bullets(workspace.knowledge_file)
+    states, playbook = kept_states(workspace, mined.judgments), good_intents(workspace.knowledge_file)
     result = propose(mined, request.days, now=now, states=states, playbook=playbook)
     if request.with_notes:
         from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs

@@ -64,10 +64,6 @@ class CleanupEffect:
     rows: int
 
 
-Notes = Mapping[str, str]
-"""The existing audit notes: stock code -> reference, ``audit:data/dart/auditAnalysis/{code}.md``."""
-
-
 @dataclass(frozen=True, slots=True)
 class Cleaned:
     """The result of a cleanup.
@@ -92,8 +88,8 @@ class Cleaned:
         return not any(effect.rows for effect in self.effects)
 
 
-def project_notes(workspace: Workspace) -> Notes:
-    """List the companies with an audit note, each with the reference to it.
+def project_notes(workspace: Workspace) -> dict[str, str]:
+    """List the companies with an audit note: ``{code}: audit:data/dart/auditAnalysis/{code}.md``.
 
     Raises
     ------
@@ -104,7 +100,7 @@ def project_notes(workspace: Workspace) -> Notes:
     return {path.stem: f"audit:{folder}/{path.name}" for path in note_files(workspace.audit_notes_dir)}
 
 
-def plan(database: Path, notes: Notes, *, now: datetime) -> Cleaned:
+def plan(database: Path, notes: Mapping[str, str], *, now: datetime) -> Cleaned:
     """Count what a cleanup would do, without changing anything.
 
     Raises
@@ -116,7 +112,7 @@ def plan(database: Path, notes: Notes, *, now: datetime) -> Cleaned:
         return Cleaned(_effects(connection, notes, now, apply=False))
 
 
-def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
+def clean(database: Path, notes: Mapping[str, str], archive_dir: Path, *, now: datetime) -> Cleaned:
     """Clean a database: apply every rule in one transaction, with a snapshot, then rewrite the file.
 
     Other processes may use the database meanwhile; writers wait. After a kill the database is unchanged or
@@ -126,8 +122,8 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     ----------
     database : Path
         One of dartlab is converted in the same transaction.
-    notes : Notes
-        The existing audit notes.
+    notes : mapping of str to str
+        Of `project_notes`.
     archive_dir : Path
         Folder of the snapshot; if no rule applies to any row there is none.
 
@@ -153,7 +149,7 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
 
 
 def _effects(
-    connection: sqlite3.Connection, notes: Notes, now: datetime, *, apply: bool
+    connection: sqlite3.Connection, notes: Mapping[str, str], now: datetime, *, apply: bool
 ) -> tuple[CleanupEffect, ...]:
     """Count the rows of each rule, and apply it."""
     _add_functions(connection, notes, now)
@@ -169,7 +165,7 @@ def _effects(
     return tuple(effects)
 
 
-def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) -> None:
+def _add_functions(connection: sqlite3.Connection, notes: Mapping[str, str], now: datetime) -> None:
     """Register the SQL functions of the rules. Only their closure holds the key, so it is never stored."""
     key = secrets.token_bytes(32)
     oldest = utc_text(now - timedelta(days=RETENTION_DAYS))

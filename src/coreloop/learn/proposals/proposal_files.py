@@ -16,7 +16,14 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
+from coreloop.learn.proposals.entry import (
+    Candidate,
+    Counterexample,
+    Entry,
+    ErrorRow,
+    Statement,
+    SuggestedAppend,
+)
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -244,7 +251,8 @@ def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
 def section(entry: Entry, words: "Vocabulary") -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     is_declared = entry.is_declared(words)
-    figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
+    target = entry.suggested_append
+    figures = [f"key `{entry.key}`", *entry.evidence, *([f"target: {_target(target)}"] if target else [])]
     suggested = entry.suggested_append if is_declared else None
     said = [text for text in (*entry.said, *entry.example_questions) if text]
     if not is_declared:
@@ -260,10 +268,7 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     return "\n" + "\n\n".join(parts)
 
 
-def _target(entry: Entry) -> str:
-    suggested = entry.suggested_append
-    if suggested is None:
-        return "none"
+def _target(suggested: SuggestedAppend) -> str:
     if suggested.target_file is not None:
         return f"{suggested.target_file}::{suggested.target_symbol}"
     return "not known; name the tool under tools: in coreloop.yaml"

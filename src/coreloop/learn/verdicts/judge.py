@@ -26,7 +26,7 @@ from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.propose import read_examples
-from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint, kept_states
+from coreloop.learn.verdicts.proposal_state import ProposalState, kept_states
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -275,8 +275,7 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
             error=str(found.fields.error or ""),
             verdicts=given,
         )
-    states = (one for one in kept_states(workspace, judgments) if one.key == key)
-    standpoint = next(states, Standpoint(found, ProposalState.FOUND))
+    [standpoint] = [one for one in kept_states(workspace, judgments) if one.key == key]
     newest = standpoint.last
     item = JudgedItem(
         id=item_id,

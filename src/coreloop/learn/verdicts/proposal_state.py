@@ -232,12 +232,6 @@ def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     return sorted(waiting, key=lambda one: one.id.startswith(CandidatesFile.prefix))
 
 
-def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
-    """The proposals that were merged or rejected, the newest first."""
-    known = (one for one in standpoints if one.promotion or one.state is ProposalState.REJECTED)
-    return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
-
-
 def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: bool) -> ProposalState:
     if promotion.reverted:
         return ProposalState.REVERTED
