@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +11,7 @@ from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
-from coreloop.learn.proposals.entry import CAVEATS, MAX_EXAMPLES, Counterexample, Search
+from coreloop.learn.proposals.entry import CAVEATS, MAX_EXAMPLES, Counterexample, Search, with_questions
 from coreloop.learn.statistics import wilson_interval
 
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
@@ -53,12 +52,7 @@ def find_counterexamples(
     new = [(group, places) for group, places in frequent if group.key not in known]
     dropped = {"min_failures": n_groups - len(frequent), "known": len(frequent) - len(new)}
     new.sort(key=lambda pair: (-pair[0].harm_low, -pair[0].wasted_ms, -pair[0].n_failures, pair[0].key))
-    questions = window.question_texts(place for _, places in new for place in places)
-    found = tuple(
-        replace(group, example_questions=tuple(filter(None, map(questions.get, places))))
-        for group, places in new
-    )
-    return Search(found, n_groups, dropped)
+    return Search(with_questions(new, window), n_groups, dropped)
 
 
 def _failing_calls(window: Window, excluded: Collection[str]) -> pl.DataFrame:

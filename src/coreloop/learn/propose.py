@@ -32,7 +32,7 @@ from coreloop.learn.mine.folder import (
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals import draft
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import MAX_EXAMPLES, Candidate, Entry, ErrorRow, Statement
+from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Statement, with_questions
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -41,7 +41,6 @@ from coreloop.learn.proposals.proposal_files import (
     read_night,
 )
 from coreloop.learn.statements.findings import (
-    Places,
     error_table,
     examples,
     ignored_arguments,
@@ -319,14 +318,15 @@ def find_statements(
     tools = search_tools(log, words, merges, rejected)
     located = to_statements(tools, log, language=settings.language)
     texts = _texts(workspace, words, {statement.tool for statement, _ in located}, names, window)
-    new = [statement for statement, _ in located if statement.key not in settled_keys(states)]
-    drafts = [draft.draft_statement(one, words, merges, texts) for one in new if words.is_known(one.tool)]
+    new = [(one, places) for one, places in located if one.key not in settled_keys(states)]
+    known = [(one, places) for one, places in new if words.is_known(one.tool)]
+    drafts = [(draft.draft_statement(one, words, merges, texts), places) for one, places in known]
     return FoundStatements(
         log,
         names,
-        _with_questions(drafts, located, window),
+        with_questions(drafts, window),
         (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
-        tuple(one for one in new if not words.is_known(one.tool)),
+        tuple(one for one, _ in new if not words.is_known(one.tool)),
         len(located) - len(new),
         words,
         sum(len(tool.tested) for tool in tools),
@@ -397,18 +397,6 @@ def to_json(document: ProposalsFile) -> bytes:
 def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
     settings = workspace.settings
     return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
-
-
-def _with_questions(
-    statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
-) -> tuple[Statement, ...]:
-    """Statements with example questions of the requests whose calls deviate."""
-    places = {statement.key: its[:MAX_EXAMPLES] for statement, its in located}
-    texts = window.question_texts(place for one in statements for place in places[one.key])
-    return tuple(
-        replace(one, example_questions=tuple(filter(None, map(texts.get, places[one.key]))))
-        for one in statements
-    )
 
 
 def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:

@@ -8,6 +8,7 @@ be `shared` if coreloop.yaml or the source declares all its names; else these ar
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 import msgspec
@@ -20,6 +21,7 @@ from coreloop.learn.line import Step
 
 if TYPE_CHECKING:
     from coreloop.base.project.tools import Tool
+    from coreloop.learn.mine.window import Window
     from coreloop.learn.proposals.allowed_lines import Vocabulary
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
@@ -375,6 +377,18 @@ class Search(Generic[_Entry]):
     entries: tuple[_Entry, ...]
     n_groups: int
     dropped: Mapping[str, int]
+
+
+def with_questions(
+    found: Iterable[tuple[_Entry, Iterable[tuple[int, int]]]], window: "Window"
+) -> tuple[_Entry, ...]:
+    """Entries with example questions of the first of some requests, by their places."""
+    listed = [(entry, list(islice(places, MAX_EXAMPLES))) for entry, places in found]
+    texts = window.question_texts(place for _, places in listed for place in places)
+    return tuple(
+        replace(entry, example_questions=tuple(filter(None, map(texts.get, places))))
+        for entry, places in listed
+    )
 
 
 def sides_text(statement: Statement, sides: Sides) -> str:
