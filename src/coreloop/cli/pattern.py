@@ -95,7 +95,7 @@ def proposal_lines(result: "PatternResult") -> Iterator[str]:
     n_proposed = sum(candidate.suggested_append is not None for candidate in document.candidates)
     yield (
         f"{number_of(window.n_records(), 'record')} in {number_of(len(window.files), 'file')}, "
-        f"{days.since} to {days.until}; {number_of(result.n_groups, 'sequence')}, "
+        f"{days.since} to {days.until}; {number_of(result.search.n_groups, 'sequence')}, "
         f"{entries_counted(document, n_proposed, 'proposal')}"
     )
     if not window.n_by_day:
@@ -107,7 +107,7 @@ def proposal_lines(result: "PatternResult") -> Iterator[str]:
     if n_weak := len(document.candidates) - len(strong):
         weak = number_of(n_weak, "sequence")
         yield f"  {weak} without text: no better than the rest of their category (see the draft)"
-    for gate, count in result.dropped.items():
+    for gate, count in result.search.dropped.items():
         if count:
             yield f"  {count} not proposed: {_GATES[gate]} ({gate})"
     yield from _other_lines(result)
@@ -161,8 +161,8 @@ def proposals_facts(result: "PatternResult") -> dict[str, object]:
         "n_neutral": window.n_of(RequestOutcome.NEUTRAL),
         "n_files": len(window.files),
         "newest": newest_day(result.mined.files),
-        "n_patterns": result.n_groups,
-        "fell": result.dropped,
+        "n_patterns": result.search.n_groups,
+        "fell": result.search.dropped,
         **asdict(result.oddities),
         "unseen": window.unseen(),
         "candidates": [one.labelled(result.words) for one in document.candidates],

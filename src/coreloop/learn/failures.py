@@ -99,17 +99,18 @@ def _of_calls(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
         yield group, [(place["file"], place["at"]) for place in row["places"]]
 
 
+def usual_shapes(window: Window, counted: pl.LazyFrame) -> pl.LazyFrame:
+    """The most frequent ``shape`` of each ``pattern`` of some requests; none if all have omitted calls."""
+    known = window.frames.groups.lazy().filter(pl.col("shape") != 0)
+    shapes = counted.group_by("group").len().join(known, on="group").group_by("pattern", "shape")
+    frequent = shapes.agg(pl.col("len").sum()).sort("len", "shape", descending=[True, False])
+    return frequent.unique("pattern", keep="first", maintain_order=True).drop("len")
+
+
 def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFrame:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
-    known = frames.groups.lazy().filter(pl.col("shape") != 0)
-    firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
-    earliest = (
-        firsts.sort("us", "shape")
-        .unique("pattern", keep="first", maintain_order=True)
-        .select("pattern", "shape")
-    )
     totals = counted.group_by("pattern").agg(n_calls=pl.len())
     return (
         counted.filter(IS_FAILURE)
@@ -124,7 +125,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
         )
         .join(totals, on="pattern")
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(earliest, on="pattern")
+        .join(usual_shapes(window, counted), on="pattern")
         .join(frames.patterns.lazy().filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
         .sort("first_us", "category", "sequence")
         .collect()

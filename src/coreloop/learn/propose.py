@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
@@ -32,7 +32,7 @@ from coreloop.learn.mine.folder import (
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals import draft
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Statement, with_questions
+from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Search, Statement, with_questions
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
@@ -98,10 +98,8 @@ class Night:
         All records and verdicts, and the requests of the days.
     words : Vocabulary
         Definitions of the tools that are named.
-    n_groups : int
-        Sequences, or failing groups, that were examined.
-    dropped : mapping of str to int
-        How many of them each gate dropped.
+    search : Search
+        The sequences, or failing groups, as found.
     paths : tuple of Path
         The file of proposals and the draft; empty if the window has no records.
     """
@@ -109,8 +107,7 @@ class Night:
     mined: Mined
     window: Window
     words: Vocabulary
-    n_groups: int
-    dropped: Mapping[str, int]
+    search: Search[Any]
     paths: tuple[Path, ...] = ()
 
     @property
@@ -233,8 +230,7 @@ def propose(
         mined=mined,
         window=window,
         words=words,
-        n_groups=search.n_groups,
-        dropped={**search.dropped, "same_text": len(tested) - len(new)},
+        search=replace(search, dropped={**search.dropped, "same_text": len(tested) - len(new)}),
     )
 
 
@@ -270,8 +266,7 @@ def refine(
         window=window,
         words=found.words,
         found=found,
-        n_groups=search.n_groups,
-        dropped=search.dropped,
+        search=search,
     )
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.effect.tool_days import against_of, named_failure
+from coreloop.learn.failures import usual_shapes
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
 from coreloop.learn.mine.requests import Request, Requests
@@ -119,9 +120,6 @@ def count_patterns(window: Window) -> pl.DataFrame:
         first_us=pl.col("us").min(),
         last_us=pl.col("us").max(),
     )
-    known = frames.groups.lazy().filter(pl.col("shape") != 0)
-    shapes = counted.group_by("group").len().join(known, on="group").group_by("pattern", "shape")
-    frequent = shapes.agg(pl.col("len").sum()).sort("len", "shape", descending=[True, False])
     return (
         patterns.collect()
         .join(frames.patterns, on="pattern")
@@ -134,11 +132,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .join(
-            frequent.unique("pattern", keep="first", maintain_order=True).drop("len").collect(),
-            on="pattern",
-            how="left",
-        )
+        .join(usual_shapes(window, counted).collect(), on="pattern", how="left")
     )
 
 

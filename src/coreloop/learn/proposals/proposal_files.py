@@ -225,21 +225,19 @@ _UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source de
 def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
     """The draft: of candidates, with audit notes below, or of counterexamples, with errors above."""
     above = below = ""
-    nothing, noun = "Nothing passed the gates.", "requests"
     if isinstance(document, CounterexamplesFile):
-        nothing, noun = "Nothing failed often enough.", "failures"
         above = "".join(_error_rows(document.errors, words))
     elif document.notes:
         texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
         below = f"\n## Audit notes: to read, not to promote\n\n{untrusted_block(texts)}"
     folded = (
-        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} {noun}.\n"
+        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} requests.\n"
     )
     window = document.window
     parts = (
         f"# {document.name.capitalize()}, {window.since} to {window.until}\n\n",
         "Proposals only: nothing was changed.\n",
-        "" if document.entries else f"\n{nothing}\n",
+        "" if document.entries else "\nNothing passed the gates.\n",
         above,
         *(section(entry, words) for entry in document.entries),
         folded if document.n_folded else "",

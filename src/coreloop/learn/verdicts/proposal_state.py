@@ -251,7 +251,6 @@ def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
     for change in (effect.change for effect in effects):
         standing.difference_update((change.tool, line) for line in change.removed)
         standing.update((change.tool, line) for line in change.added)
-    keys: dict[bool, set[str]] = {True: set(), False: set()}
-    for change in (effect.change for effect in effects if effect.change.is_ours):
-        keys[any((change.tool, line) in standing for line in change.added)].update(change.keys)
-    return frozenset(keys[False] - keys[True])
+    ours = [effect.change for effect in effects if effect.change.is_ours]
+    kept = [change for change in ours if any((change.tool, line) in standing for line in change.added)]
+    return frozenset(key for its in ours for key in its.keys).difference(*(its.keys for its in kept))
