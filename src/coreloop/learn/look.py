@@ -47,12 +47,11 @@ class Looked:
 
     Attributes
     ----------
-    formats : dict of str to dict
-        By format: ``files``, ``requests`` and ``calls`` that were read, each once.
     n_unknown : int
         Files of no format that is read.
     report : ImportReport
-        What was read; its calls count each request once, unlike the traces.
+        What was read, with the ``files`` of each format; its calls count each request once, unlike the
+        traces.
     n_requests, n_failed : int
         Requests, and those of them that failed.
     n_failed_calls : int
@@ -65,7 +64,6 @@ class Looked:
         What to do next.
     """
 
-    formats: dict[str, dict[str, int]]
     n_unknown: int = 0
     report: ImportReport
     n_requests: int
@@ -105,14 +103,15 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         parts = read_all(recognised, watching)
-        report = replace(land(parts, workspace.records_dir, workspace.settings, root), n_files=len(files))
+        report = land(parts, workspace.records_dir, workspace.settings, root)
         formats = {
-            name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()
+            name: Counter(files=recognised.formats[name], **counts) for name, counts in report.formats.items()
         }
-        return replace(_mine(workspace, report, formats), n_unknown=len(recognised.unread))
+        report = replace(report, n_files=len(files), formats=formats)
+        return replace(_mine(workspace, report), n_unknown=len(recognised.unread))
 
 
-def _mine(workspace: Workspace, report: ImportReport, formats: dict[str, dict[str, int]]) -> Looked:
+def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     if not report.added:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
         raise UsageError(f"no request can be read; skipped: {reasons}")
@@ -128,7 +127,6 @@ def _mine(workspace: Workspace, report: ImportReport, formats: dict[str, dict[st
         tools[call.tool] += n
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
-        formats=formats,
         report=replace(report, tools=tools),
         n_requests=sum(group.n for group in window.requests),
         n_failed=window.n_of(RequestOutcome.FAILURE),

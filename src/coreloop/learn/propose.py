@@ -368,7 +368,7 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         The folder cannot be written, or the day's file is damaged. Neither file is written in part.
     """
     document = result.document
-    if not result.window.n_by_day and not getattr(document, document.local):
+    if not result.window.n_by_day and not any(getattr(document, name) for name in document.LOCAL):
         return result
     folder = request.out or workspace.audit_dir / document.name
     workspace.keep_private(folder)

@@ -40,8 +40,8 @@ class DayFile:
     ----------
     name, prefix, command : str
         Part of the file's name, the prefix of its entries' ids, and the command that writes it.
-    local : str
-        The field that a shared file lacks.
+    LOCAL : mapping
+        The field that a shared file lacks, without what it has.
     statements : tuple of Statement
         Best first.
     ids : dict of str to str
@@ -53,7 +53,7 @@ class DayFile:
     name: ClassVar[str]
     prefix: ClassVar[str]
     command: ClassVar[str]
-    local: ClassVar[str]
+    LOCAL: ClassVar[dict[str, Any]]
     schema_version: Literal[1] = 1
     generated_at: datetime
     window: Days
@@ -93,9 +93,8 @@ class DayFile:
         # other keys are plain hashes of what is withheld, which a dictionary attack would reveal
         shown = {entry.id for entry in listed if entry.key}
         ids = {key if id in shown else f"withheld-{id}": id for key, id in self.ids.items()}
-        nothing = type(getattr(self, self.local))()
-        changes: dict[str, Any] = {"n_folded": len(self.entries) - len(listed), self.local: nothing}
-        return replace(self.with_entries(listed), ids=ids, **changes)
+        n_folded = len(self.entries) - len(listed)
+        return replace(self.with_entries(listed), ids=ids, n_folded=n_folded, **self.LOCAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +107,7 @@ class CandidatesFile(DayFile):
     name = "candidates"
     prefix = "cand"
     command = "pattern"
-    local = "notes"
+    LOCAL: ClassVar[dict[str, Any]] = {"notes": {}}
     candidates: tuple[Candidate, ...]
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -120,7 +119,7 @@ class CounterexamplesFile(DayFile):
     name = "counterexamples"
     prefix = "ce"
     command = "refine"
-    local = "errors"
+    LOCAL: ClassVar[dict[str, Any]] = {"errors": ()}
     counterexamples: tuple[Counterexample, ...]
     errors: tuple[ErrorRow, ...] = ()
 
