@@ -1,7 +1,6 @@
 """The files of proposals of each day: their JSON, how it is read, and their draft for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -145,9 +144,7 @@ def read_night(path: Path, kind: type[_File]) -> _File:
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_night` does, of the kind that the name says."""
-    if path.name.endswith(f"-{CounterexamplesFile.name}.json"):
-        return read_night(path, CounterexamplesFile)
-    with suppress(WorkspaceError):
+    if path.name.endswith(f"{CounterexamplesFile.name}.json"):
         return read_night(path, CounterexamplesFile)
     return read_night(path, CandidatesFile)
 
