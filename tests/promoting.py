@@ -124,7 +124,7 @@ def counterexample(**changes: Any) -> dict[str, Any]:
         "error_class": "invalid_argument",
         "n_failures": 57,
         "n_calls": 57,
-        "n_without": {"n_failures": 0, "n_calls": 70},
+        "n_other_calls": 70,
         "harm_low": 0.93,
         "wasted_ms": 0.0,
         "first_seen": "2026-03-26T00:00:00+00:00",

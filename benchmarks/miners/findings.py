@@ -141,7 +141,7 @@ def _sequence(pattern: Pattern) -> list[Any] | None:
     n_failures = pattern.n - pattern.n_success
     if n_failures < MIN_FAILURES or not (pattern.labels & SIGNS or n_failures > pattern.n_success):
         return None
-    steps = min(pattern.shapes, key=lambda steps: pattern.shapes[steps][1])
+    steps = max(pattern.shapes, key=lambda steps: pattern.shapes[steps][0])
     target = next((step for step in reversed(steps) if step[1]), steps[-1])
     classes = pattern.labels & {*CLASSES, "other"}
     return [

@@ -77,7 +77,7 @@ def statement(shop: Shop) -> dict[str, Any]:
 
 def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, tmp_path: Path) -> None:
     first = statement(shop)
-    questions = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
+    questions = [one for failing in shop.entries(KIND) for one in failing["example_questions"]]
     questions += first["example_questions"]
     lines = first["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)

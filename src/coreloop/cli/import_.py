@@ -144,7 +144,7 @@ def _look_lines(looked: "Looked", *, is_verbose: bool) -> Iterator[str]:
 
 def _head_lines(looked: "Looked") -> Iterator[str]:
     """Yield what was read, by format, and how much of it failed."""
-    for name, count in looked.formats.items():
+    for name, count in looked.report.formats.items():
         counts = (number_of(n, noun.removesuffix("s")) for noun, n in count.items())
         yield wrap(f"{name}: {', '.join(counts)}")
     report, n_calls = looked.report, looked.report.tools.total()
@@ -204,7 +204,8 @@ def _look_facts(looked: "Looked") -> dict[str, object]:
 
     words = Vocabulary({}, Settings())
     return {
-        **fields_of(looked, "formats", "n_unknown"),
+        "formats": looked.report.formats,
+        "n_unknown": looked.n_unknown,
         "report": import_facts(looked.report),
         **fields_of(looked, "n_requests", "n_failed", "n_failed_calls", "unseen"),
         "errors": [row.labelled(words) for row in looked.errors],

@@ -60,7 +60,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     notes = [
         *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
         *for_people(written_notes(result.paths)),
-        *skipped_lines(result.skipped_verdicts, "judgments"),
+        *skipped_lines(result.mined.judgments.skipped, "judgments"),
     ]
     for path in result.removed:
         days = workspace.settings.retention_days
@@ -88,25 +88,26 @@ _GATES = {
 
 def proposal_lines(result: "PatternResult") -> Iterator[str]:
     """Yield a run's results."""
+    from coreloop.learn.mine.folder import newest_day
     from coreloop.learn.proposals.proposal_files import entries_counted
 
-    days, document = result.recorded, result.document
+    days, document, window = result.window.recorded(), result.document, result.window
     n_proposed = sum(candidate.suggested_append is not None for candidate in document.candidates)
     yield (
-        f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {number_of(result.n_groups, 'sequence')}, "
+        f"{number_of(window.n_records(), 'record')} in {number_of(len(window.files), 'file')}, "
+        f"{days.since} to {days.until}; {number_of(result.search.n_groups, 'sequence')}, "
         f"{entries_counted(document, n_proposed, 'proposal')}"
     )
-    if not result.n_records:
-        newest = f"the newest is from {result.newest}" if result.newest else "the log is empty"
-        yield f"  no records in these days; {newest}"
+    if not window.n_by_day:
+        day = newest_day(result.mined.files)
+        yield f"  no records in these days; {f'the newest is from {day}' if day else 'the log is empty'}"
     strong = [one for one in document.candidates if not (one.refused or "").startswith("weak: ")]
     yield from _candidate_lines(strong[:MAX_SHOWN])
     yield from more_lines(len(strong), "sequence")
     if n_weak := len(document.candidates) - len(strong):
         weak = number_of(n_weak, "sequence")
         yield f"  {weak} without text: no better than the rest of their category (see the draft)"
-    for gate, count in result.dropped.items():
+    for gate, count in result.search.dropped.items():
         if count:
             yield f"  {count} not proposed: {_GATES[gate]} ({gate})"
     yield from _other_lines(result)
@@ -131,13 +132,15 @@ def _cells(candidate: "Candidate") -> tuple[str, ...]:
 
 def _other_lines(result: "PatternResult") -> Iterator[str]:
     """Yield neutral records, unreadable lines, entries without a definition, and notes."""
+    from coreloop.observe.reading.outcome import RequestOutcome
+
     document = result.document
-    if result.n_neutral:
+    if n_neutral := result.window.n_of(RequestOutcome.NEUTRAL):
         yield (
-            f"  {number_of(result.n_neutral, 'record')} counted as neither success nor failure: handed to "
+            f"  {number_of(n_neutral, 'record')} counted as neither success nor failure: handed to "
             "a human, an answer shorter than min_chunk_len, or a network or rate-limit error"
         )
-    yield from oddity_lines(result.oddities, result.unseen)
+    yield from oddity_lines(result.oddities, result.window.unseen())
     appends = [entry.suggested_append for entry in document.entries]
     if n_lost := sum(append is not None and append.target_file is None for append in appends):
         yield f"  {n_lost} with no definition found: name the tools in coreloop.yaml (see the draft)"
@@ -148,14 +151,20 @@ def _other_lines(result: "PatternResult") -> Iterator[str]:
 
 def proposals_facts(result: "PatternResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    document = result.document
+    from coreloop.learn.mine.folder import newest_day
+    from coreloop.observe.reading.outcome import RequestOutcome
+
+    document, window = result.document, result.window
     return {
         "window": document.window,
-        **fields_of(result, "n_records", "n_neutral", "n_files", "newest"),
-        "n_patterns": result.n_groups,
-        "fell": result.dropped,
+        "n_records": window.n_records(),
+        "n_neutral": window.n_of(RequestOutcome.NEUTRAL),
+        "n_files": len(window.files),
+        "newest": newest_day(result.mined.files),
+        "n_patterns": result.search.n_groups,
+        "fell": result.search.dropped,
         **asdict(result.oddities),
-        "unseen": result.unseen,
+        "unseen": window.unseen(),
         "candidates": [one.labelled(result.words) for one in document.candidates],
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),

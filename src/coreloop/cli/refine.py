@@ -26,9 +26,8 @@ from coreloop.cli.options import verbose_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
-    from coreloop.learn.proposals.draft import Unproposed
     from coreloop.learn.proposals.entry import Counterexample, ErrorRow, Statement
-    from coreloop.learn.propose import RefineResult
+    from coreloop.learn.propose import FoundStatements, RefineResult
 
 
 @click.command(cls=Command)
@@ -51,7 +50,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
     request = NightRequest(excluded=tuple(exclude_types.split(",")), **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    skipped = skipped_lines(result.skipped_verdicts, "judgments")
+    skipped = skipped_lines(result.mined.judgments.skipped, "judgments")
     return Output(
         _facts(result),
         refined_lines(result, is_verbose=verbose),
@@ -69,24 +68,24 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
     from coreloop.learn.proposals.proposal_files import entries_counted
     from coreloop.learn.statements.logged_calls import MAX_REQUESTS
 
-    document = refined.document
+    document, window, days = refined.document, refined.window, refined.window.recorded()
     statements, n_groups = document.statements, len(document.counterexamples)
     n_hints = sum(bool(row.suggestion) for row in document.errors[:_MAX_ERRORS])
     n_shown = MAX_SHOWN if is_verbose else max(1, _MAX_STATEMENTS - n_hints)
     yield (
-        f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
-        f"{refined.recorded.since} to {refined.recorded.until}; "
+        f"{number_of(window.n_records(), 'record')} in {number_of(len(window.files), 'file')}, "
+        f"{days.since} to {days.until}; "
         f"{entries_counted(document, n_groups, 'failing group')}"
     )
-    if refined.n_records > MAX_REQUESTS:
+    if window.n_records() > MAX_REQUESTS:
         yield f"errors and statements are of {MAX_REQUESTS:,} records, drawn evenly"
     yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
     for statement in statements[:n_shown]:
         yield from _statement_lines(statement, is_verbose=is_verbose)
     n_withheld = MAX_SHOWN if is_verbose else max(0, n_shown - len(statements))
-    yield from unproposed_lines(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
-    yield from oddity_lines(refined.oddities, refined.unseen)
-    n_statements = len(statements) + len(refined.unproposed.withheld)
+    yield from unproposed_lines(refined.found, max_shown=n_withheld)
+    yield from oddity_lines(refined.oddities, window.unseen())
+    n_statements = len(statements) + len(refined.found.withheld)
     yield from more_lines(n_statements, "statement", n_shown)
     yield from more_lines(n_groups, "failing group", n_shown=0)
 
@@ -118,22 +117,26 @@ def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:
 
 def _facts(result: "RefineResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    document, unproposed = result.document, result.unproposed
+    document, found = result.document, result.found
 
     def listed(rows: "Iterable[Statement | Counterexample | ErrorRow]") -> list[Any]:
         return [row.labelled(result.words) for row in rows]
 
     return {
         "window": document.window,
-        **fields_of(result, "n_days", "n_records", "n_files", "n_groups"),
-        "fell": result.dropped,
+        "n_days": len(result.found.log.days),
+        "n_records": result.window.n_records(),
+        "n_files": len(result.window.files),
+        "n_groups": result.search.n_groups,
+        "fell": result.search.dropped,
         **asdict(result.oddities),
-        **fields_of(result, "unseen", "n_tests"),
+        "unseen": result.window.unseen(),
+        "n_tests": result.found.n_tests,
         "unproposed": {
-            "n_settled": unproposed.n_settled,
-            "withheld": listed(unproposed.withheld),
-            **untrusted({"undefined": unproposed.undefined}),
-            "questions": unproposed.questions,
+            "n_settled": found.n_settled,
+            "withheld": listed(found.withheld),
+            **untrusted({"undefined": found.undefined}),
+            "questions": found.questions,
         },
         "errors": listed(document.errors),
         "statements": listed(document.statements),
@@ -143,21 +146,22 @@ def _facts(result: "RefineResult") -> dict[str, object]:
     }
 
 
-def unproposed_lines(unproposed: "Unproposed", *, n_days: int, max_shown: int) -> Iterator[str]:
+def unproposed_lines(found: "FoundStatements", *, max_shown: int) -> Iterator[str]:
     """Yield why there are no statements yet, or why those that were found are not proposed."""
+    from coreloop.learn.proposals.entry import sides_text
     from coreloop.learn.statements.search import MIN_DAYS
 
-    if 0 < n_days < MIN_DAYS:
+    if 0 < len(found.log.days) < MIN_DAYS:
         yield "  no statement yet: all records are of one day, and two are needed"
-    if unproposed.n_settled:
-        noun = number_of(unproposed.n_settled, "statement")
+    if found.n_settled:
+        noun = number_of(found.n_settled, "statement")
         yield f"  {noun} not proposed: already promoted, open or rejected (known)"
-    if unproposed.undefined:
-        about = f"  not proposed: statements about {', '.join(unproposed.undefined)}"
+    if found.undefined:
+        about = f"  not proposed: statements about {', '.join(found.undefined)}"
         yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
-        yield from (f"    {question}" for question in unproposed.questions)
-        for one in unproposed.withheld[:max_shown]:
-            yield wrap(f"    {one.tool}: {one.line.removeprefix('- ')} ({one.sides})")
+        yield from (f"    {question}" for question in found.questions)
+        for one in found.withheld[:max_shown]:
+            yield wrap(f"    {one.text} ({sides_text(one, one.sides)})")
 
 
 def _statement_lines(statement: "Statement", *, is_verbose: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Final
 from coreloop.base.git.repository import Commit, Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
 from coreloop.base.project.settings import Settings
-from coreloop.base.records import UNSPECIFIED, join_steps, step
+from coreloop.base.records import join_steps, step
 from coreloop.base.text import printable
 from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
@@ -194,7 +194,7 @@ def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[
     One of its two lines may stand there already, of another promotion.
     """
     whens, calls = ([its for its in added if isinstance(its, kind)] for kind in (When, AdvisedCalls))
-    labels = {its.category or UNSPECIFIED for its in whens or standing if isinstance(its, When)}
+    labels = {its.category for its in whens or standing if isinstance(its, When)}
     for its in calls or standing:
         if isinstance(its, AdvisedCalls):
             steps = join_steps(step(call.name, *call.chosen()) for call in its.calls)

@@ -317,7 +317,6 @@ _ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|{ELIDED})'  # company |
 _CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
 _CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
 _OF_CATEGORY: Final = {"en": "- When: questions of category {}.", "ko": "- 쓸 때: {} 분류의 질문."}
-_OF_NONE: Final = {"en": "- When: questions of no category.", "ko": "- 쓸 때: 분류 없는 질문."}
 _CALLING: Final = {"en": "- Call: {}.", "ko": "- 호출: {}."}
 
 
@@ -374,18 +373,17 @@ def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """The questions that a Guide applies to; ``category`` is ``""`` for questions of no category."""
+    """The questions that a Guide applies to."""
 
     category: str
     language: Language = "en"
 
     def __str__(self) -> str:
-        return (_OF_CATEGORY if self.category else _OF_NONE)[self.language].format(self.category)
+        return _OF_CATEGORY[self.language].format(self.category)
 
     def names(self) -> Iterator[Named]:
-        """The category, if there is one."""
-        if self.category:
-            yield Named("category", self.category)
+        """The category."""
+        yield Named("category", self.category)
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,8 +413,6 @@ Line = When | AdvisedCalls
 def parse_line(line: str) -> Line | None:
     """Parse a line of a Guide; None if coreloop does not write such a line."""
     for language in LANGUAGES:
-        if line == _OF_NONE[language]:
-            return When("", language)
         if match := re.fullmatch(_with_slot(_OF_CATEGORY[language], r"(\S+)"), line):
             return When(match[1], language)
         if match := re.fullmatch(_with_slot(_CALLING[language], f"({_CALLS})"), line):

@@ -18,7 +18,7 @@ from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
-from coreloop.learn.proposals.entry import ErrorRow, Statement
+from coreloop.learn.proposals.entry import MIN_CASES, ErrorRow, Statement
 from coreloop.learn.propose import find_statements
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
 from coreloop.observe.importers.append_requests import ImportReport, land
@@ -29,7 +29,6 @@ from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
-_MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _MAX_NAMED: Final = 3
 
 
@@ -48,12 +47,11 @@ class Looked:
 
     Attributes
     ----------
-    formats : dict of str to dict
-        By format: ``files``, ``requests`` and ``calls`` that were read, each once.
     n_unknown : int
         Files of no format that is read.
     report : ImportReport
-        What was read; its calls count each request once, unlike the traces.
+        What was read, with the ``files`` of each format; its calls count each request once, unlike the
+        traces.
     n_requests, n_failed : int
         Requests, and those of them that failed.
     n_failed_calls : int
@@ -66,7 +64,6 @@ class Looked:
         What to do next.
     """
 
-    formats: dict[str, dict[str, int]]
     n_unknown: int = 0
     report: ImportReport
     n_requests: int
@@ -106,14 +103,15 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         parts = read_all(recognised, watching)
-        report = replace(land(parts, workspace.records_dir, workspace.settings, root), n_files=len(files))
+        report = land(parts, workspace.records_dir, workspace.settings, root)
         formats = {
-            name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()
+            name: Counter(files=recognised.formats[name], **counts) for name, counts in report.formats.items()
         }
-        return replace(_mine(workspace, report, formats), n_unknown=len(recognised.unread))
+        report = replace(report, n_files=len(files), formats=formats)
+        return replace(_mine(workspace, report), n_unknown=len(recognised.unread))
 
 
-def _mine(workspace: Workspace, report: ImportReport, formats: dict[str, dict[str, int]]) -> Looked:
+def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     if not report.added:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
         raise UsageError(f"no request can be read; skipped: {reasons}")
@@ -129,7 +127,6 @@ def _mine(workspace: Workspace, report: ImportReport, formats: dict[str, dict[st
         tools[call.tool] += n
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
-        formats=formats,
         report=replace(report, tools=tools),
         n_requests=sum(group.n for group in window.requests),
         n_failed=window.n_of(RequestOutcome.FAILURE),
@@ -203,8 +200,8 @@ def _missing_of_tools(groups: Sequence[Requests]) -> Iterator[str]:
     for group in groups:
         for tool in {call.tool for call in group.failed if call.error_class not in TRANSIENT}:
             failing[tool] += group.n
-    if few := sorted(tool for tool, n in failing.items() if n < _MIN_CASES):
+    if few := sorted(tool for tool, n in failing.items() if n < MIN_CASES):
         named = ", ".join(few[:_MAX_NAMED])
         more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
-        needed = f"{_MIN_CASES} failing requests and as many others"
+        needed = f"{MIN_CASES} failing requests and as many others"
         yield f"more failures of {named}{more}: a cause needs {needed}"

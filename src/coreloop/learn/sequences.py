@@ -13,17 +13,17 @@ import polars as pl
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.effect.tool_days import against_of, named_failure
+from coreloop.learn.failures import usual_shapes
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
 from coreloop.learn.mine.requests import Request, Requests
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
-from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
+from coreloop.learn.proposals.entry import GUIDE, MAX_EXAMPLES, Candidate, Search
 from coreloop.learn.statements.cases import case_numbers, rank_test, rates_of
 from coreloop.learn.statements.logged_calls import read_requests
-from coreloop.learn.statistics import benjamini_hochberg, success_bound
+from coreloop.learn.statistics import benjamini_hochberg, wilson_interval
 from coreloop.observe.reading.outcome import RequestOutcome
 
-MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
 """Requests and questions that the gate needs if the playbook has a good bullet."""
 MAX_QUESTIONS: Final = 200
@@ -120,9 +120,6 @@ def count_patterns(window: Window) -> pl.DataFrame:
         first_us=pl.col("us").min(),
         last_us=pl.col("us").max(),
     )
-    known = frames.groups.lazy().filter(pl.col("shape") != 0)
-    shapes = counted.group_by("group").len().join(known, on="group").group_by("pattern", "shape")
-    frequent = shapes.agg(pl.col("len").sum()).sort("len", "shape", descending=[True, False])
     return (
         patterns.collect()
         .join(frames.patterns, on="pattern")
@@ -135,11 +132,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .join(
-            frequent.unique("pattern", keep="first", maintain_order=True).drop("len").collect(),
-            on="pattern",
-            how="left",
-        )
+        .join(usual_shapes(window, counted).collect(), on="pattern", how="left")
     )
 
 
@@ -168,7 +161,7 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
             n_unique_questions=len(questions),
             n_sessions=row["n_sessions"],
             success_rate=row["success_rate"],
-            success_low=success_bound(row["n_success"], n[began]),
+            success_low=wilson_interval(row["n_success"], n[began])[0],
             base_rate=row["base_rate"],
             rest_ok=row["n_peers_success"] - n_ok[began],
             rest_n=row["n_peers"] - n[began],

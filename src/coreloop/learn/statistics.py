@@ -8,11 +8,6 @@ _Z: Final = 1.959963984540054  # of a two-sided 95 % interval
 _TIE = 1e-7  # relative, as in R; the error of lgamma is 1e-9 at 100,000 requests
 
 
-def success_bound(successes: int, requests: int) -> float:
-    """Lower bound of a success rate: 0–1; 0.0 when ``requests`` is 0. See `wilson_interval`."""
-    return wilson_interval(successes, requests)[0]
-
-
 def wilson_interval(hits: float, n: int) -> tuple[float, float]:
     """95 % interval of a rate (Wilson score interval).
 

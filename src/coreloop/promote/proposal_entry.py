@@ -207,7 +207,7 @@ def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | Non
         case [When() as when, AdvisedCalls(calls)]:
             pattern = candidate.tool_pattern
             is_named = candidate.engine in {call.name for call in pattern}
-            if is_named and when.category in {"", candidate.cat_hash} and calls_fit(calls, pattern):
+            if is_named and when.category == candidate.cat_hash and calls_fit(calls, pattern):
                 return None
     return _OTHER_TEXT
 

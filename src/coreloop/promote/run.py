@@ -23,7 +23,6 @@ from coreloop.learn.verdicts.proposal_state import (
     ProposalState,
     Standpoint,
     kept_states,
-    states_by_key,
 )
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
@@ -138,7 +137,7 @@ def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
         As `read_proposal` does; or it was rejected.
     """
     proposal = read_proposal(path, wanted, workspace.settings)
-    states = states_by_key(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
+    states = {one.key: one for one in kept_states(workspace, read_verdicts(workspace.judgments_dir))}
     standpoint = states.get(proposal.key)
     if standpoint is not None and standpoint.state is ProposalState.REJECTED:
         reason = _reason(standpoint)

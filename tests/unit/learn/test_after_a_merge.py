@@ -117,6 +117,6 @@ def test_a_settled_statement_is_counted_and_not_proposed(tmp_path: Path):
     keys = frozenset(entry.key for entry in _refine(log).document.statements)
     after = _refine(log, known=keys)
     assert (len(keys), after.document.statements) == (1, ())
-    printed = unproposed_lines(after.unproposed, n_days=9, max_shown=4)
+    printed = unproposed_lines(after.found, max_shown=4)
     (line,) = [line for line in printed if "(known)" in line]
     assert "1 statement not proposed" in line

@@ -13,8 +13,8 @@ from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.entry import Counterexample, Search, Without
-from coreloop.learn.statistics import success_bound
+from coreloop.learn.proposals.entry import Counterexample, Search
+from coreloop.learn.statistics import wilson_interval
 from logs import call, failed, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -55,12 +55,11 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
     assert (example.labels, example.error_class) == (("tool_error",), "invalid_argument")
     assert example.error_template == "필수 인자 company 누락 (<n>)"
     assert (example.n_failures, example.n_calls, example.wasted_ms) == (3, 3, 4500)
-    assert example.n_without == Without(0, 1)
-    assert example.harm_low == success_bound(3, 3)
+    assert (example.n_other_failures, example.n_other_calls) == (0, 1)
+    assert example.harm_low == wilson_interval(3, 3)[0]
     assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
     assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
-    places = [(place.file, place.question) for place in example.examples]
-    assert places == [("2026-04-01.jsonl", "첫째"), ("2026-04-01.jsonl", "둘째")]
+    assert example.example_questions == ("첫째", "둘째")
     assert (example.steps, example.cat_hash, example.suggested_append) == ((), None, None)
 
 
@@ -68,7 +67,7 @@ def test_the_other_calls_of_the_tool_are_those_of_other_arguments(tmp_path: Path
     here, there = {"id": "1"}, {"name": "x"}
     bad = [failed("a", here, "KeyError: x"), failed("a", here, "timed out"), failed("a", there, "no")]
     search = _search(tmp_path, [_calls(*bad, call("a", there))])
-    others = sorted((example.n_without.n_failures, example.n_without.n_calls) for example in search.entries)
+    others = sorted((example.n_other_failures, example.n_other_calls) for example in search.entries)
     assert others == [(1, 2), (1, 2), (2, 2)]
 
 
@@ -82,11 +81,11 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
     assert (example.kind, example.cat_hash) == ("sequence", CATEGORY)
     assert example.steps == (Step("analysis", {"axis": "수익성"}, ("axis",)), Step("show", {}, ("topic",)))
     assert (example.tool, example.selectors, example.arg_keys) == ("analysis", {"axis": "수익성"}, ("axis",))
-    assert (example.n_failures, example.n_calls, example.n_without) == (8, 9, Without(0, 0))
+    assert (example.n_failures, example.n_calls, example.n_other_calls) == (8, 9, 0)
     assert (example.labels, example.error_class) == (("error", "violation"), "timeout")
     assert example.error_template is None
-    assert [place.question for place in example.examples] == [f"q{n}" for n in range(5)]
-    assert example.harm_low == success_bound(8, 9)
+    assert example.example_questions == tuple(f"q{n}" for n in range(5))
+    assert example.harm_low == wilson_interval(8, 9)[0]
 
 
 @pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])
@@ -184,7 +183,7 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
 def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> None:
     days = [[_calls(failed("a"), ts=f"2026-04-{n:02}T00:00:00Z", question=f"q{n}")] for n in range(1, 8)]
     (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).entries
-    assert [place.question for place in example.examples] == ["q1", "q2", "q3", "q4", "q5"]
+    assert example.example_questions == ("q1", "q2", "q3", "q4", "q5")
 
 
 def test_of_requests_of_one_moment_the_same_one_names_the_steps_in_each_run(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_no_line_with_an_invisible_character_parses(line: str, char: str, at: in
         pytest.param("- topic: one of the words that the user said", id="words for values"),
         pytest.param("- a: from b().c[0]", id="an index"),
         pytest.param("- a over many fails", id="not a number"),
-        pytest.param("- When: questions of no category.", id="a Guide's line"),
+        pytest.param("- When: questions of category FIN.", id="a Guide's line"),
     ],
 )  # fmt: skip
 def test_a_line_of_no_form_does_not_parse(line: str) -> None:

@@ -111,7 +111,7 @@ def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_p
 def test_a_statement_about_a_tool_without_one_definition_is_not_proposed(source: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()), source)
     assert refined.document.statements == ()
-    assert set(refined.unproposed.undefined) >= set(LINES) - {"page"}  # its values stand in the source
+    assert set(refined.found.undefined) >= set(LINES) - {"page"}  # its values stand in the source
 
 
 def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[str, Any]:

@@ -219,9 +219,9 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
     refined = _find(mined, Days(until - _WINDOW, until), now)
     drafts = [one for one in refined.document.statements if one.refused is None]
     return DraftPreview(
-        n_records=refined.n_records,
+        n_records=refined.window.n_records(),
         drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),
-        undefined=refined.unproposed.undefined,
+        undefined=refined.found.undefined,
         n_unread=n_unread,
     )
 

@@ -6,7 +6,7 @@ ask a second time what the base declares (`Words`).
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -75,6 +75,9 @@ def named(line: str) -> tuple[Named, ...]:
     return tuple(value.names()) if value is not None else ()
 
 
+_WORDLESS: Final = Tool("", "", "", (), frozenset())
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The names that may be written to a docstring.
@@ -90,6 +93,10 @@ class Vocabulary:
     tools: Mapping[str, Tool | Unresolved]
     settings: Settings
 
+    def _words(self, name: str) -> Tool:
+        """A tool's definition, or one without words."""
+        return self.tool(name) or _WORDLESS
+
     def tool(self, name: str) -> Tool | None:
         """A tool's definition, or None if it is not known."""
         tool = self.tools.get(name)
@@ -101,16 +108,11 @@ class Vocabulary:
 
     def declares(self, value: str, tool: str) -> bool:
         """Whether coreloop.yaml or the tool's source declares a selector's value."""
-        return value in self.settings.axis_slugs or value in self._literals(tool)
+        return value in self.settings.axis_slugs or value in self._words(tool).literals
 
     def declares_state(self, state: str, tool: str) -> bool:
         """Whether a value of a field is declared, or stands in a docstring of what the tool uses."""
-        known = self.tool(tool)
-        return self.declares(state, tool) or (known is not None and state in known.words)
-
-    def declares_all(self, steps: Iterable[Step]) -> bool:
-        """Whether every selector's value of some steps is declared."""
-        return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
+        return self.declares(state, tool) or state in self._words(tool).words
 
     def knows_line(self, tool: str, line: str) -> bool:
         """Whether every name in a line is declared; a field of a result, a short ASCII name."""
@@ -136,11 +138,7 @@ class Vocabulary:
 
     def values_by_hash(self, tool: str) -> Mapping[int, str]:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
-        return _by_hash(self._literals(tool), tuple(self.settings.axis_slugs))
-
-    def _literals(self, tool: str) -> frozenset[str]:
-        known = self.tool(tool)
-        return known.literals if known is not None else frozenset()
+        return _by_hash(self._words(tool).literals, tuple(self.settings.axis_slugs))
 
     def listed(self, tool: str, argument: str) -> frozenset[frozenset[str]]:
         """Sets of values that may be all that an argument takes: its annotation's, or a list of the file."""
@@ -153,8 +151,7 @@ class Vocabulary:
 
     def parameters(self, tool: str) -> tuple[str, ...]:
         """Argument names of the tool's signature; empty if it is not known."""
-        known = self.tool(tool)
-        return known.parameters if known is not None else ()
+        return self._words(tool).parameters
 
     def call(self, step: Step) -> AdvisedCall:
         """A call with the arguments of its signature, in that order; ``…`` for all others."""
@@ -174,16 +171,16 @@ class Vocabulary:
     def knows_step(self, step: Step) -> bool:
         """Whether a step's tool, arguments and values are declared."""
         arguments = {*self.parameters(step.name), *step.selectors}
-        return self.is_known(step.name) and self.declares_all((step,)) and arguments >= {*step.arg_keys}
+        are_declared = all(self.declares(value, step.name) for value in step.selectors.values())
+        return self.is_known(step.name) and are_declared and arguments >= {*step.arg_keys}
 
-    def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
-        """Why the names of some steps may not be written, or None.
+    def refuse(self, names: Collection[str], *, target: str) -> str | None:
+        """Why some tools may not be named, or None.
 
         A tool that only a log names is refused if the text has a target; a draft without a target cannot be
         promoted and may show it.
         """
-        names = [step.name for step in steps]
-        if not all(is_tool_name(name) for name in names):
+        if not all(map(is_tool_name, names)):
             return "a tool's name is not a valid name"
         if all(map(self.is_known, names)) or self.tool(target) is None:
             return None

@@ -6,8 +6,8 @@ category labels and counts; never questions or words of them, undeclared values 
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
@@ -22,7 +22,6 @@ from coreloop.learn.line import (
     Advice,
     AdvisedCalls,
     Language,
-    Step,
     When,
     in_language,
     keys_of,
@@ -42,70 +41,25 @@ Texts = Mapping[str, Sequence[tuple[str, str]]]
 """By tool, the lines and bullets of all that a model reads of it, each with its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unproposed:
-    """Statements that are found and not proposed.
-
-    Attributes
-    ----------
-    withheld : tuple of Statement
-        Those about tools that neither the source nor coreloop.yaml defines: no docstring could have them.
-    n_settled : int
-        How many are promoted, on a branch or rejected.
-    questions : tuple of str
-        Which tools have several definitions, and what speaks for each.
-    """
-
-    withheld: tuple[Statement, ...] = ()
-    n_settled: int = 0
-    questions: tuple[str, ...] = ()
-
-    @property
-    def undefined(self) -> tuple[str, ...]:
-        """The tools of those that are withheld."""
-        return tuple(sorted({statement.tool for statement in self.withheld}))
-
-
-def draft_statements(
-    statements: Iterable[Statement],
-    words: Vocabulary,
-    *,
-    settled: Collection[str] = (),
-    merges: Mapping[str, datetime] = MappingProxyType({}),
-    texts: Texts = MappingProxyType({}),
-) -> tuple[tuple[Statement, ...], Unproposed]:
-    """Draft the statements that may be proposed, and count the others.
-
-    Parameters
-    ----------
-    statements : iterable of Statement
-        As found.
-    words : Vocabulary
-        Definitions of their tools.
-    settled : collection of str
-        Keys that are not proposed again.
-    merges : mapping of str to datetime
-        When each promoted key was merged: a line is not replaced because of records older than itself.
-    texts : Texts
-        What stands in the tools' texts; by default their docstrings.
-    """
-    found = list(statements)
-    new = [statement for statement in found if statement.key not in settled]
-    drafts = (draft_statement(one, words, merges, texts) for one in new if words.is_known(one.tool))
-    withheld = tuple(one for one in new if not words.is_known(one.tool))
-    named = [words.tools.get(name) for name in sorted({one.tool for one in withheld})]
-    asked = [its for its in named if isinstance(its, Unresolved) and its.is_defined]
-    questions = tuple(f"{its.name} is {its.reason}" for its in asked)
-    return tuple(drafts), Unproposed(withheld, len(found) - len(new), questions)
-
-
 def draft_statement(
     statement: Statement,
     words: Vocabulary,
     merges: Mapping[str, datetime] = MappingProxyType({}),
     texts: Texts = MappingProxyType({}),
 ) -> Statement:
-    """Give a statement its text and target, or ``refused``: the reason why no text may be proposed."""
+    """Give a statement its text and target, or ``refused``: the reason why no text may be proposed.
+
+    Parameters
+    ----------
+    statement : Statement
+        As found.
+    words : Vocabulary
+        Definitions of its tools.
+    merges : mapping of str to datetime
+        When each promoted key was merged: a line is not replaced because of records older than itself.
+    texts : Texts
+        What stands in the tools' texts; by default their docstrings.
+    """
     advice = parse_advice(statement.line)
     if advice is None:
         return replace(statement, refused="coreloop writes no such line")
@@ -130,8 +84,8 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
     handoff = next((name for name in advice.tools if name in words.settings.handoff), None)
     if handoff is not None:
         return f"{handoff} hands over to a human; such calls are not recommended"
-    steps = [Step(name, {}, ()) for name in (statement.tool, *advice.tools)]
-    return words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
+    refused = words.refuse((statement.tool, *advice.tools), target=statement.tool)
+    return refused or refuse_line(statement.line)
 
 
 def _refuse_place(name: str, lines: Iterable[str], words: Vocabulary) -> str | None:
@@ -150,30 +104,20 @@ def _refuse_redundant(
     """Why a line would add nothing to the tool's schema, or to a merged line, or None."""
     if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
         return "redundant: its schema says this"
-    for own, merged in _own_lines(statement.tool, tool, merges):
-        if own.subject() == advice.subject() and merged is not None and statement.first_seen < merged:
+    for own, merged in merged_lines(statement.tool, tool, merges):
+        if own.subject() == advice.subject() and statement.first_seen < merged:
             return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"
     return None
 
 
 def merged_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime]]:
     """The promoted lines of a tool's description, clause by clause, and when each was merged."""
-    return [
-        (clause, merged)
-        for own, merged in (_own_lines(name, tool, merges) if merges else ())
-        if merged is not None
-        for clause in own.clauses()
-    ]
-
-
-def _own_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime | None]]:
-    """The lines of a docstring that have one of our forms, and when each was merged."""
-    own = ((line, parse_advice(line)) for line in dict.fromkeys(text for _, text in lines_of(tool.docstring)))
-    return [
-        (advice, max((merges[key] for key in keys_of(name, line) if key in merges), default=None))
-        for line, advice in own
-        if advice is not None
-    ]
+    found = list[tuple[Advice, datetime]]()
+    for line in dict.fromkeys(text for _, text in lines_of(tool.docstring)) if merges else ():
+        own, keys = parse_advice(line), keys_of(name, line) & merges.keys()
+        if own is not None and keys:
+            found += [(clause, max(map(merges.__getitem__, keys))) for clause in own.clauses()]
+    return found
 
 
 def _says_no_more(advice: Advice, own: Advice) -> bool:
@@ -275,13 +219,13 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     """
     language = words.settings.language
     lines = str(When(candidate.cat_hash, language)), str(_calls(candidate, words, language))
-    if words.tool(candidate.engine) is not None and not words.declares_all(candidate.tool_pattern):
+    if words.tool(candidate.engine) is not None and not all(map(words.knows_step, candidate.tool_pattern)):
         # Not a hash of undeclared values, which could be guessed; it is the same in both languages.
         key = statement_key(candidate.cat_hash, str(_calls(candidate, words, "en")), GUIDE)
         candidate = replace(candidate, key=key)
     refused = (
         _weak(candidate)
-        or words.refuse(candidate.tool_pattern, target=candidate.engine)
+        or words.refuse([step.name for step in candidate.tool_pattern], target=candidate.engine)
         or (None if is_category(candidate.cat_hash) else "the category is not a label")
         or next((f"{line.split(':')[0]} line: {why}" for line in lines if (why := refuse_line(line))), None)
         or _refuse_place(candidate.engine, lines, words)

@@ -8,6 +8,7 @@ be `shared` if coreloop.yaml or the source declares all its names; else these ar
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 import msgspec
@@ -20,6 +21,7 @@ from coreloop.learn.line import Step
 
 if TYPE_CHECKING:
     from coreloop.base.project.tools import Tool
+    from coreloop.learn.mine.window import Window
     from coreloop.learn.proposals.allowed_lines import Vocabulary
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
@@ -27,6 +29,8 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 GUIDE: Final = SECTIONS["R"]
 CAVEATS: Final = SECTIONS["F"]
 """The docstring's section of candidates, and that of statements and counterexamples."""
+MAX_EXAMPLES: Final = 5
+"""Questions, or failing requests, that an entry shows."""
 MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
 MIN_CASES: Final = 3
@@ -70,10 +74,6 @@ class Sides:
     cases: Count = 0
     other_cases: Count = 0
 
-    def __str__(self) -> str:
-        otherwise = f", otherwise {self.other_ok:,} of {self.other_n:,}" if self.other_n else ""
-        return f"{self.n_ok:,} of {self.n:,}{otherwise}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
@@ -87,7 +87,7 @@ class _Found:
         Fields with names of tools, arguments and values.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]]
+    LOCAL: ClassVar[dict[str, Any]] = {"example_questions": ()}
     NAMES: ClassVar[tuple[str, ...]]
     id: str = ""
     key: str
@@ -95,6 +95,7 @@ class _Found:
     last_seen: datetime
     suggested_append: SuggestedAppend | None = None
     refused: str | None = None
+    example_questions: tuple[str, ...] = ()
 
     @property
     def seen(self) -> str:
@@ -105,11 +106,6 @@ class _Found:
     def said(self) -> tuple[str, ...]:
         """What only the records say, besides questions."""
         return ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return tuple(getattr(self, "example_questions", ()))
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether coreloop.yaml or the source declares all its names."""
@@ -159,7 +155,7 @@ class Statement(_Found):
         The most frequent call that deviates and failed, and that follows and worked; shapes stand for values.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "failing": "", "working": ""}
+    LOCAL: ClassVar[dict[str, Any]] = _Found.LOCAL | {"failing": "", "working": ""}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "line")
     kind: StatementKind
     tool: str
@@ -178,7 +174,6 @@ class Statement(_Found):
     bound: str = ""
     failing: str = ""
     working: str = ""
-    example_questions: tuple[str, ...] = ()
 
     @property
     def n_behind(self) -> int:
@@ -230,7 +225,6 @@ class Candidate(_Found):
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": ()}
     NAMES: ClassVar[tuple[str, ...]] = ("engine", "axis", "cat_hash", "tool_pattern")
     engine: str
     axis: str | None
@@ -247,7 +241,6 @@ class Candidate(_Found):
     rest_ok: Count = 0
     rest_n: Count = 0
     q_value: Share | None = None
-    example_questions: tuple[str, ...]
 
     @property
     def tool(self) -> str:
@@ -289,23 +282,6 @@ class Candidate(_Found):
         return is_category(self.cat_hash) and all(map(words.knows_step, self.tool_pattern))
 
 
-@dataclass(frozen=True, slots=True)
-class Without:
-    """All other calls of the same tool, and how many of them failed."""
-
-    n_failures: Count
-    n_calls: Count
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A failing request: the location of its record, and its question. Written to local files only."""
-
-    file: str
-    offset: int
-    question: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterexample(_Found):
     """A failure that repeats; it has no text of its own.
@@ -319,16 +295,18 @@ class Counterexample(_Found):
         Of the failure taxonomy.
     n_failures, n_calls : int
         Failures of this class and template, of all calls of this shape.
+    n_other_failures, n_other_calls : int
+        The same of all other calls of the tool; none of a sequence.
     harm_low : float
         Lower bound (Wilson, 95 %) of the share of calls that fail.
     wasted_ms : float
         Time of the failed calls.
-    error_template, examples
+    error_template : str or None
         In local files only.
     """
 
     # its key covers the error's text
-    LOCAL: ClassVar[Mapping[str, Any]] = {"key": "", "error_template": None, "examples": ()}
+    LOCAL: ClassVar[dict[str, Any]] = _Found.LOCAL | {"key": "", "error_template": None}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "selectors", "arg_keys", "steps")
     refused: str | None = "a failing group has no text of its own; statements say when its tool fails"
     kind: Literal["call", "sequence"]
@@ -342,10 +320,10 @@ class Counterexample(_Found):
     error_template: str | None = None
     n_failures: Count
     n_calls: Count
-    n_without: Without
+    n_other_failures: Count = 0
+    n_other_calls: Count = 0
     harm_low: Share
     wasted_ms: float
-    examples: tuple[Example, ...] = ()
 
     @property
     def call(self) -> Step:
@@ -375,19 +353,13 @@ class Counterexample(_Found):
             f"{self.n_failures:,} of {self.n_calls:,} {unit} failed{error_class}, {self.seen}",
             f"lower bound of the failing share {self.harm_low:.2f}; {self.wasted_ms / 1000:.1f} s wasted",
         )
-        without = self.n_without
-        otherwise = f"called otherwise: {without.n_failures} of {without.n_calls} failed"
+        otherwise = f"called otherwise: {self.n_other_failures} of {self.n_other_calls} failed"
         return (*failed, otherwise) if self.kind == "call" else failed
 
     @property
     def said(self) -> tuple[str, ...]:
         """What only the records say, besides questions: the error without values."""
         return (self.error_template,) if self.error_template else ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return tuple(example.question for example in self.examples)
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether its calls are declared."""
@@ -405,6 +377,18 @@ class Search(Generic[_Entry]):
     entries: tuple[_Entry, ...]
     n_groups: int
     dropped: Mapping[str, int]
+
+
+def with_questions(
+    found: Iterable[tuple[_Entry, Iterable[tuple[int, int]]]], window: "Window"
+) -> tuple[_Entry, ...]:
+    """Entries with example questions of the first of some requests, by their places."""
+    listed = [(entry, list(islice(places, MAX_EXAMPLES))) for entry, places in found]
+    texts = window.question_texts(place for _, places in listed for place in places)
+    return tuple(
+        replace(entry, example_questions=tuple(filter(None, map(texts.get, places))))
+        for entry, places in listed
+    )
 
 
 def sides_text(statement: Statement, sides: Sides) -> str:

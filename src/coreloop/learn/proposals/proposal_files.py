@@ -1,7 +1,6 @@
 """The files of proposals of each day: their JSON, how it is read, and their draft for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -16,7 +15,14 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
 from coreloop.base.untrusted import bounded
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
+from coreloop.learn.proposals.entry import (
+    Candidate,
+    Counterexample,
+    Entry,
+    ErrorRow,
+    Statement,
+    SuggestedAppend,
+)
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -33,8 +39,8 @@ class DayFile:
     ----------
     name, prefix, command : str
         Part of the file's name, the prefix of its entries' ids, and the command that writes it.
-    local : str
-        The field that a shared file lacks.
+    LOCAL : mapping
+        The field that a shared file lacks, without what it has.
     statements : tuple of Statement
         Best first.
     ids : dict of str to str
@@ -46,7 +52,7 @@ class DayFile:
     name: ClassVar[str]
     prefix: ClassVar[str]
     command: ClassVar[str]
-    local: ClassVar[str]
+    LOCAL: ClassVar[dict[str, Any]]
     schema_version: Literal[1] = 1
     generated_at: datetime
     window: Days
@@ -86,9 +92,8 @@ class DayFile:
         # other keys are plain hashes of what is withheld, which a dictionary attack would reveal
         shown = {entry.id for entry in listed if entry.key}
         ids = {key if id in shown else f"withheld-{id}": id for key, id in self.ids.items()}
-        nothing = type(getattr(self, self.local))()
-        changes: dict[str, Any] = {"n_folded": len(self.entries) - len(listed), self.local: nothing}
-        return replace(self.with_entries(listed), ids=ids, **changes)
+        n_folded = len(self.entries) - len(listed)
+        return replace(self.with_entries(listed), ids=ids, n_folded=n_folded, **self.LOCAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +106,7 @@ class CandidatesFile(DayFile):
     name = "candidates"
     prefix = "cand"
     command = "pattern"
-    local = "notes"
+    LOCAL: ClassVar[dict[str, Any]] = {"notes": {}}
     candidates: tuple[Candidate, ...]
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -113,7 +118,7 @@ class CounterexamplesFile(DayFile):
     name = "counterexamples"
     prefix = "ce"
     command = "refine"
-    local = "errors"
+    LOCAL: ClassVar[dict[str, Any]] = {"errors": ()}
     counterexamples: tuple[Counterexample, ...]
     errors: tuple[ErrorRow, ...] = ()
 
@@ -139,9 +144,7 @@ def read_night(path: Path, kind: type[_File]) -> _File:
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_night` does, of the kind that the name says."""
-    if path.name.endswith(f"-{CounterexamplesFile.name}.json"):
-        return read_night(path, CounterexamplesFile)
-    with suppress(WorkspaceError):
+    if path.name.endswith(f"{CounterexamplesFile.name}.json"):
         return read_night(path, CounterexamplesFile)
     return read_night(path, CandidatesFile)
 
@@ -218,21 +221,19 @@ _UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source de
 def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
     """The draft: of candidates, with audit notes below, or of counterexamples, with errors above."""
     above = below = ""
-    nothing, noun = "Nothing passed the gates.", "requests"
     if isinstance(document, CounterexamplesFile):
-        nothing, noun = "Nothing failed often enough.", "failures"
         above = "".join(_error_rows(document.errors, words))
     elif document.notes:
         texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
         below = f"\n## Audit notes: to read, not to promote\n\n{_untrusted_block(texts)}"
     folded = (
-        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} {noun}.\n"
+        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} requests.\n"
     )
     window = document.window
     parts = (
         f"# {document.name.capitalize()}, {window.since} to {window.until}\n\n",
         "Proposals only: nothing was changed.\n",
-        "" if document.entries else f"\n{nothing}\n",
+        "" if document.entries else "\nNothing passed the gates.\n",
         above,
         *(section(entry, words) for entry in document.entries),
         folded if document.n_folded else "",
@@ -244,9 +245,10 @@ def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
 def section(entry: Entry, words: "Vocabulary") -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     is_declared = entry.is_declared(words)
-    figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
+    target = entry.suggested_append
+    figures = [f"key `{entry.key}`", *entry.evidence, *([f"target: {_target(target)}"] if target else [])]
     suggested = entry.suggested_append if is_declared else None
-    said = [text for text in (*entry.said, *entry.questions) if text]
+    said = [text for text in (*entry.said, *entry.example_questions) if text]
     if not is_declared:
         said.insert(0, entry.text)
     parts = (
@@ -260,10 +262,7 @@ def section(entry: Entry, words: "Vocabulary") -> str:
     return "\n" + "\n\n".join(parts)
 
 
-def _target(entry: Entry) -> str:
-    suggested = entry.suggested_append
-    if suggested is None:
-        return "none"
+def _target(suggested: SuggestedAppend) -> str:
     if suggested.target_file is not None:
         return f"{suggested.target_file}::{suggested.target_symbol}"
     return "not known; name the tool under tools: in coreloop.yaml"

@@ -27,7 +27,7 @@ from coreloop.learn.statements.kinds import BOUND, calls_against, is_against, re
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, evidence_calls
 from coreloop.learn.statements.values import Value, hash_of, measure
-from coreloop.learn.statistics import newcombe_interval, success_bound
+from coreloop.learn.statistics import newcombe_interval, wilson_interval
 from coreloop.observe.argument_sources import is_name
 from coreloop.observe.reading.error_texts import unwrapped
 
@@ -67,7 +67,7 @@ def _statement(
     rates = [rates_of(*calls.counts(side, calls.cases)) for side in (follow, deviate)]
     low, high = newcombe_interval(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
-    share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
+    share = wilson_interval(deviate.bit_count(), calls.n)[0] * calls.n / len(log.requests)
     both = [search.places[place].request for place in iter_places(follow | deviate)]
     seen = [request.ts_us for request in both]
     sides = (map(search.places.__getitem__, iter_places(side)) for side in (follow, deviate))

@@ -26,7 +26,7 @@ from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.propose import read_examples
-from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint, kept_states
+from coreloop.learn.verdicts.proposal_state import ProposalState, kept_states
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -190,21 +190,17 @@ def change_of(workspace: Workspace, entry: Entry) -> DocstringChange:
     path = workspace.root / suggested.target_file
     if not path.resolve().is_relative_to(workspace.root.resolve()):
         return DocstringChange(target, problem="the target is outside of the project")
-    try:
-        source = read_file(path)
-    except WorkspaceError as error:
-        return DocstringChange(target, problem=str(error))
     settings = workspace.settings.docstring
     try:
         edited = put_lines(
-            source,
+            read_file(path),
             suggested.target_symbol,
             suggested.body.splitlines(),
             section=suggested.section if settings.placement == "section" else None,
             style=settings.style,
             is_ours=is_form,
         )
-    except UnprovenError as reason:
+    except (WorkspaceError, UnprovenError) as reason:
         return DocstringChange(target, problem=str(reason))
     before, after = (cleandoc(side).splitlines() for side in (edited.before, edited.after))
     return DocstringChange(target, [line for line in ndiff(before, after) if not line.startswith("?")])
@@ -279,8 +275,7 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
             error=str(found.fields.error or ""),
             verdicts=given,
         )
-    states = (one for one in kept_states(workspace, judgments) if one.key == key)
-    standpoint = next(states, Standpoint(found, ProposalState.FOUND))
+    [standpoint] = [one for one in kept_states(workspace, judgments) if one.key == key]
     newest = standpoint.last
     item = JudgedItem(
         id=item_id,
@@ -298,7 +293,7 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         failing=failing,
         working=working,
         evidence=(*newest.entry.evidence, *newest.entry.said),
-        questions=tuple(dict.fromkeys(filter(None, newest.entry.questions))),
+        questions=tuple(dict.fromkeys(filter(None, newest.entry.example_questions))),
         change=change_of(workspace, newest.entry),
         path=newest.path,
     )

@@ -1,9 +1,9 @@
 """The state of a proposal: one of eleven, decided by one function for every screen."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -226,27 +226,10 @@ def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     return frozenset(one.key for one in standpoints if one.state not in UNDECIDED)
 
 
-def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
-    """Keys that a maintainer rejected: something else explains what they are about."""
-    return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
-
-
-def merge_times(standpoints: Iterable[Standpoint]) -> dict[str, datetime]:
-    """When each promoted key that is in effect came to the base branch."""
-    promotions = (one.promotion for one in standpoints if one.promotion is not None)
-    return {its.key: its.merged_at for its in promotions if not its.reverted}
-
-
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     """The proposals that wait for a verdict or a promotion, statements first: what the screens count."""
     waiting = (one for one in standpoints if one.state is ProposalState.WAITING and not one.is_judged)
     return sorted(waiting, key=lambda one: one.id.startswith(CandidatesFile.prefix))
-
-
-def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
-    """The proposals that were merged or rejected, the newest first."""
-    known = (one for one in standpoints if one.promotion or one.state is ProposalState.REJECTED)
-    return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
 
 
 def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: bool) -> ProposalState:
@@ -268,15 +251,9 @@ def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
     for change in (effect.change for effect in effects):
         standing.difference_update((change.tool, line) for line in change.removed)
         standing.update((change.tool, line) for line in change.added)
-    keys: dict[bool, set[str]] = {True: set(), False: set()}
-    for change in (effect.change for effect in effects if effect.change.is_ours):
-        keys[any((change.tool, line) in standing for line in change.added)].update(change.keys)
-    return frozenset(keys[False] - keys[True])
-
-
-def states_by_key(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:
-    """The standpoints by the key of their proposal."""
-    return {standpoint.key: standpoint for standpoint in standpoints}
+    ours = [effect.change for effect in effects if effect.change.is_ours]
+    kept = [change for change in ours if any((change.tool, line) in standing for line in change.added)]
+    return frozenset(key for its in ours for key in its.keys).difference(*(its.keys for its in kept))
 
 
 def known_keys(repository: Repository, *, base: str) -> frozenset[str]:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
-from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.web.pages.changes import read_changes, read_kept_states
 from coreloop.web.pages.charts import rate_of
 from coreloop.web.pages.health import read_kept_activity
@@ -76,9 +75,9 @@ def read_tool(source: PageSource, name: str) -> View | None:
 
 def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str]]:
     """The proposals for a tool, each with its state."""
-    states = states_by_key(read_kept_states(source))
+    states = {one.key: one.state for one in read_kept_states(source)}
     mine = [one for one in read_kept_proposals(source).values() if one.tool == name][:_MAX_PROPOSALS]
-    return [(one, states[one.entry.key].state) for one in mine if one.entry.key in states]
+    return [(one, states[one.entry.key]) for one in mine if one.entry.key in states]
 
 
 def _declared(source: PageSource) -> set[str]:

@@ -76,8 +76,7 @@ class WaitingProposal:
             return (entry.sides.n_ok, entry.sides.n), (entry.sides.other_ok, entry.sides.other_n)
         if isinstance(entry, Candidate):
             return (entry.n_succeeded, entry.n_begun), (entry.rest_ok, entry.rest_n)
-        other = entry.n_without
-        return (entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls)
+        return (entry.n_failures, entry.n_calls), (entry.n_other_failures, entry.n_other_calls)
 
     @property
     def gain(self) -> float:

@@ -73,7 +73,7 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
     judge(project, before.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=NOW)
     after = run_refine(project, NightRequest(days=DAYS), now=NOW)
     assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
-    assert after.dropped["known"] == 1
+    assert after.search.dropped["known"] == 1
 
 
 def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(project: Workspace):

@@ -18,7 +18,6 @@ from rows import each_row
         "- When: questions of category FIN-profitability-KR.",
         '- Call: analysis(axis="수익성") -> show(topic).',
         "- Call: analysis(axis=<axis>, company, …) -> net_margin(sub=<sub>).",
-        "- When: questions of no category.",
         '- Call: scan(axis="영업이익률 3Y", target="KOSPI").',
         "- order_id: from get_user_details().orders[]",
         "- new_item_ids: from get_product_details().variants.*.item_id or find().*",

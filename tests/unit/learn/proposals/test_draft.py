@@ -12,7 +12,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, make_tool
 from coreloop.learn.line import parse_advice, statement_key
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import draft_statement, draft_statements, standing_at, standing_texts
+from coreloop.learn.proposals.draft import draft_statement, standing_at, standing_texts
 from coreloop.learn.proposals.entry import Sides, Statement
 from promoting import statement
 from samples import words
@@ -133,7 +133,7 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
 def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str, refused: str | None):
     merges = {statement_key("analysis", "- hours: at most 4", "Caveats"): MERGED}
     entry = msgspec.convert(statement(line=line, kind="presence", suggested_append=None), Statement)
-    (draft,), _ = draft_statements([entry], KNOWN, merges=merges)
+    draft = draft_statement(entry, KNOWN, merges)
     assert (draft.refused is None) is (draft.suggested_append is not None) is (refused is None)
     assert refused is None or refused in (draft.refused or "")
 
@@ -154,7 +154,7 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
     )
     known = words("analysis", "search", parameters=["company", "hours", "size"], docstring=docstring)
     entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
-    (draft,), _ = draft_statements([entry], known)
+    draft = draft_statement(entry, known)
     assert draft.refused == (None if is_new else "redundant: it already stands in tools.py")
 
 

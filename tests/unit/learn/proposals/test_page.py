@@ -13,7 +13,7 @@ from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import Counterexample, Statement, Without
+from coreloop.learn.proposals.entry import Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import CandidatesFile, markdown, section
 from promoting import FILE, statement
 from rows import each_row
@@ -100,7 +100,8 @@ def _failing(**changes: Any) -> Counterexample:
         "error_template": "no",
         "n_failures": 3,
         "n_calls": 4,
-        "n_without": Without(1, 9),
+        "n_other_failures": 1,
+        "n_other_calls": 9,
         "harm_low": 0.3,
         "wasted_ms": 1500.0,
         "first_seen": NOW,
