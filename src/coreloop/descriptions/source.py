@@ -10,7 +10,7 @@ import sys
 import tokenize
 import warnings
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -213,28 +213,28 @@ def _dotted(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def equal_except(
-    old: ast.AST, new: ast.AST, *, pair: tuple[ast.Constant, ast.Constant] | None = None
-) -> bool:
-    """Whether two trees are equal apart from positions and the value of one pair of constants."""
-    pairs: list[tuple[object, object]] = [(old, new)]
+def differences(old: object, new: object) -> list[tuple[object, object]]:
+    """Where two trees of nodes, lists, tuples and values differ, apart from positions in a file."""
+    pairs, differing = [(old, new)], list[tuple[object, object]]()
     while pairs:
         left, right = pairs.pop()
-        if type(left) is not type(right):
-            return False
-        if isinstance(left, list) and isinstance(right, list):
-            if len(left) != len(right):
-                return False
-            pairs.extend(zip(left, right, strict=True))
-        elif isinstance(left, ast.AST):
-            skipped = "value" if pair and left is pair[0] and right is pair[1] else ""
-            for field in left._fields:
-                values = getattr(left, field), getattr(right, field)
-                if values[0] is not values[1] and field != skipped:
-                    pairs.append(values)
-        elif left != right and repr(left) != repr(right):
-            return False
-    return True
+        if left is right:
+            continue
+        parts, others = _parts(left), _parts(right)
+        if type(left) is type(right) and parts is not None and others is not None:
+            if len(parts) == len(others):
+                pairs.extend(zip(parts, others, strict=True))
+                continue
+        elif type(left) is type(right) and (left == right or repr(left) == repr(right)):
+            continue
+        differing.append((left, right))
+    return differing
+
+
+def _parts(value: object) -> Sequence[object] | None:
+    if isinstance(value, ast.AST):
+        return [getattr(value, field) for field in value._fields]
+    return value if isinstance(value, list | tuple) else None
 
 
 @dataclass(frozen=True, slots=True)
