@@ -7,10 +7,9 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
-from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.source import BOM, UnprovenError
 from coreloop.descriptions.texts import ToolText, changed_part
 
-_BOM: Final = b"\xef\xbb\xbf"
 # Of a valid file: each key, text, bracket and other value. Bytes are read as Latin-1, so that offsets are
 # those of bytes; no byte of a longer character in UTF-8 is in ASCII.
 _TOKEN: Final = re.compile(
@@ -30,7 +29,7 @@ _WIDE_ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 def parsed(raw: bytes) -> object:
     """The file with objects as tuples of pairs, and numbers as written; `UnprovenError` if unreadable."""
     try:
-        text = raw.removeprefix(_BOM).decode()
+        text = raw.removeprefix(BOM).decode()
         return json.loads(text, object_pairs_hook=tuple, parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
         has_comment = error.doc.startswith(("//", "/*"), error.pos)
@@ -93,6 +92,6 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
 
 def _escapes(raw: bytes) -> bool | None:
     """Whether characters outside ASCII are escaped; None if there are none."""
-    if not raw.removeprefix(_BOM).isascii():
+    if not raw.removeprefix(BOM).isascii():
         return False
     return True if _WIDE_ESCAPE.search(raw) else None
