@@ -31,10 +31,9 @@ _CALLS: Final = DECORATORS | {
     *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
     *("register_tool", "create_tool", "pydantic_function_tool"),
 }
-_NAMES: Final = ("name", "name_override", "tool_name")
-_DESCRIPTIONS: Final = ("description", "description_override", "tool_description")
-_POSITIONAL: Final = {"tool": 1, "FunctionTool": 1, "Tool": 2, "add_tool": 2}
-"""Where a description may stand without a keyword."""
+_GIVEN: Final = ("name", "description")
+_ALIASES: Final = {alias: given for given in _GIVEN for alias in (f"{given}_override", f"tool_{given}")}
+_FUNCTIONS: Final = ("func", "fn", "function", "coroutine", "callback", "handler", "on_invoke_tool", "model")
 _RUN: Final = ("_run", "run", "forward", "execute", "__call__", "_arun")
 """Methods whose arguments are those of a class's tool."""
 _ANNOTATED: Final = "Annotated[…]"
@@ -155,7 +154,7 @@ class _File:
 
     def _taken(self, call: ast.Call) -> Definition | None:
         """The function or class that a call takes by name."""
-        values = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg not in SCHEMA_KEYS)]
+        values = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in _FUNCTIONS)]
         names = (value.id for value in values if isinstance(value, ast.Name))
         return next((self._named[name] for name in names if name in self._named), None)
 
@@ -173,22 +172,24 @@ class _File:
 
     def _of_call(self, call: ast.Call, definition: Definition | None, symbol: str) -> Iterator[ToolText]:
         """The texts of a call or decorator that makes a tool."""
-        keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-        last, positional = _last(call), call.args
-        given = next((keywords[name] for name in _NAMES if name in keywords), None)
-        if given is None and positional:
-            first = isinstance(positional[0], ast.Name) and last == "add_tool"
-            given = next(iter(positional[1:2] if first else positional[:1]), None)
-        name = self._text(given) or (definition.name if definition else "")
-        described = next((keywords[name] for name in _DESCRIPTIONS if name in keywords), None)
-        place = _POSITIONAL.get(last, len(positional))
-        if described is None and place < len(positional):
-            described = positional[place]
-        leaf = self._leaf(described, f"description= of {last}(…)")
-        node: dict[str, Tree] = {key: self._tree(keywords[key]) for key in SCHEMA_KEYS if key in keywords}
-        for value in positional:
+        last, node = _last(call), dict[str, Tree]()
+        order = reversed(_GIVEN) if last == "FunctionTool" else _GIVEN
+        texts = [value for value in call.args if isinstance(value, ast.JoinedStr) or self._text(value)]
+        given = dict(zip(order, texts, strict=False))
+        for keyword in call.keywords:
+            key = _ALIASES.get(keyword.arg or "", keyword.arg)
+            if key in _GIVEN:
+                given[key] = keyword.value
+            elif key in SCHEMA_KEYS:
+                node[key] = self._tree(keyword.value)
+        for value in call.args:
             if isinstance(value, ast.Dict):
                 node["parameters"] = self._tree(value)
+        leaf = self._leaf(given.get("description"), f"description= of {last}(…)")
+        if "name" in given:
+            name = self._text(given["name"])
+        else:
+            name = definition.name if definition is not None else ""
         if name:
             yield from self._of_tool(name, definition, leaf, node, symbol)
 
