@@ -54,7 +54,7 @@ class ToolText:
     symbol : str
         The qualname of the definition, or the name of the constant, that it describes; empty if unknown.
     refused : str
-        Why it cannot be edited, in one clause without line numbers; empty if it can.
+        Why it cannot be edited, in one clause; empty if it can.
     """
 
     tool: str
@@ -82,7 +82,7 @@ class Kind(Protocol):
     """What a module of `coreloop.descriptions.kinds` has; `UnprovenError` for a file that is unreadable."""
 
     def find(self, raw: bytes) -> list[ToolText]:
-        """All texts of a file, in file order."""
+        """All texts of a file, in any order."""
 
     def spell(self, raw: bytes, text: ToolText, value: str) -> bytes:
         """The literal of another value; what both values share is spelled as it was, see `changed_part`."""
@@ -103,10 +103,11 @@ def _found(path: str, raw: bytes) -> tuple[ToolText, ...]:
         return ()
     if len(raw) > _MAX_BYTES:
         raise UnprovenError(f"the file is larger than {_MAX_BYTES:,} bytes")
-    return tuple(_without_shared(kind.find(raw)))
+    texts = sorted(dict.fromkeys(kind.find(raw)), key=lambda text: text.start)
+    return tuple(_refuse_shared(texts))
 
 
-def _without_shared(texts: Sequence[ToolText]) -> Iterator[ToolText]:
+def _refuse_shared(texts: Sequence[ToolText]) -> Iterator[ToolText]:
     """Refuse a literal that describes more than one thing: an anchor, a constant, a class of two tools."""
     named_by = defaultdict[tuple[int, int], list[str]](list)
     for text in texts:
@@ -289,8 +290,11 @@ def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, 
     return new, edited
 
 
-def _facts(texts: Sequence[ToolText]) -> list[ToolText]:
-    return [replace(text, start=0, end=0, line=0) for text in texts]
+def _facts(texts: Sequence[ToolText]) -> list[tuple[object, ...]]:
+    """What is the same wherever in the file a text is; a reason may name lines."""
+    return [
+        (text.tool, text.argument, text.value, text.what, text.symbol, not text.refused) for text in texts
+    ]
 
 
 def changed_part(old: str, new: str) -> tuple[int, int, str]:

@@ -49,7 +49,7 @@ def parsed(raw: bytes) -> ast.Module:
 
 def find(raw: bytes) -> list[ToolText]:
     """The texts of the tools that a file registers."""
-    return list(dict.fromkeys(_File(read_source(raw)).texts()))
+    return list(_File(read_source(raw)).texts())
 
 
 def docstring_text(raw: bytes, qualname: str) -> ToolText:
