@@ -97,14 +97,19 @@ def _kind(path: str) -> Kind | None:
 
 
 @lru_cache(maxsize=8)  # an edit finds the texts of a file several times
-def _found(path: str, raw: bytes) -> tuple[ToolText, ...]:
+def _found(path: str, raw: bytes, known: frozenset[str]) -> tuple[ToolText, ...]:
+    from coreloop.descriptions.kinds import python_text as python  # which knows this module
+
     kind = _kind(path)
     if kind is None:
         return ()
     if len(raw) > _MAX_BYTES:
         raise UnprovenError(f"the file is larger than {_MAX_BYTES:,} bytes")
-    texts = sorted(dict.fromkeys(kind.find(raw)), key=lambda text: text.start)
-    return tuple(_refuse_shared(texts))
+    try:
+        found = python.find(raw, known) if kind is python else kind.find(raw)
+    except RecursionError as error:
+        raise UnprovenError("the file is nested too deeply") from error
+    return tuple(_refuse_shared(sorted(dict.fromkeys(found), key=lambda text: text.start)))
 
 
 def _refuse_shared(texts: Sequence[ToolText]) -> Iterator[ToolText]:
@@ -118,7 +123,7 @@ def _refuse_shared(texts: Sequence[ToolText]) -> Iterator[ToolText]:
         yield replace(text, refused=text.refused or shared)
 
 
-def find_texts(path: str, raw: bytes) -> list[ToolText]:
+def find_texts(path: str, raw: bytes, known: Collection[str] = ()) -> list[ToolText]:
     """Find the texts that models read of a file's tools, in file order.
 
     Parameters
@@ -127,13 +132,15 @@ def find_texts(path: str, raw: bytes) -> list[ToolText]:
         Its suffix says the kind; a file of no kind has no texts.
     raw : bytes
         The file.
+    known : collection of str
+        Qualnames in Python that are known to be tools; others are, if this file registers them.
 
     Raises
     ------
     UnprovenError
         The file is unreadable.
     """
-    return list(_found(path, raw))
+    return list(_found(path, raw, frozenset(known)))
 
 
 def find_text(path: str, raw: bytes, name: str) -> ToolText:
@@ -152,14 +159,10 @@ def find_text(path: str, raw: bytes, name: str) -> ToolText:
     UnprovenError
         The file is unreadable, or it has no such text, or several.
     """
-    texts = find_texts(path, raw)
+    texts = find_texts(path, raw, [name.partition("[")[0]])
     matching = [its for its in texts if its.name == name] or [
         its for its in texts if its.symbol and named(its.symbol, its.argument) == name
     ]
-    if not matching and path.endswith(".py"):
-        from coreloop.descriptions.kinds.python_text import docstring_text
-
-        return docstring_text(raw, name)
     if not matching:
         raise UnprovenError(f"nothing here describes {name}")
     if len(matching) > 1:
@@ -270,7 +273,8 @@ def _without(value: str, lines: Collection[str]) -> str:
 
 def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, ToolText]:
     """Give a text another value; prove that nothing else changes. Returns the file and the text in it."""
-    kind, texts = _kind(path), find_texts(path, raw)
+    kind, known = _kind(path), {text.symbol}
+    texts = find_texts(path, raw, known)
     if kind is None or text not in texts:
         raise UnprovenError("the text is not at its place in the file")
     if text.refused:
@@ -278,7 +282,7 @@ def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, 
     if value == text.value:
         return raw, text
     new = raw[: text.start] + kind.spell(raw, text, value) + raw[text.end :]
-    after, number = find_texts(path, new), texts.index(text)
+    after, number = find_texts(path, new, known), texts.index(text)
     expected = [*texts[:number], replace(text, value=value), *texts[number + 1 :]]
     if _facts(after) != _facts(expected):
         raise UnprovenError("the text would not read back as it was written")
