@@ -3,7 +3,6 @@
 A description has a budget: a line that no longer fits must beat the weakest that promotions added.
 """
 
-import ast
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,9 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.descriptions.other_places import described_calls, describes
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.descriptions.texts import DOCSTRING, find_text
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
@@ -97,7 +96,7 @@ def _elsewhere(source: bytes, lead: Proposal, reason: UnprovenError) -> str:
     """Where the description of a definition without docstring is set, and what to paste there."""
     if not str(reason).endswith("has no docstring"):
         return ""
-    text = description_elsewhere(read_source(source).tree, lead.symbol)
+    text = description_elsewhere(lead.file, source, lead.symbol)
     return f": its description is set by {text}; paste there: {' '.join(lead.lines)}" if text else ""
 
 
@@ -157,17 +156,13 @@ def _ranked(
     return ranked
 
 
-def description_elsewhere(tree: ast.Module, qualname: str) -> str | None:
-    """The call that sets the description of a definition: a decorator, or one that takes it."""
-    node = find_definition(tree, qualname).node
-    decorators = [] if isinstance(node, ast.Module) else node.decorator_list
-    calls = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, node)]
-    calls.sort(key=lambda pair: pair[0] not in decorators)
-    texts = (
-        f"{keyword.arg}= of {ast.unparse(call.func)}(…), line {keyword.value.lineno}"
-        for call, keyword in calls
-    )
-    return next(texts, None)
+def description_elsewhere(path: str, source: bytes, qualname: str) -> str | None:
+    """What describes a definition if its docstring does not: a decorator, or a call that takes it."""
+    try:
+        text = find_text(path, source, qualname)
+    except UnprovenError:
+        return None
+    return None if text.what == DOCSTRING else f"{text.what}, line {text.line}"
 
 
 def diff_of(edited: Edited, path: str) -> str:

@@ -117,12 +117,13 @@ def read_ledger(
     for tool, target in _with_promoted(targets, history).items():
         by_file[(folder / target.partition("::")[0]).as_posix()].append((tool, target))
     read_blob = lru_cache(maxsize=64)(repository.blob)
-    read_texts = lru_cache(maxsize=64)(lambda blob, path: _descriptions(path, read_blob(blob)))
+    read_texts = lru_cache(maxsize=64)(lambda blob, *place: _descriptions(read_blob(blob), *place))
     changes = []
     for file, tools in _file_changes(repository, base, by_file):
         if file.sha not in places or not all(file.blobs):  # a new file is no change
             continue
-        old, new = (read_texts(blob, file.path) for blob in file.blobs)
+        names = frozenset(symbol_of(target)[1] for _, target in tools)
+        old, new = (read_texts(blob, file.path, names) for blob in file.blobs)
         for tool, target in tools:
             name = symbol_of(target)[1]
             if name in old and name in new and old[name] != new[name]:
@@ -193,9 +194,9 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
 def find_documented(
     repository: Repository, base: str, tools: Collection[str], *, folder: PurePosixPath
 ) -> dict[str, str]:
-    """Where tools are defined outside Python, if in one place only, as ``path::name`` below ``folder``."""
+    """Where tools are described outside functions, if in one place, as ``path::name`` below ``folder``."""
     from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-    from coreloop.descriptions.other_places import DOCUMENTS, described_tools
+    from coreloop.descriptions.texts import SUFFIXES
 
     servers = Counter(map(bare_name, tools))
     bare = {bare_name(tool): tool for tool in tools if servers[bare_name(tool)] == 1}
@@ -203,41 +204,32 @@ def find_documented(
     names = {name: tool for name, tool in called.items() if is_tool_name(name)}
     if not names:
         return {}
-    below = [(folder / f"*{suffix}").as_posix() for suffix in DOCUMENTS]
+    below = [(folder / f"*{suffix}").as_posix() for suffix in SUFFIXES]
     places: defaultdict[str, set[str]] = defaultdict(set)
     for path in repository.files_with(base, "|".join(map(re.escape, sorted(names))), below):
         file = PurePosixPath(path).relative_to(folder)
         if not any(map(is_skipped, file.parts[:-1])):
-            for name in names.keys() & described_tools(path, repository.read(base, path) or b"").keys():
+            described = _descriptions(repository.read(base, path) or b"", path, frozenset())
+            for name in names.keys() & described.keys():
                 places[names[name]].add(f"{file}::{name}")
     return {tool: next(iter(found)) for tool, found in places.items() if len(found) == 1}
 
 
-def _descriptions(path: str, source: bytes) -> dict[str, str]:
-    """What models read of a file's definitions, by name; without names that are defined twice.
+def _descriptions(source: bytes, path: str, known: frozenset[str]) -> dict[str, str]:
+    """What models read of a file's tools, by name and by symbol; without those that are defined twice."""
+    from coreloop.descriptions.source import UnprovenError
+    from coreloop.descriptions.texts import ToolText, find_texts
 
-    The docstring, or an empty text, and the descriptions that are arguments.
-    """
-    from coreloop.descriptions import source as python
-    from coreloop.descriptions.other_places import Arguments, described_tools
-
-    if not path.endswith(".py"):
-        return described_tools(path, source)
-    try:
-        tree = python.read_source(source).tree
-    except python.UnprovenError:
-        return {}
-    texts: defaultdict[str, list[str]] = defaultdict(list)
-    arguments = Arguments(tree)
-    for definition in python.definitions(tree):
-        if python.is_shadowed(definition):
-            continue
-        node = None
-        with suppress(python.UnprovenError):  # an f-string, which no model reads
-            node = python.docstring_node(definition)
-        docstring = str(node.value) if node is not None else ""
-        texts[definition.qualname].append("\n".join((docstring, *arguments.of(definition.node))))
-    return {name: found[0] for name, found in texts.items() if len(found) == 1}
+    by_name = defaultdict[str, list[ToolText]](list)
+    with suppress(UnprovenError):
+        for text in find_texts(path, source, known):
+            for name in {text.tool, text.symbol} - {""}:
+                by_name[name].append(text)
+    return {
+        name: "\n".join(text.value for text in texts)
+        for name, texts in by_name.items()
+        if len({(text.tool, text.argument) for text in texts}) == len(texts)
+    }
 
 
 def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:
