@@ -18,10 +18,10 @@ from coreloop.descriptions.sections import Layout, scan
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 # Line ends as the tokenizer sees them: not a form feed, not U+2028.
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
+BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _BLOCKS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """Named where a file is refused, since the file may need a newer Python."""
@@ -86,7 +86,7 @@ class SourceText:
 
     def byte_offset(self, offset: int) -> int:
         """Offset in `raw` of an offset in `text`; `UnprovenError` if the codec does not round-trip."""
-        head = self._bom + encode(self.text[:offset], self.encoding)
+        head = self.bom + encode(self.text[:offset], self.encoding)
         if not self.raw.startswith(head):
             raise UnprovenError(
                 f"the bytes before the docstring do not survive a round trip through {self.encoding}"
@@ -99,8 +99,8 @@ class SourceText:
         return str(found[-1]) if found else "\n"
 
     @property
-    def _bom(self) -> bytes:
-        return _BOM if self.raw.startswith(_BOM) else b""
+    def bom(self) -> bytes:
+        return BOM if self.raw.startswith(BOM) else b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,11 @@ class Definition:
 
     qualname: str
     node: Scope
+
+    @property
+    def name(self) -> str:
+        """Its own name, without those of its scopes."""
+        return self.qualname.rpartition(".")[2]
 
     @property
     def line(self) -> int:
@@ -120,7 +125,7 @@ def read_source(raw: bytes) -> SourceText:
     """Decode and parse a file; `UnprovenError` if Python could not."""
     try:
         encoding = _encoding(raw)
-        text = raw.removeprefix(_BOM).decode(encoding)
+        text = raw.removeprefix(BOM).decode(encoding)
         tree = parse(raw)
     except _UNREADABLE as exc:
         raise UnprovenError(f"{_PYTHON} cannot read the file: {_first_line(exc)}") from exc
@@ -146,7 +151,7 @@ def encode(text: str, encoding: str) -> bytes:
 def _encoding(raw: bytes) -> str:
     # The tokenizer turns a bare CR into a line end before it looks for a coding cookie; `detect_encoding`
     # leaves that to `readline`.
-    lines = iter(_BYTES_NEWLINE.split(raw, maxsplit=2)[:2])
+    lines = iter(BYTES_NEWLINE.split(raw, maxsplit=2)[:2])
     encoding, _ = tokenize.detect_encoding(lambda: next(lines, b"") + b"\n")
     return "utf-8" if encoding == "utf-8-sig" else encoding
 
@@ -289,10 +294,10 @@ class StringLiteral:
     def _spell_raw(self, lines: str, newline: str) -> str:
         if not self.triple:
             raise UnprovenError(
-                "the docstring is a raw string in single quotes, which cannot contain a line break"
+                "the text is a raw string in single quotes, which cannot contain a line break"
             )
         if self.quote in lines:
-            raise UnprovenError(f"the docstring is a raw string, which cannot contain {self.quote}")
+            raise UnprovenError(f"the text is a raw string, which cannot contain {self.quote}")
         return lines.replace("\n", newline)
 
 
@@ -300,7 +305,7 @@ def read_literal(text: str, start: int, end: int) -> StringLiteral:
     """Read the literal at ``text[start:end]``; `UnprovenError` for several joined literals."""
     match = _LITERAL.fullmatch(text, start, end)
     if not match:
-        raise UnprovenError("the docstring consists of several literals")
+        raise UnprovenError("it is made of several literals")
     raw = match["prefix"] in ("r", "R")
     parts, marks = [], [(0, match.start("body"))]
     length, copied = 0, match.start("body")
