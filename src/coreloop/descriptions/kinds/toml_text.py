@@ -2,14 +2,14 @@
 
 import re
 import tomllib
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, Final, cast
 
-from coreloop.descriptions.data_texts import data_texts, placed
-from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.schemas import Leaf, Tree, texts_in
+from coreloop.descriptions.source import BOM, UnprovenError
 from coreloop.descriptions.spelled import read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
-_BOM: Final = b"\xef\xbb\xbf"
 _TOKEN: Final = re.compile(
     rb"""
     \#[^\n]*
@@ -25,7 +25,6 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """Comments, strings, keys in quotes, and what says whether a string is a value. In a valid file."""
-_ONE_LINE: Final = re.compile(rb"'(?!'')")
 _PARTS: Final = {
     '"': re.compile(r"\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL),
     '"""': re.compile(r"\A\r?\n|\r\n|\\[ \t]*\r?\n\s*|\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL),
@@ -48,12 +47,15 @@ def find(raw: bytes) -> list[ToolText]:
         values, numbers = stack.pop()
         for key, value in values.items() if isinstance(values, dict) else enumerate(values):
             if isinstance(value, str):
-                values[key] = placed(value, *strings[int(numbers[key])])
-                if _ONE_LINE.match(raw, values[key].start):
-                    values[key].refused = "it is in single quotes, which cannot hold a line break in TOML"
+                start, end, line = strings[int(numbers[key])]
+                is_short = raw[start] == ord("'") and raw[start : start + 3] != b"'''"
+                refused = "it is in single quotes, which cannot hold a line break in TOML" if is_short else ""
+                values[key] = Leaf(value, start, end, line, "TOML string", refused)
             elif isinstance(value, dict | list):
                 stack.append((value, numbers[key]))
-    return data_texts([tree], "TOML string")
+            else:
+                values[key] = None
+    return sorted(texts_in(cast(Tree, tree)), key=attrgetter("start"))
 
 
 def _strings(raw: bytes) -> list[tuple[int, int, int]]:
@@ -78,7 +80,7 @@ def _strings(raw: bytes) -> list[tuple[int, int, int]]:
 
 def _loaded(raw: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(raw.removeprefix(_BOM).decode())
+        return tomllib.loads(raw.removeprefix(BOM).decode())
     except (ValueError, RecursionError) as error:
         raise UnprovenError(f"the file is not readable as TOML: {error}") from error
 

@@ -3,16 +3,18 @@
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, Final, cast
 
-from coreloop.descriptions.data_texts import DataText, data_texts, placed
-from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.schemas import Leaf, Tree, texts_in
+from coreloop.descriptions.source import BOM, UnprovenError
 from coreloop.descriptions.spelled import Spelled, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
-_BOM: Final = b"\xef\xbb\xbf"
+_WHAT: Final = "YAML string"
+_STARTS: Final[dict[str, Callable[[], Tree]]] = {"MappingStartEvent": dict, "SequenceStartEvent": list}
 _FOLD: Final = r"[ \t]*(?:\r?\n[ \t]*)+"
 _BROKEN: Final = re.compile(r"(?:\\n)+\\\r?\n[ \t]*")
 """Line breaks as a plain scalar gets them: escaped, the next line below, so that they can be taken out."""
@@ -27,7 +29,10 @@ _PLAIN: Final = re.compile(r"(?:[^\\]|\\[\\\"])*")
 
 def find(raw: bytes) -> list[ToolText]:
     """All texts of a file, in file order."""
-    return data_texts(_documents(raw), "YAML string") if b"description" in raw or b"summary" in raw else []
+    if b"description" not in raw:
+        return []
+    texts = (text for document in _documents(raw) for text in texts_in(document))
+    return sorted(texts, key=attrgetter("start"))
 
 
 def parsed(raw: bytes) -> list[tuple[object, ...]]:
@@ -44,9 +49,9 @@ def _events(raw: bytes) -> list[tuple[Any, str | None, int, int]]:
     import yaml
 
     try:
-        text = raw.removeprefix(_BOM).decode()
+        text = raw.removeprefix(BOM).decode()
         loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
-        events, last, position = [], 0, len(raw) - len(raw.removeprefix(_BOM))
+        events, last, position = [], 0, len(raw) - len(raw.removeprefix(BOM))
         while loader.check_event():
             event, places = loader.get_event(), list[int]()
             for index in (event.start_mark.index, event.end_mark.index):
@@ -62,93 +67,75 @@ def _events(raw: bytes) -> list[tuple[Any, str | None, int, int]]:
     return events
 
 
-def _documents(raw: bytes) -> list[Any]:
-    """The documents as dicts, lists and texts; other values, and aliases of lists and mappings, are None."""
-    builder = _Builder()
-    for event, tag, start, end in _events(raw):
-        anchor, kind = getattr(event, "anchor", None), type(event).__name__
+@dataclass(slots=True)
+class _Open:
+    """A list or mapping that is being read, the key whose value comes next, and the anchor around it."""
+
+    node: dict[str, Tree] | list[Tree]
+    anchor: str | None
+    key: str | None = None
+
+    def add(self, node: Tree, number: int) -> None:
+        if isinstance(self.node, list):
+            self.node.append(node)
+        elif self.key is None:
+            self.key = node.value if isinstance(node, Leaf) else f"\0{number}"
+        else:
+            if self.key in self.node and isinstance(node, Leaf):
+                node = replace(node, refused=f"{self.key} is written twice")
+            self.node[self.key] = node
+            self.key = None
+
+
+def _documents(raw: bytes) -> list[Tree]:
+    """The documents; other values than texts, and aliases of lists and mappings, are None."""
+    documents, anchors = list[Tree](), dict[str, Tree]()
+    stack = [_Open(documents, None)]
+    for number, (event, tag, start, end) in enumerate(_events(raw)):
+        kind, above, node = type(event).__name__, stack[-1], cast(Tree, None)
         if kind == "AliasEvent":
-            builder.alias(event.anchor, start, end, event.start_mark.line + 1)
+            node = _aliased(anchors.get(event.anchor), above.key == "<<", event, start, end)
         elif kind == "ScalarEvent":
-            is_text = event.tag or tag in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
-            builder.add(_text(raw, event, start, end) if is_text else None, anchor)
-        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
-            builder.open({} if kind == "MappingStartEvent" else [], anchor)
-        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
-            builder.close()
-    builder.refuse_shared()
-    return builder.documents
+            node = _leaf(raw, event, tag, start, end, above.anchor)
+        elif kind in _STARTS:
+            node = _STARTS[kind]()
+        else:
+            if kind in ("MappingEndEvent", "SequenceEndEvent"):
+                _inherit(stack.pop().node)
+            continue
+        if kind != "AliasEvent" and event.anchor:
+            anchors[event.anchor] = node
+        above.add(node, number)
+        if isinstance(node, dict | list):
+            stack.append(_Open(node, event.anchor or above.anchor))
+    return documents
 
 
-def _text(raw: bytes, event: Any, start: int, end: int) -> DataText:
+def _leaf(raw: bytes, event: Any, tag: str | None, start: int, end: int, anchor: str | None) -> Leaf | None:
+    if not event.tag and tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"):
+        return None
     refused = f"it has the tag {event.tag}" if event.tag else ""
-    refused = f"it has the anchor &{event.anchor}" if event.anchor else refused
+    if event.anchor or anchor:
+        refused = f"the anchor &{event.anchor or anchor} shares it"
     if event.style in ("|", ">"):  # without the blank lines below it
         last = start + len(raw[start:end].rstrip())
         end = last + len(raw[last:end].split(b"\n")[0].rstrip(b"\r"))
-    return placed(event.value, start, end, event.start_mark.line + 1, refused)
+    return Leaf(event.value, start, end, event.start_mark.line + 1, _WHAT, refused)
 
 
-class _Builder:
-    """Builds trees from events in order, however deep, and knows which texts aliases share."""
+def _aliased(node: Tree, is_merged: bool, event: Any, start: int, end: int) -> Leaf | None:
+    """The text of an alias; of a merge key, the description that it brings."""
+    refused = f"it is the alias *{event.anchor}"
+    if is_merged and isinstance(node, dict):
+        node, refused = node.get("description"), f"the merge key of *{event.anchor} brings it"
+    if not isinstance(node, Leaf):
+        return None
+    return Leaf(node.value, start, end, event.start_mark.line + 1, _WHAT, refused)
 
-    def __init__(self) -> None:
-        self.documents: list[Any] = []
-        self._open: list[tuple[Any, list[str | object], list[int]]] = []
-        self._anchors: dict[str, tuple[Any, list[int]]] = {}
-        self._texts: list[DataText] = []
-        self._shared: list[list[int]] = []
 
-    def open(self, value: Any, anchor: str | None) -> None:
-        span = [len(self._texts), len(self._texts)]
-        self._anchors[anchor or ""] = value, span
-        self._open.append((value, [], span))
-
-    def close(self) -> None:
-        value, _, span = self._open.pop()
-        span[1] = len(self._texts)
-        if isinstance(value, dict) and isinstance(value.get("<<"), DataText):
-            value.setdefault("description", value["<<"])
-        self._put(value)
-
-    def add(self, value: DataText | None, anchor: str | None) -> None:
-        if value is not None:
-            self._texts.append(value)
-        self._anchors[anchor or ""] = value, [0, 0]
-        self._put(value)
-
-    def alias(self, name: str, start: int, end: int, line: int) -> None:
-        value, span = self._anchors.get(name, (None, [0, 0]))
-        self._shared.append(span)
-        refused = f"it is the alias *{name}"
-        if isinstance(value, dict) and self._open and self._open[-1][1] == ["<<"]:
-            value, refused = value.get("description"), f"the merge key of *{name} brings it"
-        self._put(placed(value, start, end, line, refused) if isinstance(value, DataText) else None)
-
-    def refuse_shared(self) -> None:
-        """Refuse the texts inside lists and mappings that stand elsewhere, too, as an alias."""
-        depths = [0] * (len(self._texts) + 1)
-        for start, end in self._shared:
-            depths[start] += 1
-            depths[end] -= 1
-        for text, depth in zip(self._texts, accumulate(depths), strict=False):
-            if depth and not text.refused:
-                text.refused = "an alias shares it"
-
-    def _put(self, value: Any) -> None:
-        if not self._open:
-            self.documents.append(value)
-            return
-        holder, keys, _ = self._open[-1]
-        if isinstance(holder, list):
-            holder.append(value)
-        elif not keys:
-            keys.append(value if isinstance(value, str) else object())
-        else:
-            key = keys.pop()
-            if key in holder and isinstance(value, DataText):
-                value.refused = f"the key {key} is written more than once"
-            holder[key] = value
+def _inherit(node: dict[str, Tree] | list[Tree]) -> None:
+    if isinstance(node, dict) and isinstance(node.get("<<"), Leaf):
+        node.setdefault("description", node["<<"])
 
 
 def spell(raw: bytes, text: ToolText, value: str) -> bytes:
@@ -196,7 +183,7 @@ def _indent(raw: bytes, start: int, literal: str) -> str:
     last = re.search(r"\n([ \t]*)[^\n]*\Z", literal)
     if last:
         return last[1]
-    line = raw[raw.rfind(b"\n", 0, start) + 1 : start].removeprefix(_BOM)
+    line = raw[raw.rfind(b"\n", 0, start) + 1 : start].removeprefix(BOM)
     return " " * (len(line) - len(line.lstrip(b" -")) + 2)
 
 
