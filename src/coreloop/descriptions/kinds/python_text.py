@@ -256,8 +256,9 @@ class _File:
         if id(node) not in self._trees and isinstance(node, ast.Dict):
             tree = dict[str, Tree]()
             self._trees[id(node)] = tree  # first, since constants may name each other
-            pairs = ((self._name(key), value) for key, value in zip(node.keys, node.values, strict=True))
-            tree.update((name, self._tree(value)) for name, value in pairs if name)
+            for key, value in zip(node.keys, node.values, strict=True):
+                if name := self._name(key):
+                    tree[name] = self._tree(value) if name != "name" or self._name(value) else None
         elif id(node) not in self._trees and isinstance(node, ast.List | ast.Tuple):
             items = list[Tree]()
             self._trees[id(node)] = items
