@@ -25,7 +25,8 @@ from coreloop.descriptions.source import (
     read_literal,
     read_source,
 )
-from coreloop.descriptions.texts import DOCSTRING, ToolText, changed_part
+from coreloop.descriptions.spelled import cut
+from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _CALLS: Final = DECORATORS | {
     *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
@@ -62,14 +63,13 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
     source = read_source(raw)
     written = raw[text.start : text.end].decode(source.encoding)
     literal = read_literal(written, 0, len(written))
-    start, end, inserted = changed_part(text.value, value)
-    spelled = literal.spell(inserted, source.newline_at(len(source.text)))
-    if literal.triple and end == len(text.value) and spelled.endswith(literal.quote[0]):
+    start, end, piece = cut(text.value, value, literal.offset)
+    spelled = literal.spell(piece, source.newline_at(len(source.text)))
+    if literal.triple and end == literal.end and spelled.endswith(literal.quote[0]):
         if literal.raw:
             raise UnprovenError("the text is a raw string, which cannot end in its quote")
         spelled = f"{spelled[:-1]}\\{spelled[-1]}"
-    first, last = literal.offset(start), literal.offset(end)
-    return encode(written[:first] + spelled + written[last:], source.encoding)
+    return encode(written[:start] + spelled + written[end:], source.encoding)
 
 
 class _File:
@@ -280,16 +280,14 @@ class _File:
 
     def _docstring(self, definition: Definition) -> Leaf:
         """The docstring; one that is absent is empty, and refused."""
-        lacking = f"{definition.qualname} has no docstring"
-        try:
-            node = docstring_node(definition)
-            located = locate(self._source, definition.qualname)
-            refused = lacking if located is None else ""
-        except UnprovenError as reason:
-            node, refused = None, str(reason)
-        leaf = self._leaf(node, DOCSTRING)
         place = self._starts[definition.line - 1]
-        return leaf or Leaf("", place, place, definition.line, DOCSTRING, refused)
+        leaf = Leaf("", place, place, definition.line, DOCSTRING, f"{definition.qualname} has no docstring")
+        try:
+            leaf = self._leaf(docstring_node(definition), DOCSTRING) or leaf
+            locate(self._source, definition.qualname)
+        except UnprovenError as reason:
+            return replace(leaf, refused=str(reason))
+        return leaf
 
     def _leaf(self, node: ast.expr | None, what: str) -> Leaf | None:
         """A text with its place; None for what is no text, as None and numbers."""
