@@ -268,8 +268,8 @@ def _without(value: str, lines: Collection[str]) -> str:
 
 def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, ToolText]:
     """Give a text another value; prove that nothing else changes. Returns the file and the text in it."""
-    kind, known = _kind(path), {text.symbol}
-    texts = find_texts(path, raw, known)
+    known = () if text in find_texts(path, raw) else (text.symbol,)
+    kind, texts = _kind(path), find_texts(path, raw, known)
     if kind is None or text not in texts:
         raise UnprovenError("the text is not at its place in the file")
     if text.refused:

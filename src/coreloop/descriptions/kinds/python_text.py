@@ -130,15 +130,11 @@ class _File:
         """Whether a definition is a tool by its decorator, a list or what describes its arguments."""
         if definition.qualname in listed or definition.qualname in self._known:
             return True
-        node = definition.node
-        leaves = self._fields_of(node) if isinstance(node, _Function) else ()
-        return any(_last(its) in _CALLS for its in _decorators(definition)) or any(
-            leaf.what in _FOR_MODELS.values() for leaf in leaves
-        )
-
-    def _fields_of(self, node: _Function) -> Iterator[Leaf]:
-        for argument, default in _signature(node):
-            yield from self._field(argument.annotation, default)
+        decorators, node = _decorators(definition), definition.node
+        if decorators or not isinstance(node, _Function):
+            return any(_last(decorator) in _CALLS for decorator in decorators)
+        leaves = (leaf for its, default in _signature(node) for leaf in self._field(its.annotation, default))
+        return any(leaf.what in _FOR_MODELS.values() for leaf in leaves)
 
     def _of_call(self, call: ast.Call, definition: Definition | None, symbol: str) -> Iterator[ToolText]:
         """The texts of a call or decorator that makes a tool."""
