@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.project.tools import DECORATORS, listed_names
+from coreloop.base.project.tools import DECORATORS
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import (
     BYTES_NEWLINE,
@@ -104,7 +104,7 @@ class _File:
                 if self._makes_tool(call, definition):
                     described.update([definition.qualname] if definition is not None else ())
                     yield from self._of_call(call, definition, symbols.get(id(call), ""))
-        listed = {*listed_names(self._source.tree)}
+        listed = {*_listed(self._nodes)}
         for definition in self._definitions:
             if isinstance(definition.node, ast.ClassDef) and (texts := self._of_class(definition)):
                 yield from texts
@@ -345,6 +345,19 @@ def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Name):
                 yield target.id, node.value
+
+
+def _listed(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names in lists of tools: ``TOOLS = [pay]``, ``Agent(tools=[pay])``, ``model.bind_tools([pay])``."""
+    for node in nodes:
+        values: list[ast.expr] = []
+        if isinstance(node, ast.keyword | ast.Assign):
+            name = _last(node.targets[0]) if isinstance(node, ast.Assign) else node.arg or ""
+            values = [node.value] if name.casefold().endswith("tools") else []
+        elif isinstance(node, ast.Call) and _last(node).endswith("tools"):
+            values = node.args
+        lists = (value for value in values if isinstance(value, ast.List | ast.Tuple))
+        yield from (part.id for value in lists for part in value.elts if isinstance(part, ast.Name))
 
 
 def _last(node: ast.expr) -> str:
