@@ -6,7 +6,7 @@ the same for all kinds, and here.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import PurePosixPath
@@ -55,6 +55,8 @@ class ToolText:
         The qualname of the definition, or the name of the constant, that it describes; empty if unknown.
     refused : str
         Why it cannot be edited, in one clause; empty if it can.
+    schema : object
+        What the tool's texts are part of, as a tree of `coreloop.descriptions.schemas`.
     """
 
     tool: str
@@ -66,6 +68,7 @@ class ToolText:
     what: str
     symbol: str = ""
     refused: str = ""
+    schema: object = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -217,7 +220,7 @@ def put_lines(
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
     if appended and _changed(path, new, edited, _without(value, appended))[0] != base:
         raise UnprovenError("taking the lines out again would not give the same file")
-    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced))
+    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal=True)
 
 
 def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> Edited:

@@ -13,7 +13,7 @@ from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path
 from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, newest_measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import UNMEASURED, Measured, measure_reach
+from coreloop.promote.reach import UNMEASURED, Measured, compare_descriptions, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.tool_schemas import schema_command
 
@@ -82,7 +82,7 @@ class Promoting:
         Raises
         ------
         RefusedError
-            It is not in the repository, or not a Python file.
+            It is not in the repository, or of no kind that can be edited.
         """
         return repository_path(self.repository, self.workspace.root, self.lead.file)
 
@@ -248,6 +248,9 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
 def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | None:
     lead, settings = promoting.lead, promoting.workspace.settings.reach
     command = schema_command(settings, promoting.workspace.root)
+    if command is None and edited.is_literal:
+        source = f"as {lead.file} says it"
+        return compare_descriptions(edited.before, edited.after, edited.appended, caps={}, source=source)
     if command is None:
         return None
     return measure_reach(
