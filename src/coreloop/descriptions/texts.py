@@ -84,8 +84,8 @@ def named(tool: str, argument: str) -> str:
 class Kind(Protocol):
     """What a module of `coreloop.descriptions.kinds` has; `UnprovenError` for a file that is unreadable."""
 
-    def find(self, raw: bytes) -> list[ToolText]:
-        """All texts of a file, in any order."""
+    def find(self, raw: bytes, *known: Collection[str]) -> list[ToolText]:
+        """All texts of a file, in any order; in Python, also of names that are known to be tools."""
 
     def spell(self, raw: bytes, text: ToolText, value: str) -> bytes:
         """The literal of another value; what both values share is spelled as it was, see `spelled`."""
@@ -101,15 +101,13 @@ def _kind(path: str) -> Kind | None:
 
 @lru_cache(maxsize=8)  # an edit finds the texts of a file several times
 def _found(path: str, raw: bytes, known: frozenset[str]) -> tuple[ToolText, ...]:
-    from coreloop.descriptions.kinds import python_text as python  # which knows this module
-
     kind = _kind(path)
     if kind is None:
         return ()
     if len(raw) > _MAX_BYTES:
         raise UnprovenError(f"the file is larger than {_MAX_BYTES:,} bytes")
     try:
-        found = python.find(raw, known) if kind is python else kind.find(raw)
+        found = kind.find(raw, known) if known and path.endswith(".py") else kind.find(raw)
     except RecursionError as error:
         raise UnprovenError("the file is nested too deeply") from error
     return tuple(_refuse_shared(sorted(dict.fromkeys(found), key=lambda text: text.start)))

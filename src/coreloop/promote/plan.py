@@ -8,6 +8,7 @@ from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import read_history
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.texts import named
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, newest_measurement
@@ -250,17 +251,19 @@ def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | No
     command = schema_command(settings, promoting.workspace.root)
     if command is None and edited.is_literal:
         source = f"as {lead.file} says it"
-        return compare_descriptions(edited.before, edited.after, edited.appended, caps={}, source=source)
+        caps = {} if "[" in lead.symbol else settings.caps
+        return compare_descriptions(edited.before, edited.after, edited.appended, caps=caps, source=source)
     if command is None:
         return None
+    argument = lead.symbol.partition("[")[2].removesuffix("]")
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
         promoting.path.removesuffix(lead.file),  # the project may be below the repository's root
         lead.file,
         edited,
-        tool=lead.engine,
-        caps=settings.caps,
+        tool=named(lead.engine, argument),
+        caps=settings.caps if not argument else {},
     )
 
 
