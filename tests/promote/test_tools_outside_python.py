@@ -1,4 +1,4 @@
-"""Tools that JSON describes: from the first command to the guard, nothing has to be allowed or told."""
+"""Tools that no docstring describes: from the first command to the guard, nothing has to be allowed."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -19,10 +19,14 @@ _PROPERTIES = {
 }
 _SCHEMA = {"type": "object", "properties": _PROPERTIES, "required": ["order_id"]}
 _REFUND = {"name": "refund", "description": "Pays an order back."}
-TOOLS = {
-    "openai": [{"type": "function", "function": {**_REFUND, "parameters": _SCHEMA}}],
-    "mcp": {"tools": [{**_REFUND, "inputSchema": _SCHEMA}]},
+_MCP = json.dumps({"tools": [{**_REFUND, "inputSchema": _SCHEMA}]}, indent=2)
+SOURCES = {
+    "openai": json.dumps([{"type": "function", "function": {**_REFUND, "parameters": _SCHEMA}}]),
+    "mcp": _MCP,
+    "yaml": f"# tools\n{_MCP}",
+    "python": f"TOOLS = {_MCP}",
 }
+FILES = {"yaml": "tools.yaml", "python": "server.py"}
 
 
 def _write_log(root: Path, missing: str) -> None:
@@ -43,19 +47,21 @@ def _write_log(root: Path, missing: str) -> None:
         write_log(root / f"data/audit/ai-ask/{now - timedelta(days=day):%Y-%m-%d}.jsonl", rows)
 
 
-@pytest.mark.parametrize("form", TOOLS)
-@pytest.mark.parametrize(("missing", "name"), [("reason", "refund[reason]"), ("amount", "refund")])
+@pytest.mark.parametrize(
+    ("form", "missing"), [("openai", "reason"), ("mcp", "amount"), ("yaml", "reason"), ("python", "amount")]
+)
 def test_a_line_goes_from_the_log_into_a_schema_and_through_the_guard(
-    form: str, missing: str, name: str, tmp_path: Path, quiet_git: None, entry_point: Any
+    form: str, missing: str, tmp_path: Path, quiet_git: None, entry_point: Any
 ):
     project = Project(tmp_path / "project", tmp_path / "remote.git")
     project.root.mkdir()
     run_git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
     project.git("init", "--quiet", "--initial-branch=main")
     project.git("remote", "add", "origin", str(project.remote))
-    source = json.dumps(TOOLS[form], indent=2)
+    source, file = SOURCES[form], FILES.get(form, "tools.json")
+    name = "refund[reason]" if missing == "reason" else "refund"
     code = "def refund(order_id, reason='', amount=0):\n    return order_id\n"
-    project.commit({"tools.json": source, "server.py": code, ".gitignore": "data/\n"}, "first")
+    project.commit({file: source, "shop/refunds.py": code, ".gitignore": "data/\n"}, "first")
     _write_log(project.root, missing)
     said = []
 
@@ -77,10 +83,10 @@ def test_a_line_goes_from_the_log_into_a_schema_and_through_the_guard(
     (branch,) = (name for name in project.heads() if name.startswith("skill/"))
     project.git("fetch", "--quiet", "origin")
     message = project.git("log", "-1", "--format=%B", f"origin/{branch}")
-    assert [group["Target"] for group in read_promoted(message)] == [f"tools.json::{name}"]
+    assert [group["Target"] for group in read_promoted(message)] == [f"{file}::{name}"]
     line = f"\\n\\n- Always pass {missing}"
     text = _PROPERTIES["reason"]["description"] if missing == "reason" else _REFUND["description"]
-    assert project.git("show", f"origin/{branch}:tools.json") == source.replace(text, text + line)
+    assert project.git("show", f"origin/{branch}:{file}") == source.replace(text, text + line)
 
     project.git("switch", "--quiet", "--create", branch, f"origin/{branch}")
     bench = Bench(project)

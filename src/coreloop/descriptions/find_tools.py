@@ -46,29 +46,31 @@ def find_tools(
     only_places : bool
         As in `resolve_tools`.
     """
-    root = workspace.root
     configured = workspace.settings.tools if configured is None else configured
-    found = resolve_tools(names, root=root, configured=configured, only_places=only_places)
-    places = dict[str, _Place]()
-    targets = {name: configured[name].target or "" for name in found if name in configured}
-    for name, tool in found.items():
-        if target := targets.get(name):
-            places[name] = _at(root, target, is_known=True)
-        elif isinstance(tool, Tool):
-            places[name] = _at(root, f"{tool.file}::{tool.qualname}", is_known=False)
-    unknown = {name for name in found if not targets.get(name) and not places.get(name, ("", ()))[1]}
+    found = resolve_tools(names, root=workspace.root, configured=configured, only_places=only_places)
+    targets = {name: its.target for name, its in configured.items() if name in found and its.target}
+    codes = {name: tool for name, tool in found.items() if isinstance(tool, Tool)}
+    own = {name: (f"{tool.file}::{tool.qualname}", False) for name, tool in codes.items()}
+    own |= {name: (target, True) for name, target in targets.items()}
+    places = {name: [_at(workspace.root, *place)] for name, place in own.items()}
+    unknown = {name for name in found.keys() - targets.keys() if name not in places or not places[name][0][1]}
     for name, described in _search(unknown, workspace).items():
-        if len(described) == 1:
-            places[name] = described[0]
-        elif isinstance(found[name], Unresolved):
-            where = ", ".join(f"{file}::{name}" for file, _ in described[:3])
-            reason = f"described {len(described)} times ({where}); name one under tools: in coreloop.yaml"
+        others = [place for place in described if name not in codes or not _is_copy(place, codes[name])]
+        places[name] = others or places.get(name, [])
+        if len(others) > 1 and name not in codes:
+            where = ", ".join(f"{file}::{name}" for file, _ in others[:3])
+            reason = f"described {len(others)} times ({where}); name one under tools: in coreloop.yaml"
             found[name] = Unresolved(name, reason)
-    for name, (file, texts) in places.items():
-        code = found[name]
-        if texts:
-            found[name] = described_tool(name, file, texts, code if isinstance(code, Tool) else None)
+    for name, described in places.items():
+        if len(described) == 1 and described[0][1]:
+            found[name] = described_tool(name, *described[0], codes.get(name))
     return found
+
+
+def _is_copy(place: _Place, code: Tool) -> bool:
+    """Whether a description is of a function's docstring, as in a list of schemas that a program printed."""
+    first = code.docstring.strip().partition("\n")[0]
+    return bool(first) and any(first in " ".join(text.value.split()) for text in place[1])
 
 
 def logged_names(names: Iterable[str], workspace: Workspace) -> dict[str, str]:
@@ -109,12 +111,13 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
         line=first.line,
         parameters=tuple(properties) or tool.parameters,
         literals=tool.literals.union(leaves(first.schema)),
-        choices={**tool.choices, **choices},
-        limits={**tool.limits, **{name: SchemaLimits(required=True) for name in required}},
+        choices=choices,
+        limits={name: SchemaLimits(required=True) for name in required},
+        listed=tool.listed.union(map(frozenset, tool.choices.values())),
     )
 
 
-def _at(root: Path, target: str, *, is_known: bool) -> _Place:
+def _at(root: Path, target: str, is_known: bool) -> _Place:
     """The texts of a target, and their file; none if it is unreadable."""
     file, _, name = target.partition("::")
     with suppress(UnprovenError):

@@ -96,7 +96,7 @@ def schema_of(node: object) -> tuple[dict[str, dict[str, Tree]], tuple[str, ...]
 
 
 def leaves(node: object) -> Iterator[str]:
-    """The texts of a tree, in any order."""
+    """The texts of a tree, in its order."""
     stack, seen = [node], set[int]()
     while stack:
         node = stack.pop()
@@ -104,7 +104,7 @@ def leaves(node: object) -> Iterator[str]:
             yield node.value
         elif isinstance(node, dict | list) and id(node) not in seen:
             seen.add(id(node))
-            stack.extend(node.values() if isinstance(node, dict) else node)
+            stack.extend(reversed(list(node.values()) if isinstance(node, dict) else node))
 
 
 def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:

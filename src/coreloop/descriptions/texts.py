@@ -160,10 +160,13 @@ def find_text(path: str, raw: bytes, name: str) -> ToolText:
     UnprovenError
         The file is unreadable, or it has no such text, or several.
     """
-    texts = find_texts(path, raw, [name.partition("[")[0]])
-    matching = [its for its in texts if its.name == name] or [
-        its for its in texts if its.symbol and named(its.symbol, its.argument) == name
-    ]
+    for known in ((), (name.partition("[")[0],)):  # what is registered is meant before a definition
+        texts = find_texts(path, raw, known)
+        matching = [its for its in texts if its.name == name] or [
+            its for its in texts if its.symbol and named(its.symbol, its.argument) == name
+        ]
+        if matching:
+            break
     if not matching:
         raise UnprovenError(f"nothing here describes {name}")
     if len(matching) > 1:

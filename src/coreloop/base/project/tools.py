@@ -85,6 +85,9 @@ class Unresolved:
     reason: str
 
 
+Resolve = Callable[[Iterable[str]], Mapping[str, Tool | Unresolved]]
+
+
 def is_tool_name(name: str) -> bool:
     """Whether a recorded tool name may be written into a docstring.
 
@@ -137,11 +140,7 @@ def bare_name(name: str) -> str:
 
 
 def logged_names(
-    names: Iterable[str],
-    *,
-    root: Path,
-    configured: Mapping[str, ToolSettings],
-    resolve: Callable[[Iterable[str]], Mapping[str, Tool | Unresolved]],
+    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings], resolve: Resolve
 ) -> dict[str, str]:
     """Map names as clients log them to the project's tools, which ``resolve`` finds; see `resolve_tools`.
 
@@ -164,9 +163,7 @@ def logged_names(
     return found | _known(mounted, resolve)
 
 
-def _known(
-    bare: Mapping[str, str], resolve: Callable[[Iterable[str]], Mapping[str, Tool | Unresolved]]
-) -> dict[str, str]:
+def _known(bare: Mapping[str, str], resolve: Resolve) -> dict[str, str]:
     """The names whose bare form is a tool, of one server, and that are no tool themselves."""
     if not bare:
         return {}
@@ -182,7 +179,7 @@ def _known(
 def _mounts(root: Path) -> set[str]:
     """The names under which servers of tools are mounted: ``main.mount(board, namespace="board")``."""
     mounts = set[str]()
-    for path in python_files(root):
+    for path in source_files(root):
         tree = parse_python(path, mention=_MOUNT)
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".mount", ".import_server")):
@@ -234,7 +231,7 @@ def _search(names: list[str], source: _Source) -> dict[str, list[Tool]]:
     )
     tools: dict[str, list[Tool]] = {name: [] for name in names}
     decorated, listed = set[tuple[str, int]](), set[str]()
-    for path in python_files(source.root):
+    for path in source_files(source.root):
         tree = source.tree(path) if mention.search(read_source_bytes(path)) else None
         listed.update(_listed(tree) if tree is not None else ())
         for qualname, node in definitions(tree) if tree is not None else ():
@@ -266,13 +263,8 @@ def _listed(tree: ast.AST) -> Iterator[str]:
             yield from (name.id for name in node.args if isinstance(name, ast.Name))
 
 
-def python_files(root: Path) -> Iterator[Path]:
-    """Yield the Python files below a folder, without tests, environments and build output."""
-    return source_files(root, (".py",))
-
-
-def source_files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the files with some suffixes, as `python_files` does."""
+def source_files(root: Path, suffixes: tuple[str, ...] = (".py",)) -> Iterator[Path]:
+    """Yield the files with some suffixes below a folder, without tests, environments and build output."""
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
