@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from operator import attrgetter
 from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
@@ -34,7 +33,7 @@ _NAMES: Final = dict(zip("btnfre", "\b\t\n\f\r\x1b", strict=True))
 
 
 def find(raw: bytes) -> list[ToolText]:
-    """All texts of a file, in file order."""
+    """All texts of a file, in any order."""
     if b"description" not in raw:
         return []
     tree, strings = _loaded(raw), _strings(raw)
@@ -55,7 +54,7 @@ def find(raw: bytes) -> list[ToolText]:
                 stack.append((value, numbers[key]))
             else:
                 values[key] = None
-    return sorted(texts_in(cast(Tree, tree)), key=attrgetter("start"))
+    return list(texts_in(cast(Tree, tree)))
 
 
 def _strings(raw: bytes) -> list[tuple[int, int, int]]:

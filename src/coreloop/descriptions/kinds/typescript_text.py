@@ -4,11 +4,10 @@ Objects, lists and zod's calls become trees for `descriptions.schemas`.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final, cast
 
 from coreloop.base.extras import needs
@@ -59,21 +58,8 @@ _REASONS: Final = {
 
 
 def find(raw: bytes) -> list[ToolText]:
-    """All texts of a file, in file order."""
-    if b"descri" not in raw:
-        return []
-    try:
-        texts = list(dict.fromkeys(_File(_root(raw)).texts()))
-    except RecursionError as error:
-        raise UnprovenError("the file is nested too deeply") from error
-    names = defaultdict[int, set[str]](set)
-    for text in texts:
-        names[text.start].add(text.name)
-    shared = (
-        replace(text, refused="several tools share it") if len(names[text.start]) > 1 else text
-        for text in texts
-    )
-    return sorted(shared, key=attrgetter("start"))
+    """All texts of a file, in no order, some twice."""
+    return list(_File(_root(raw)).texts()) if b"descri" in raw else []
 
 
 @lru_cache(maxsize=4)
@@ -83,7 +69,9 @@ def _root(raw: bytes) -> "Node":
         from tree_sitter import Language, Parser
     except ModuleNotFoundError as error:
         raise UnprovenError(needs("typescript", feature="text in TypeScript or JavaScript")) from error
-    for grammar in (grammars.language_typescript, grammars.language_tsx):
+    if raw.decode(errors="ignore").encode() != raw:
+        raise UnprovenError("the file's encoding is not UTF-8")
+    for grammar in (grammars.language_typescript, grammars.language_tsx):  # of JavaScript, too
         root = Parser(Language(grammar())).parse(raw).root_node
         if not root.has_error:
             return root
@@ -212,8 +200,9 @@ class _File:
         node = next((tree for tree in rest if isinstance(tree, dict)), dict[str, Tree]())
         name = trees[at] if at >= 0 else node.get("name", node.get("id"))
         if at >= 0 and (method == "tool" or isinstance(rest[0] if rest else None, Leaf)):
-            node = {"description": rest[0] if rest else None, "parameters": node}
-        yield from texts_of(name.value if isinstance(name, Leaf) else key, node)
+            node = {"description": rest[0] if rest else None, "parameters": _shape(node)}
+        tool = name.value if isinstance(name, Leaf) else key
+        yield from texts_of(tool, node) if tool else ()
 
     def _tree(self, node: "Node | None") -> Tree:
         """An object, a list, a text, or the schema that a call makes; also behind a name."""
@@ -235,7 +224,7 @@ class _File:
             return self._schema(node)
         if node.type in ("string", "template_string", "binary_expression"):
             spelled = _literal(node)
-            return _leaf(node, spelled.value) if spelled else _refused(node, _joined(node))
+            return _leaf(node, spelled.value) if spelled else _refused(node)
         tree: Tree = None
         if node.type in ("identifier", "shorthand_property_identifier"):
             tree = self._tree(self._constants.get(_text(node)))
@@ -281,7 +270,7 @@ class _File:
                 leaf = first if isinstance(first, Leaf) else _refused(arguments[0])
                 described = described or replace(leaf, what="zod .describe(…)")
             elif method in _OBJECTS:
-                below.append({"properties": first})
+                below.append(_shape(first))
             elif method in _ITEMS:
                 tree["items"] = first
             else:
@@ -300,6 +289,12 @@ class _File:
         return {**tree, "description": described, "anyOf": below}
 
 
+def _shape(tree: Tree) -> Tree:
+    """The schema of an object whose keys are arguments, whatever they are called."""
+    is_schema = isinstance(tree, dict) and isinstance(tree.get("type"), Leaf)
+    return tree if is_schema else {"type": _TYPE, "properties": tree}
+
+
 def _leaf(node: "Node", value: str, refused: str = "") -> Leaf:
     return Leaf(value, node.start_byte, node.end_byte, node.start_point[0] + 1, _WHAT, refused)
 
@@ -308,18 +303,6 @@ def _refused(node: "Node", value: str = "") -> Leaf:
     is_name = node.type in ("identifier", "shorthand_property_identifier", "member_expression")
     reason = f"it is the name {_text(node)}" if is_name else "an expression computes it"
     return _leaf(node, value, _REASONS.get(node.type, reason))
-
-
-def _joined(node: "Node") -> str:
-    """The value of a concatenation of literals; empty if any part is something else."""
-    parts = list[Spelled | None]()
-    while node.type == "binary_expression" and (left := _field(node, "left")) is not None:
-        right = _field(node, "right")
-        parts.append(_literal(right) if right is not None else None)
-        node = left
-    parts.append(_literal(node))
-    values = [part.value for part in reversed(parts) if part is not None]
-    return "".join(values) if len(values) == len(parts) else ""
 
 
 def _key(node: "Node | None") -> str:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
@@ -28,11 +27,10 @@ _PLAIN: Final = re.compile(r"(?:[^\\]|\\[\\\"])*")
 
 
 def find(raw: bytes) -> list[ToolText]:
-    """All texts of a file, in file order."""
+    """All texts of a file, in any order."""
     if b"description" not in raw:
         return []
-    texts = (text for document in _documents(raw) for text in texts_in(document))
-    return sorted(texts, key=attrgetter("start"))
+    return [text for document in _documents(raw) for text in texts_in(document)]
 
 
 def parsed(raw: bytes) -> list[tuple[object, ...]]:
