@@ -30,10 +30,8 @@ def branch(stranger: Project, entry_point) -> str:
     code, _, errors = entry_point(stranger.root, "init", "--confirm", "--owner", "@kim", "--source", PINNED)
     assert (code, errors) == (0, "")
     settings = stranger.root / "coreloop.yaml"
-    declared = f"categories: {json.dumps(CATEGORIES)}"
-    settings.write_text(
-        settings.read_text(encoding="utf-8").replace("categories:", declared, 1), encoding="utf-8"
-    )
+    with settings.open("a", encoding="utf-8") as file:
+        file.write(f"categories: {json.dumps(CATEGORIES)}\n")
     stranger.git("switch", "--quiet", "-c", "add-coreloop")
     stranger.git("add", ".")
     stranger.git("commit", "--quiet", "-m", "Add coreloop")

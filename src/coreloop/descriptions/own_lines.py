@@ -1,4 +1,4 @@
-"""Which lines of a docstring are coreloop's: those that promotions on the branch added.
+"""Which lines of a text are coreloop's: those that promotions on the branch added.
 
 History decides, not the form: a person may write a line of the same form.
 """
@@ -11,7 +11,9 @@ from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
 from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.place import read_bullets
+from coreloop.descriptions.sections import split_lines
 from coreloop.descriptions.source import Located, UnprovenError, locate, read_source
+from coreloop.descriptions.texts import DOCSTRING, ToolText, find_text
 
 
 def promoted_lines(
@@ -59,20 +61,35 @@ def existing_bullets(source: bytes, target: str, section: str | None) -> tuple[s
 
 
 def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
-    """The bullets of a docstring, each on one line; empty if Python cannot read the file.
+    """The bullets of a target's text, each on one line; empty if the file is unreadable or lacks it.
 
     Parameters
     ----------
     source : bytes or None
         The file; None if absent.
     target : str
-        ``path.py::qualname``; the path does not matter.
+        ``path.py::qualname``, or ``path::tool`` outside Python.
     """
     with suppress(UnprovenError):
-        if located := _locate(source or b"", target, None):
-            lines = located.layout.lines
-            return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
+        lines = split_lines(text_of(source or b"", target).value)
+        return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
     return Counter()
+
+
+def text_of(source: bytes, target: str) -> ToolText:
+    """The text of a target: a docstring if there is one, else what describes the tool.
+
+    Raises
+    ------
+    UnprovenError
+        The file is unreadable, or has no such text, or several.
+    """
+    path, _, name = target.partition("::")
+    with suppress(UnprovenError):
+        if located := _locate(source, target, None):
+            value, line = located.literal.value, located.node.lineno
+            return ToolText(name, "", value, 0, 0, line, DOCSTRING, name)
+    return find_text(path, source, name)
 
 
 def _locate(source: bytes, target: str, section: str | None) -> Located | None:

@@ -89,6 +89,9 @@ def texts_of(tool: str, node: dict[str, Tree], symbol: str = "") -> Iterator[Too
 
 def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:
     """The arguments of a schema with their descriptions, those of objects dotted, those of items with []."""
+    wrapped = schema.get("json") if isinstance(schema, dict) else None
+    if isinstance(wrapped, dict) and "properties" in wrapped:  # of Bedrock
+        schema = wrapped
     stack, seen = [("", schema)], set[int]()
     while stack:
         prefix, node = stack.pop()
@@ -103,7 +106,7 @@ def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:
         items = node.get("items")
         if isinstance(items, dict):
             yield f"{prefix}[]", items.get("description")
-        below += [(prefix, items), (prefix, node.get("json"))]
+        below.append((prefix, items))
         for key in _BRANCHES:
             branches = node.get(key)
             below += [(prefix, branch) for branch in (branches if isinstance(branches, list) else ())]

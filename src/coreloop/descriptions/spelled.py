@@ -37,27 +37,35 @@ class Spelled:
         value, text = self.marks[number - 1] if number else (0, 0)
         return text + position - value
 
-    def cut(self, new: str) -> tuple[int, int, str]:
-        """Start and end in the text of what another value replaces, and by what (as a value).
-
-        Of equal ways to cut, the first one that begins with a line break: lines are whole, and taking lines
-        out cuts where putting them in did.
-        """
-        best = None
-        for start, end, piece in _ways(self.value, new):
-            span = self.offset(start), self.offset(end)
-            if span[0] is None or span[1] is None:
-                continue
-            if best is None or (piece or self.value[start:end]).startswith("\n"):
-                best = span[0], span[1], piece
-        if best is None:
-            raise UnprovenError("the lines would be inside an escape of the text")
-        return best
-
     def replaced(self, new: str, spell: Callable[[str], str]) -> str:
         """The inside for another value; what both values share stays as it is spelled."""
-        start, end, piece = self.cut(new)
+        start, end, piece = cut(self.value, new, self.offset)
         return self.text[:start] + spell(piece) + self.text[end:]
+
+
+def cut(old: str, new: str, offset: Callable[[int], int | None]) -> tuple[int, int, str]:
+    """Start and end in a text of what another value replaces, and by what (as a value).
+
+    Of equal ways to cut, the first one that begins with a line break: lines are whole, and taking lines out
+    cuts where putting them in did.
+
+    Parameters
+    ----------
+    old, new : str
+        The values.
+    offset : callable
+        The offset in the text of one in the old value; None where there is no cut.
+    """
+    best = None
+    for start, end, piece in _ways(old, new):
+        first, last = offset(start), offset(end)
+        if first is None or last is None:
+            continue
+        if best is None or (piece or old[start:end]).startswith("\n"):
+            best = first, last, piece
+    if best is None:
+        raise UnprovenError("the lines would be inside an escape of the text")
+    return best
 
 
 def _ways(old: str, new: str) -> list[tuple[int, int, str]]:

@@ -85,7 +85,7 @@ class Kind(Protocol):
         """All texts of a file, in any order."""
 
     def spell(self, raw: bytes, text: ToolText, value: str) -> bytes:
-        """The literal of another value; what both values share is spelled as it was, see `changed_part`."""
+        """The literal of another value; what both values share is spelled as it was, see `spelled`."""
 
     def parsed(self, raw: bytes) -> object:
         """The file as a tree of lists, tuples and values, in file order and with duplicates."""
@@ -242,11 +242,6 @@ def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) 
     return Edited(raw, new, text.name, (), text.value, value, tuple(lines))
 
 
-def bullets_of(text: ToolText) -> tuple[str, ...]:
-    """The bullets of a text that is no docstring, each on one line."""
-    return tuple(bullet.text for bullet in edit.bullets_at(_layout(text.value), None))
-
-
 def _layout(value: str) -> Layout:
     """The lines of a text as one block: its last line is its end."""
     return replace(scan(value), sections=())
@@ -273,8 +268,8 @@ def _without(value: str, lines: Collection[str]) -> str:
 
 def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, ToolText]:
     """Give a text another value; prove that nothing else changes. Returns the file and the text in it."""
-    kind, known = _kind(path), {text.symbol}
-    texts = find_texts(path, raw, known)
+    known = () if text in find_texts(path, raw) else (text.symbol,)
+    kind, texts = _kind(path), find_texts(path, raw, known)
     if kind is None or text not in texts:
         raise UnprovenError("the text is not at its place in the file")
     if text.refused:
@@ -299,12 +294,3 @@ def _facts(texts: Sequence[ToolText]) -> list[tuple[object, ...]]:
     return [
         (text.tool, text.argument, text.value, text.what, text.symbol, not text.refused) for text in texts
     ]
-
-
-def changed_part(old: str, new: str) -> tuple[int, int, str]:
-    """Start and end in an old value of what a new one replaces, and by what."""
-    limit = min(len(old), len(new))
-    start = next((number for number in range(limit) if old[number] != new[number]), limit)
-    rest = range(1, limit - start + 1)
-    same = next((number - 1 for number in rest if old[-number] != new[-number]), limit - start)
-    return start, len(old) - same, new[start : len(new) - same]

@@ -9,8 +9,9 @@ from coreloop.base.files import locked
 from coreloop.base.git.trailers import REVERT_PREFIX
 from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.own_lines import text_of
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import find_text, remove_lines
+from coreloop.descriptions.texts import remove_lines
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.promote.commits import WritableRepository
@@ -70,7 +71,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     if not change.added or change.removed:
         what = "replaced lines" if change.removed else "added no lines"
         raise RefusedError(f"{change.sha[:10]} {what}; take it back with git revert {change.sha[:10]}")
-    file, _, symbol = change.target.partition("::")
+    file = change.target.partition("::")[0]
     with WritableRepository(workspace.root) as repository:
         base = base_sha or repository.base(workspace.settings.forge.base)
         path = repository_path(repository, workspace.root, file)
@@ -78,7 +79,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     if content is None:
         raise RefusedError(f"{path} is not in the base branch any more")
     try:
-        edited = remove_lines(path, content, find_text(path, content, symbol), change.added)
+        edited = remove_lines(path, content, text_of(content, change.target), change.added)
     except UnprovenError as reason:
         raise RefusedError(
             f"the lines cannot be removed with proof: {reason}; edit the description by hand"

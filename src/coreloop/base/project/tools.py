@@ -227,7 +227,7 @@ def _search(names: list[str], source: _Source) -> dict[str, list[Tool]]:
     decorated, listed = set[tuple[str, int]](), set[str]()
     for path in python_files(source.root):
         tree = source.tree(path) if mention.search(_read(path)) else None
-        listed.update(listed_names(tree) if tree is not None else ())
+        listed.update(_listed(tree) if tree is not None else ())
         for qualname, node in definitions(tree) if tree is not None else ():
             if node.name in tools and not isinstance(node, ast.ClassDef):
                 file = path.relative_to(source.root).as_posix()
@@ -248,7 +248,7 @@ def is_tool_decorator(decorator: ast.expr) -> bool:
     return name in DECORATORS
 
 
-def listed_names(tree: ast.AST) -> Iterator[str]:
+def _listed(tree: ast.AST) -> Iterator[str]:
     """The functions in ``Agent(tools=[book, Tool(cancel)])`` and ``server.add_tool(book)``; no method is."""
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "tools" and isinstance(node.value, ast.List):

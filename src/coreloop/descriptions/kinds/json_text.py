@@ -8,7 +8,8 @@ from typing import Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.texts import ToolText, changed_part
+from coreloop.descriptions.spelled import read_spelled
+from coreloop.descriptions.texts import ToolText
 
 # Of a valid file: each key, text, bracket and other value. Bytes are read as Latin-1, so that offsets are
 # those of bytes; no byte of a longer character in UTF-8 is in ASCII.
@@ -19,10 +20,9 @@ _TOKEN: Final = re.compile(
     | (?P<other>[^ \t\r\n,:\[\]{}"]++)""",
     re.VERBOSE,
 )
-_UNIT: Final = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]"
+_ESCAPE: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\."
 )
-"""What spells one character."""
 _WIDE_ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 
 
@@ -50,7 +50,8 @@ def _tree(raw: bytes) -> Tree:
     root = list[Tree]()
     stack: list[dict[str, Tree] | list[Tree]] = [root]
     key, line, read = "", 1, 0
-    for match in _TOKEN.finditer(raw.decode("latin-1")):
+    begin = len(raw) - len(raw.removeprefix(BOM))
+    for match in _TOKEN.finditer(raw.decode("latin-1"), begin):
         if match["close"]:
             stack.pop()
             continue
@@ -84,10 +85,9 @@ def _value(literal: bytes) -> str:
 def spell(raw: bytes, text: ToolText, value: str) -> bytes:
     """The literal of another value: its escapes stay, new ones are as in the literal or else in the file."""
     literal = raw[text.start : text.end].decode()
-    start, end, inserted = changed_part(text.value, value)
-    places = [match.start() for match in _UNIT.finditer(literal, 1, len(literal) - 1)] + [len(literal) - 1]
-    spelled = json.dumps(inserted, ensure_ascii=_escapes(literal.encode()) or _escapes(raw) or False)[1:-1]
-    return (literal[: places[start]] + spelled + literal[places[end] :]).encode()
+    escapes = _escapes(literal.encode()) or _escapes(raw) or False
+    inside = read_spelled(literal[1:-1], _ESCAPE, lambda escape: _value(f'"{escape.group()}"'.encode()))
+    return f'"{inside.replaced(value, lambda piece: json.dumps(piece, ensure_ascii=escapes)[1:-1])}"'.encode()
 
 
 def _escapes(raw: bytes) -> bool | None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.project.tools import DECORATORS, listed_names
+from coreloop.base.project.tools import DECORATORS
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import (
     BYTES_NEWLINE,
@@ -25,7 +25,8 @@ from coreloop.descriptions.source import (
     read_literal,
     read_source,
 )
-from coreloop.descriptions.texts import DOCSTRING, ToolText, changed_part
+from coreloop.descriptions.spelled import cut
+from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _CALLS: Final = DECORATORS | {
     *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
@@ -62,14 +63,13 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
     source = read_source(raw)
     written = raw[text.start : text.end].decode(source.encoding)
     literal = read_literal(written, 0, len(written))
-    start, end, inserted = changed_part(text.value, value)
-    spelled = literal.spell(inserted, source.newline_at(len(source.text)))
-    if literal.triple and end == len(text.value) and spelled.endswith(literal.quote[0]):
+    start, end, piece = cut(text.value, value, literal.offset)
+    spelled = literal.spell(piece, source.newline_at(len(source.text)))
+    if literal.triple and end == literal.end and spelled.endswith(literal.quote[0]):
         if literal.raw:
             raise UnprovenError("the text is a raw string, which cannot end in its quote")
         spelled = f"{spelled[:-1]}\\{spelled[-1]}"
-    first, last = literal.offset(start), literal.offset(end)
-    return encode(written[:first] + spelled + written[last:], source.encoding)
+    return encode(written[:start] + spelled + written[end:], source.encoding)
 
 
 class _File:
@@ -104,7 +104,7 @@ class _File:
                 if self._makes_tool(call, definition):
                     described.update([definition.qualname] if definition is not None else ())
                     yield from self._of_call(call, definition, symbols.get(id(call), ""))
-        listed = {*listed_names(self._source.tree)}
+        listed = {*_listed(self._nodes)}
         for definition in self._definitions:
             if isinstance(definition.node, ast.ClassDef) and (texts := self._of_class(definition)):
                 yield from texts
@@ -130,15 +130,11 @@ class _File:
         """Whether a definition is a tool by its decorator, a list or what describes its arguments."""
         if definition.qualname in listed or definition.qualname in self._known:
             return True
-        node = definition.node
-        leaves = self._fields_of(node) if isinstance(node, _Function) else ()
-        return any(_last(its) in _CALLS for its in _decorators(definition)) or any(
-            leaf.what in _FOR_MODELS.values() for leaf in leaves
-        )
-
-    def _fields_of(self, node: _Function) -> Iterator[Leaf]:
-        for argument, default in _signature(node):
-            yield from self._field(argument.annotation, default)
+        decorators, node = _decorators(definition), definition.node
+        if decorators or not isinstance(node, _Function):
+            return any(_last(decorator) in _CALLS for decorator in decorators)
+        leaves = (leaf for its, default in _signature(node) for leaf in self._field(its.annotation, default))
+        return any(leaf.what in _FOR_MODELS.values() for leaf in leaves)
 
     def _of_call(self, call: ast.Call, definition: Definition | None, symbol: str) -> Iterator[ToolText]:
         """The texts of a call or decorator that makes a tool."""
@@ -280,16 +276,14 @@ class _File:
 
     def _docstring(self, definition: Definition) -> Leaf:
         """The docstring; one that is absent is empty, and refused."""
-        lacking = f"{definition.qualname} has no docstring"
-        try:
-            node = docstring_node(definition)
-            located = locate(self._source, definition.qualname)
-            refused = lacking if located is None else ""
-        except UnprovenError as reason:
-            node, refused = None, str(reason)
-        leaf = self._leaf(node, DOCSTRING)
         place = self._starts[definition.line - 1]
-        return leaf or Leaf("", place, place, definition.line, DOCSTRING, refused)
+        leaf = Leaf("", place, place, definition.line, DOCSTRING, f"{definition.qualname} has no docstring")
+        try:
+            leaf = self._leaf(docstring_node(definition), DOCSTRING) or leaf
+            locate(self._source, definition.qualname)
+        except UnprovenError as reason:
+            return replace(leaf, refused=str(reason))
+        return leaf
 
     def _leaf(self, node: ast.expr | None, what: str) -> Leaf | None:
         """A text with its place; None for what is no text, as None and numbers."""
@@ -351,6 +345,19 @@ def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Name):
                 yield target.id, node.value
+
+
+def _listed(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names in lists of tools: ``TOOLS = [pay]``, ``Agent(tools=[pay])``, ``model.bind_tools([pay])``."""
+    for node in nodes:
+        values: list[ast.expr] = []
+        if isinstance(node, ast.keyword | ast.Assign):
+            name = _last(node.targets[0]) if isinstance(node, ast.Assign) else node.arg or ""
+            values = [node.value] if name.casefold().endswith("tools") else []
+        elif isinstance(node, ast.Call) and _last(node).endswith("tools"):
+            values = node.args
+        lists = (value for value in values if isinstance(value, ast.List | ast.Tuple))
+        yield from (part.id for value in lists for part in value.elts if isinstance(part, ast.Name))
 
 
 def _last(node: ast.expr) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import Spelled, read_spelled, unescape
+from coreloop.descriptions.spelled import Spelled, cut, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _WHAT: Final = "YAML string"
@@ -204,7 +204,7 @@ def _double(inside: str, old: str, value: str, below: str) -> str:
     spelled = _read(inside, _DOUBLE, old)
     is_broken = _BROKEN.search(inside) is not None
     changed = spelled.replaced(value, lambda piece: _escaped(piece, below if is_broken else ""))
-    if _BROKEN.match(inside, spelled.cut(value)[0]) and _PLAIN.fullmatch(changed):
+    if _BROKEN.match(inside, cut(old, value, spelled.offset)[0]) and _PLAIN.fullmatch(changed):
         plain = _ESCAPED.sub(r"\1", changed)
         with suppress(UnprovenError):
             if parsed(f"k: {plain}".encode()) == parsed(f'k: "{changed}"'.encode()):
