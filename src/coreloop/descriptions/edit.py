@@ -54,6 +54,8 @@ class Edited:
         The docstring's value.
     removed : tuple of str
         Lines that were replaced.
+    is_literal : bool
+        Whether models receive the text as it is, unlike a docstring, of which frameworks send parts.
     """
 
     old: bytes
@@ -63,6 +65,7 @@ class Edited:
     before: str
     after: str
     removed: tuple[str, ...] = ()
+    is_literal: bool = False
 
 
 def put_lines(

@@ -82,16 +82,34 @@ def texts_of(tool: str, node: dict[str, Tree], symbol: str = "") -> Iterator[Too
     described += [pair for key in SCHEMA_KEYS if key in node for pair in _arguments(node[key])]
     for argument, leaf in described:
         if isinstance(leaf, Leaf):
-            yield ToolText(
-                tool, argument, leaf.value, leaf.start, leaf.end, leaf.line, leaf.what, symbol, leaf.refused
-            )
+            place = leaf.start, leaf.end, leaf.line, leaf.what
+            yield ToolText(tool, argument, leaf.value, *place, symbol, leaf.refused, node)
+
+
+def schema_of(node: object) -> tuple[dict[str, dict[str, Tree]], tuple[str, ...]]:
+    """The arguments of a tool's tree by name, and which of them it requires."""
+    schemas = [node[key] for key in SCHEMA_KEYS if key in node] if isinstance(node, dict) else []
+    schema = _unwrapped(schemas[0]) if schemas else None
+    properties = dict(_properties(_referred(schema, schema), is_top=True))
+    required = leaves(schema.get("required")) if isinstance(schema, dict) else ()
+    return properties, tuple(name for name in required if name in properties)
+
+
+def leaves(node: object) -> Iterator[str]:
+    """The texts of a tree, in its order."""
+    stack, seen = [node], set[int]()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Leaf):
+            yield node.value
+        elif isinstance(node, dict | list) and id(node) not in seen:
+            seen.add(id(node))
+            stack.extend(reversed(list(node.values()) if isinstance(node, dict) else node))
 
 
 def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:
     """The arguments of a schema with their descriptions, those of objects dotted, those of items with []."""
-    wrapped = schema.get("json") if isinstance(schema, dict) else None
-    if isinstance(wrapped, dict) and "properties" in wrapped:  # of Bedrock
-        schema = wrapped
+    schema = _unwrapped(schema)
     stack, seen = [("", schema)], set[int]()
     while stack:
         prefix, node = stack.pop()
@@ -111,6 +129,12 @@ def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:
             branches = node.get(key)
             below += [(prefix, branch) for branch in (branches if isinstance(branches, list) else ())]
         stack.extend(reversed(below))
+
+
+def _unwrapped(schema: Tree) -> Tree:
+    """A schema without the object around it in Bedrock's format."""
+    wrapped = schema.get("json") if isinstance(schema, dict) else None
+    return wrapped if isinstance(wrapped, dict) and "properties" in wrapped else schema
 
 
 def _properties(node: Tree, *, is_top: bool) -> Iterator[tuple[str, dict[str, Tree]]]:

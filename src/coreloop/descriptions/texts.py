@@ -6,7 +6,7 @@ the same for all kinds, and here.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import PurePosixPath
@@ -55,6 +55,8 @@ class ToolText:
         The qualname of the definition, or the name of the constant, that it describes; empty if unknown.
     refused : str
         Why it cannot be edited, in one clause; empty if it can.
+    schema : object
+        What the tool's texts are part of, as a tree of `coreloop.descriptions.schemas`.
     """
 
     tool: str
@@ -66,6 +68,7 @@ class ToolText:
     what: str
     symbol: str = ""
     refused: str = ""
+    schema: object = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -81,8 +84,8 @@ def named(tool: str, argument: str) -> str:
 class Kind(Protocol):
     """What a module of `coreloop.descriptions.kinds` has; `UnprovenError` for a file that is unreadable."""
 
-    def find(self, raw: bytes) -> list[ToolText]:
-        """All texts of a file, in any order."""
+    def find(self, raw: bytes, *known: Collection[str]) -> list[ToolText]:
+        """All texts of a file, in any order; in Python, also of names that are known to be tools."""
 
     def spell(self, raw: bytes, text: ToolText, value: str) -> bytes:
         """The literal of another value; what both values share is spelled as it was, see `spelled`."""
@@ -98,15 +101,13 @@ def _kind(path: str) -> Kind | None:
 
 @lru_cache(maxsize=8)  # an edit finds the texts of a file several times
 def _found(path: str, raw: bytes, known: frozenset[str]) -> tuple[ToolText, ...]:
-    from coreloop.descriptions.kinds import python_text as python  # which knows this module
-
     kind = _kind(path)
     if kind is None:
         return ()
     if len(raw) > _MAX_BYTES:
         raise UnprovenError(f"the file is larger than {_MAX_BYTES:,} bytes")
     try:
-        found = python.find(raw, known) if kind is python else kind.find(raw)
+        found = kind.find(raw, known) if known and path.endswith(".py") else kind.find(raw)
     except RecursionError as error:
         raise UnprovenError("the file is nested too deeply") from error
     return tuple(_refuse_shared(sorted(dict.fromkeys(found), key=lambda text: text.start)))
@@ -159,10 +160,13 @@ def find_text(path: str, raw: bytes, name: str) -> ToolText:
     UnprovenError
         The file is unreadable, or it has no such text, or several.
     """
-    texts = find_texts(path, raw, [name.partition("[")[0]])
-    matching = [its for its in texts if its.name == name] or [
-        its for its in texts if its.symbol and named(its.symbol, its.argument) == name
-    ]
+    for known in ((), (name.partition("[")[0],)):  # what is registered is meant before a definition
+        texts = find_texts(path, raw, known)
+        matching = [its for its in texts if its.name == name] or [
+            its for its in texts if its.symbol and named(its.symbol, its.argument) == name
+        ]
+        if matching:
+            break
     if not matching:
         raise UnprovenError(f"nothing here describes {name}")
     if len(matching) > 1:
@@ -217,7 +221,7 @@ def put_lines(
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
     if appended and _changed(path, new, edited, _without(value, appended))[0] != base:
         raise UnprovenError("taking the lines out again would not give the same file")
-    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced))
+    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal=True)
 
 
 def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> Edited:

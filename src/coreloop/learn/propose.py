@@ -12,8 +12,8 @@ import orjson
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
 from coreloop.base.files import locked, write_private
-from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_bullets
 from coreloop.learn.mine.folder import (
@@ -301,7 +301,7 @@ def find_statements(
 ) -> FoundStatements:
     """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
-    log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
+    log = read_log(window, logged_names(window.tools, workspace))
     words = _vocabulary(workspace, {*named, *log.tools})
     merges = merge_times(states)
     tools = search_tools(log, words, merges, rejected_keys(states))
@@ -367,8 +367,7 @@ def _records(window: Window, mined: Mined) -> dict[str, Any]:
 
 
 def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
-    settings = workspace.settings
-    return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
+    return Vocabulary(find_tools(names, workspace), workspace.settings)
 
 
 def _with_questions(

@@ -13,7 +13,7 @@ from typing import Final
 
 from coreloop.base.project.allowed_values import enum_members, last_name
 from coreloop.base.project.imports import Parse, with_imported
-from coreloop.base.project.tools import bare_name, parse_python, python_files
+from coreloop.base.project.tools import bare_name, parse_python, source_files
 from coreloop.observe.shown_states import LITERAL_CHARS, Compared
 
 MAX_FILES: Final = 3_000  # of a project: reading so many takes about a second
@@ -53,7 +53,7 @@ def reader_of(root: Path, targets: tuple[tuple[str, str | None], ...] = ()) -> R
 def _definitions(root: Path) -> dict[str, list[Path]]:
     """The files that define each function."""
     files: dict[str, list[Path]] = {}
-    for path in islice(python_files(root), MAX_FILES):
+    for path in islice(source_files(root), MAX_FILES):
         for name in set(_DEFINED.findall(_source(path))):
             files.setdefault(name.decode("utf-8", "replace"), []).append(path)
     return files

@@ -8,12 +8,13 @@ from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import read_history
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.texts import named
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, newest_measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import UNMEASURED, Measured, measure_reach
+from coreloop.promote.reach import UNMEASURED, Measured, compare_descriptions, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.tool_schemas import schema_command
 
@@ -82,7 +83,7 @@ class Promoting:
         Raises
         ------
         RefusedError
-            It is not in the repository, or not a Python file.
+            It is not in the repository, or of no kind that can be edited.
         """
         return repository_path(self.repository, self.workspace.root, self.lead.file)
 
@@ -248,16 +249,21 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
 def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | None:
     lead, settings = promoting.lead, promoting.workspace.settings.reach
     command = schema_command(settings, promoting.workspace.root)
+    if command is None and edited.is_literal:
+        source = f"as {lead.file} says it"
+        caps = {} if "[" in lead.symbol else settings.caps
+        return compare_descriptions(edited.before, edited.after, edited.appended, caps=caps, source=source)
     if command is None:
         return None
+    argument = lead.symbol.partition("[")[2].removesuffix("]")
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
         promoting.path.removesuffix(lead.file),  # the project may be below the repository's root
         lead.file,
         edited,
-        tool=lead.engine,
-        caps=settings.caps,
+        tool=named(lead.engine, argument),
+        caps=settings.caps if not argument else {},
     )
 
 

@@ -202,9 +202,9 @@ def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> st
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(append.target_symbol):
         return "its target is not a path.py::name below the project"
     declared = settings.tools[tool].target if tool in settings.tools else None
-    named = append.target_symbol.rpartition(".")[2]
-    is_own = f"{file}::{append.target_symbol}" == declared if declared else named == tool
-    return None if is_own else f"its target is not the docstring of {tool}; propose again"
+    symbol = append.target_symbol.partition("[")[0]
+    is_own = f"{file}::{symbol}" == declared if declared else tool in {symbol, symbol.rpartition(".")[2]}
+    return None if is_own else f"its target is not the description of {tool}; propose again"
 
 
 def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | None:

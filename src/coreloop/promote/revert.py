@@ -9,7 +9,7 @@ from coreloop.base.files import locked
 from coreloop.base.git.trailers import REVERT_PREFIX
 from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.own_lines import text_of
+from coreloop.descriptions.own_lines import text_with
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import remove_lines
 from coreloop.learn.effect.description_changes import Change
@@ -79,7 +79,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     if content is None:
         raise RefusedError(f"{path} is not in the base branch any more")
     try:
-        edited = remove_lines(path, content, text_of(content, change.target), change.added)
+        edited = remove_lines(path, content, text_with(content, change.target, change.added), change.added)
     except UnprovenError as reason:
         raise RefusedError(
             f"the lines cannot be removed with proof: {reason}; edit the description by hand"

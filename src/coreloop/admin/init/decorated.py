@@ -14,7 +14,7 @@ from coreloop.base.project.tools import (
     is_tool_name,
     make_tool,
     parse_python,
-    python_files,
+    source_files,
 )
 
 _MENTION: Final = r"@[\w.]*tool"
@@ -39,7 +39,7 @@ def possible_tools(root: Path, names: Collection[str] = ()) -> dict[str, list[To
     words = [_MENTION, *(rf"\bdef\s+{re.escape(name)}\b" for name in names)]
     mention = re.compile("|".join(words).encode())
     tools: dict[str, list[Tool]] = {}
-    for path in python_files(root):
+    for path in source_files(root):
         tree = parse_python(path, mention=mention)
         for tool in _file_tools(tree, path.relative_to(root).as_posix(), names) if tree is not None else ():
             tools.setdefault(tool.name, []).append(tool)

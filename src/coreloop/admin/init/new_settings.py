@@ -12,8 +12,9 @@ from typing import Final
 import yaml
 
 from coreloop.admin.init.decorated import possible_tools
-from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, logged_names, resolve_tools
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.observe.descriptions_in_force import FOLDER
 from coreloop.observe.reading.decode import RecordLine, read_lines
 
@@ -50,11 +51,11 @@ def propose_settings(workspace: Workspace) -> SettingsProposals:
     root, configured = workspace.root, workspace.settings.tools
     sent = sent_descriptions(workspace.audit_dir / FOLDER)
     seen = {*used_tools(workspace.records_dir), *sent}
-    names = {name: name for name in seen} | logged_names(seen, root=root, configured=configured)
+    names = {name: name for name in seen} | logged_names(seen, workspace)
     texts = {names[name]: descriptions for name, descriptions in sent.items()}
     declared = possible_tools(root)
     wanted = set(filter(is_tool_name, {*names.values(), *declared} - configured.keys()))
-    resolved = resolve_tools(wanted, root=root, configured={}, only_places=True)
+    resolved = find_tools(wanted, workspace, configured={}, only_places=True)
     unfound = {name for name in wanted - declared.keys() if isinstance(resolved[name], Unresolved)}
     possible = declared | (possible_tools(root, unfound) if unfound else {})
     found = {name for name in wanted if _is_found(resolved[name], possible.get(name, []))}

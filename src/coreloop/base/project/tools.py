@@ -5,7 +5,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -59,6 +59,8 @@ class Tool:
         Their number constants.
     line : int
         Of the definition in its file.
+    described : frozenset of str
+        Arguments with a description of their own.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Tool:
     listed: frozenset[frozenset[str]] = frozenset()
     numbers: frozenset[float] = frozenset()
     line: int = 0
+    described: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,9 @@ class Unresolved:
 
     name: str
     reason: str
+
+
+Resolve = Callable[[Iterable[str]], Mapping[str, Tool | Unresolved]]
 
 
 def is_tool_name(name: str) -> bool:
@@ -134,9 +140,9 @@ def bare_name(name: str) -> str:
 
 
 def logged_names(
-    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings]
+    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings], resolve: Resolve
 ) -> dict[str, str]:
-    """Map names as clients log them to the project's tools; parameters as in `resolve_tools`.
+    """Map names as clients log them to the project's tools, which ``resolve`` finds; see `resolve_tools`.
 
     Returns
     -------
@@ -146,7 +152,7 @@ def logged_names(
     """
     unknown = set(names) - configured.keys()
     bare = {name: bare_name(name) for name in unknown if bare_name(name) not in {"", name}}
-    found = _known(bare, root, configured)
+    found = _known(bare, resolve)
     mounts = _mounts(root) if unknown - found.keys() else ()
     mounted = {
         name: tool.removeprefix(f"{mount}_")
@@ -154,14 +160,14 @@ def logged_names(
         for mount in mounts
         if tool.startswith(f"{mount}_")
     }
-    return found | _known(mounted, root, configured)
+    return found | _known(mounted, resolve)
 
 
-def _known(bare: Mapping[str, str], root: Path, configured: Mapping[str, ToolSettings]) -> dict[str, str]:
+def _known(bare: Mapping[str, str], resolve: Resolve) -> dict[str, str]:
     """The names whose bare form is a tool, of one server, and that are no tool themselves."""
     if not bare:
         return {}
-    tools = resolve_tools({*bare, *bare.values()}, root=root, configured=configured, only_places=True)
+    tools = resolve({*bare, *bare.values()})
     servers = Counter(bare.values())
     return {
         name: tool
@@ -173,7 +179,7 @@ def _known(bare: Mapping[str, str], root: Path, configured: Mapping[str, ToolSet
 def _mounts(root: Path) -> set[str]:
     """The names under which servers of tools are mounted: ``main.mount(board, namespace="board")``."""
     mounts = set[str]()
-    for path in python_files(root):
+    for path in source_files(root):
         tree = parse_python(path, mention=_MOUNT)
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".mount", ".import_server")):
@@ -225,8 +231,8 @@ def _search(names: list[str], source: _Source) -> dict[str, list[Tool]]:
     )
     tools: dict[str, list[Tool]] = {name: [] for name in names}
     decorated, listed = set[tuple[str, int]](), set[str]()
-    for path in python_files(source.root):
-        tree = source.tree(path) if mention.search(_read(path)) else None
+    for path in source_files(source.root):
+        tree = source.tree(path) if mention.search(read_source_bytes(path)) else None
         listed.update(_listed(tree) if tree is not None else ())
         for qualname, node in definitions(tree) if tree is not None else ():
             if node.name in tools and not isinstance(node, ast.ClassDef):
@@ -257,12 +263,12 @@ def _listed(tree: ast.AST) -> Iterator[str]:
             yield from (name.id for name in node.args if isinstance(name, ast.Name))
 
 
-def python_files(root: Path) -> Iterator[Path]:
-    """Yield the Python files below a folder, without tests, environments and build output."""
+def source_files(root: Path, suffixes: tuple[str, ...] = (".py",)) -> Iterator[Path]:
+    """Yield the files with some suffixes below a folder, without tests, environments and build output."""
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
-            if name.endswith(".py") and not name.startswith("test_"):
+            if name.endswith(suffixes) and not name.startswith("test_"):
                 yield Path(folder, name)
 
 
@@ -322,7 +328,7 @@ def _literals(tree: ast.AST) -> frozenset[str]:
 
 def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:
     """Parse a file; None if it is not readable Python or does not match ``mention``."""
-    source = _read(path)
+    source = read_source_bytes(path)
     return _parse_bytes(source) if mention is None or mention.search(source) else None
 
 
@@ -335,7 +341,7 @@ def _parse_bytes(source: bytes) -> ast.AST | None:
             return None
 
 
-def _read(path: Path) -> bytes:
+def read_source_bytes(path: Path) -> bytes:
     """Return the source; empty if the file is unreadable or too large to be hand-written."""
     try:
         return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""

@@ -4,8 +4,8 @@ And which days of a tool had which of its descriptions.
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
@@ -104,12 +104,12 @@ def read_ledger(
     base : str
         The base branch's commit.
     targets : mapping of str to str
-        ``path.py::qualname`` by tool, below ``folder``, or from `find_documented`. Those of promotions are
-        added, so that a promotion is a row even if its tool is never called.
+        ``path.py::qualname`` or ``path::tool`` by tool, below ``folder``. Those of promotions are added,
+        so that a promotion is a row even if its tool is never called.
     folder : PurePosixPath
         The project's folder below the repository's root.
     """
-    from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
+    from coreloop.descriptions.own_lines import bullets_in, symbol_of
 
     history = read_history(repository, base)
     places = {commit.sha: place for place, commit in enumerate(history.line)}
@@ -127,7 +127,7 @@ def read_ledger(
         for tool, target in tools:
             name = symbol_of(target)[1]
             if name in old and name in new and old[name] != new[name]:
-                had, has = (docstring_bullets(read_blob(blob), target) for blob in file.blobs)
+                had, has = bullets_in(old[name]), bullets_in(new[name])
                 change = Change(
                     tool=tool,
                     target=target,
@@ -189,30 +189,6 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
     }
     # a name of the log keeps its own target
     return {symbol[1].rpartition(".")[2]: target for symbol, target in promoted.items()} | dict(targets)
-
-
-def find_documented(
-    repository: Repository, base: str, tools: Collection[str], *, folder: PurePosixPath
-) -> dict[str, str]:
-    """Where tools are described outside functions, if in one place, as ``path::name`` below ``folder``."""
-    from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-    from coreloop.descriptions.texts import SUFFIXES
-
-    servers = Counter(map(bare_name, tools))
-    bare = {bare_name(tool): tool for tool in tools if servers[bare_name(tool)] == 1}
-    called = bare | {tool: tool for tool in tools}
-    names = {name: tool for name, tool in called.items() if is_tool_name(name)}
-    if not names:
-        return {}
-    below = [(folder / f"*{suffix}").as_posix() for suffix in SUFFIXES]
-    places: defaultdict[str, set[str]] = defaultdict(set)
-    for path in repository.files_with(base, "|".join(map(re.escape, sorted(names))), below):
-        file = PurePosixPath(path).relative_to(folder)
-        if not any(map(is_skipped, file.parts[:-1])):
-            described = _descriptions(repository.read(base, path) or b"", path, frozenset())
-            for name in names.keys() & described.keys():
-                places[names[name]].add(f"{file}::{name}")
-    return {tool: next(iter(found)) for tool, found in places.items() if len(found) == 1}
 
 
 def _descriptions(source: bytes, path: str, known: frozenset[str]) -> dict[str, str]:

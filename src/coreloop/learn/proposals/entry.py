@@ -16,7 +16,8 @@ from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.records import is_category
 from coreloop.base.untrusted import with_untrusted
-from coreloop.learn.line import Step
+from coreloop.descriptions.texts import named
+from coreloop.learn.line import Step, parse_advice
 
 if TYPE_CHECKING:
     from coreloop.base.project.tools import Tool
@@ -45,10 +46,14 @@ class SuggestedAppend:
 
     @classmethod
     def of(cls, words: "Vocabulary", tool: str, section: str, lines: Iterable[str]) -> "SuggestedAppend":
-        """The text for a tool's docstring."""
-        target = words.tool(tool)
-        file, symbol = (target.file, target.qualname) if target is not None else (None, None)
-        return cls(file, symbol, section, "\n".join(lines))
+        """The text for a tool: about one argument, for the description that the argument has."""
+        target, body = words.tool(tool), "\n".join(lines)
+        if target is None:
+            return cls(None, None, section, body)
+        advice = filter(None, map(parse_advice, body.splitlines()))
+        arguments = {name for its in advice for name in its.arguments}
+        own = next(iter(arguments & target.described), "") if len(arguments) == 1 else ""
+        return cls(target.file, named(target.qualname, own), section, body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from coreloop.admin.init.decorated import possible_tools
 from coreloop.base.project.settings import ToolSettings
-from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
+from coreloop.base.project.tools import Tool, Unresolved
+from coreloop.descriptions.find_tools import find_tools
 from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.web.pages.changes import read_changes, read_kept_states
 from coreloop.web.pages.charts import rate_of
@@ -98,7 +99,7 @@ def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     root, configured = source.workspace.root, source.workspace.settings.tools
     kept, declared = read_kept_activity(source), possible_tools(root)
     called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
-    resolved = resolve_tools({*called, *configured}, root=root, configured=configured)
+    resolved = find_tools({*called, *configured}, source.workspace)
     return {name: tools[0] for name, tools in declared.items()} | {
         name: tool for name, tool in resolved.items() if isinstance(tool, Tool) or name not in declared
     }
@@ -111,7 +112,7 @@ def _describe(source: PageSource, name: str) -> Description:
         return Description(problem="it is new; its definition is looked up every ten minutes")
     if isinstance(tool, Tool):
         configured = {name: ToolSettings(target=f"{tool.file}::{tool.qualname}")}
-        tool = resolve_tools([name], root=source.workspace.root, configured=configured)[name]
+        tool = find_tools([name], source.workspace, configured=configured)[name]
     if isinstance(tool, Unresolved):
         return Description(problem=tool.reason)
     text = tool.docstring
