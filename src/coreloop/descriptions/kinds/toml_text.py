@@ -30,7 +30,7 @@ _PARTS: Final = {
     '"""': re.compile(r"\A\r?\n|\r\n|\\[ \t]*\r?\n\s*|\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL),
     "'''": re.compile(r"\A\r?\n|\r\n"),
 }
-_LONG_KEY: Final = re.compile(rb"(?:[\w\"'-]++[ \t]*+\.){300}")
+_LONG_KEY: Final = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.){300}")
 _NAMES: Final = dict(zip("btnfre", "\b\t\n\f\r\x1b", strict=True))
 
 

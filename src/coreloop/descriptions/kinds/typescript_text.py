@@ -53,7 +53,7 @@ _REASONS: Final = {
 
 def find(raw: bytes) -> list[ToolText]:
     """All texts of a file, in no order, some twice."""
-    return list(_File(_root(raw)).texts()) if b"descri" in raw else []
+    return list(_File(_root(raw)).texts()) if re.search(rb"descri|[tT]ool", raw) else []
 
 
 @lru_cache(maxsize=4)
