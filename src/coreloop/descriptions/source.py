@@ -219,7 +219,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def differences(old: object, new: object) -> list[tuple[object, object]]:
-    """Where two trees of nodes, lists, tuples and values differ, apart from positions in a file."""
+    """Where two trees of nodes, collections and values differ, apart from positions in a file."""
     pairs, differing = [(old, new)], list[tuple[object, object]]()
     while pairs:
         left, right = pairs.pop()
@@ -239,6 +239,8 @@ def differences(old: object, new: object) -> list[tuple[object, object]]:
 def _parts(value: object) -> Sequence[object] | None:
     if isinstance(value, ast.AST):
         return [getattr(value, field) for field in value._fields]
+    if isinstance(value, dict):
+        return [*value.items()]
     return value if isinstance(value, list | tuple) else None
 
 

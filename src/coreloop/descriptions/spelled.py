@@ -37,9 +37,11 @@ class Spelled:
         value, text = self.marks[number - 1] if number else (0, 0)
         return text + position - value
 
-    def replaced(self, new: str, spell: Callable[[str], str]) -> str:
-        """The inside for another value; what both values share stays as it is spelled."""
-        start, end, piece = cut(self.value, new, self.offset)
+    def replaced(self, old: str, new: str, spell: Callable[[str], str]) -> str:
+        """The inside for another value than the old one; what both share stays as it is spelled."""
+        if self.value != old:
+            raise UnprovenError("its spelling is not understood")
+        start, end, piece = cut(old, new, self.offset)
         return self.text[:start] + spell(piece) + self.text[end:]
 
 

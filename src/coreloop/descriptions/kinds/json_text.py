@@ -87,7 +87,8 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
     literal = raw[text.start : text.end].decode()
     escapes = _escapes(literal.encode()) or _escapes(raw) or False
     inside = read_spelled(literal[1:-1], _ESCAPE, lambda escape: _value(f'"{escape.group()}"'.encode()))
-    return f'"{inside.replaced(value, lambda piece: json.dumps(piece, ensure_ascii=escapes)[1:-1])}"'.encode()
+    spelled = inside.replaced(text.value, value, lambda piece: json.dumps(piece, ensure_ascii=escapes)[1:-1])
+    return f'"{spelled}"'.encode()
 
 
 def _escapes(raw: bytes) -> bool | None:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from operator import attrgetter
+from bisect import bisect
 from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
@@ -13,92 +13,65 @@ from coreloop.descriptions.texts import ToolText
 _TOKEN: Final = re.compile(
     rb"""
     \#[^\n]*
-    | (?P<string>
+    | ^[ \t]*\[\[?(?: [\w .\t-] | "(?: [^"\\\n]++ | \\. )*" | '[^'\n]*' )*+\]\]?[ \t]*+(?=\#|\r?$)  # [a."b"]
+    | (?P<value>
         \"{3} (?: [^"\\]++ | \\. | "{1,2}(?!") )* "{3,5}
       | '{3} (?: [^']++ | '{1,2}(?!') )* '{3,5}
       | " (?: [^"\\\n]++ | \\. )* "
       | ' [^'\n]* '
       ) (?! [ \t]* [=.] )
     | " (?: [^"\\\n]++ | \\. )* " | ' [^'\n]* '
-    | [=\n\[\]{}]
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-"""Comments, strings, keys in quotes, and what says whether a string is a value. In a valid file."""
+"""Comments, headers of tables, strings that are values, and keys in quotes. In a valid file."""
 _PARTS: Final = {
     '"': re.compile(r"\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL),
     '"""': re.compile(r"\A\r?\n|\r\n|\\[ \t]*\r?\n\s*|\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL),
     "'''": re.compile(r"\A\r?\n|\r\n"),
 }
+_LONG_KEY: Final = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.){300}")
 _NAMES: Final = dict(zip("btnfre", "\b\t\n\f\r\x1b", strict=True))
 
 
 def find(raw: bytes) -> list[ToolText]:
-    """All texts of a file, in file order."""
+    """All texts of a file, in any order."""
     if b"description" not in raw:
         return []
-    tree, strings = _loaded(raw), _strings(raw)
-    numbered, last = list[bytes](), 0
-    for number, (start, end, _) in enumerate(strings):
-        numbered += [raw[last:start], b'"%d"' % number]
-        last = end
-    stack: list[tuple[Any, Any]] = [(tree, _loaded(b"".join([*numbered, raw[last:]])))]
+    spans, breaks = list[tuple[int, int]](), [match.start() for match in re.finditer(b"\n", raw)]
+
+    def numbered(token: re.Match[bytes]) -> bytes:
+        if token["value"] is None:
+            return token[0]
+        spans.append(token.span())
+        return b'"%d"' % (len(spans) - 1)
+
+    tree = parsed(raw)
+    stack: list[tuple[Any, Any]] = [(tree, parsed(_TOKEN.sub(numbered, raw)))]
     while stack:
         values, numbers = stack.pop()
         for key, value in values.items() if isinstance(values, dict) else enumerate(values):
-            if isinstance(value, str):
-                start, end, line = strings[int(numbers[key])]
+            if isinstance(value, dict | list):
+                stack.append((value, numbers[key]))
+                continue
+            values[key] = None
+            if isinstance(value, str) and numbers[key] != value:
+                start, end = spans[int(numbers[key])]
                 is_short = raw[start] == ord("'") and raw[start : start + 3] != b"'''"
                 refused = "it is in single quotes, which cannot hold a line break in TOML" if is_short else ""
+                line = bisect(breaks, start) + 1
                 values[key] = Leaf(value, start, end, line, "TOML string", refused)
-            elif isinstance(value, dict | list):
-                stack.append((value, numbers[key]))
-            else:
-                values[key] = None
-    return sorted(texts_in(cast(Tree, tree)), key=attrgetter("start"))
+    return list(texts_in(cast(Tree, tree)))
 
 
-def _strings(raw: bytes) -> list[tuple[int, int, int]]:
-    """Start, end and line of each string that is a value."""
-    strings, is_value, depth, line, last = list[tuple[int, int, int]](), False, 0, 1, 0
-    for token in _TOKEN.finditer(raw):
-        first = token[0][:1]
-        if first == b"=":
-            is_value = True
-        elif first == b"\n":
-            is_value = is_value and depth > 0
-        elif first in (b"[", b"{"):
-            depth += is_value  # not those of a table's header
-        elif first in (b"]", b"}"):
-            depth -= is_value
-        elif token["string"] and is_value:
-            line += raw.count(b"\n", last, token.start())
-            last = token.start()
-            strings.append((*token.span(), line))
-    return strings
-
-
-def _loaded(raw: bytes) -> dict[str, Any]:
+def parsed(raw: bytes) -> dict[str, Any]:
+    """The file's tables, keys and values."""
+    if _LONG_KEY.search(raw):
+        raise UnprovenError("the file has a key of hundreds of parts")
     try:
         return tomllib.loads(raw.removeprefix(BOM).decode())
     except (ValueError, RecursionError) as error:
         raise UnprovenError(f"the file is not readable as TOML: {error}") from error
-
-
-def parsed(raw: bytes) -> list[object]:
-    """The file's keys and values in order."""
-    flat, stack = list[object](), list[Any]([_loaded(raw)])
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            flat.append(("table", *value))
-            stack += value.values()
-        elif isinstance(value, list):
-            flat.append(("array", len(value)))
-            stack += value
-        else:
-            flat.append(value)
-    return flat
 
 
 def spell(raw: bytes, text: ToolText, value: str) -> bytes:
@@ -107,8 +80,6 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
     newline = "\r\n" if b"\r\n" in raw else "\n"
     quote = literal[:3] if literal[:3] in _PARTS else '"'
     spelled = read_spelled(literal[len(quote) : -len(quote)], _PARTS[quote], _meaning)
-    if spelled.value != text.value:
-        raise UnprovenError("its spelling in TOML is not understood")
 
     def spell_piece(piece: str) -> str:
         if quote == "'''":
@@ -116,7 +87,7 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
         escaped = piece.replace("\\", "\\\\").replace('"', '\\"')
         return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
 
-    return f"{quote}{spelled.replaced(value, spell_piece)}{quote}".encode()
+    return f"{quote}{spelled.replaced(text.value, value, spell_piece)}{quote}".encode()
 
 
 def _meaning(part: re.Match[str]) -> str:

@@ -4,12 +4,11 @@ Objects, lists and zod's calls become trees for `descriptions.schemas`.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from operator import attrgetter
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from coreloop.base.extras import needs
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in, texts_of
@@ -30,25 +29,19 @@ _NAMES: Final = {
     **dict(zip("btnvfr0", "\b\t\n\v\f\r\0", strict=True)),
     **dict.fromkeys("\r\n\u2028\u2029", ""),  # an escaped line break
 }
-_INNER: Final = frozenset(
-    {"parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression"}
-)
+_INNER: Final = ("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression")
 """What is only around a value."""
 _FIELDS: Final = {"pair": "key", "variable_declarator": "name", "public_field_definition": "name"}
-_DECLARING: Final = {
-    "variable_declarator": "name",
-    **dict.fromkeys(("for_in_statement", "assignment_expression"), "left"),
-    **dict.fromkeys(("required_parameter", "optional_parameter"), "pattern"),
-    **dict.fromkeys(("arrow_function", "catch_clause"), "parameter"),
-}
-_CALLS: Final = frozenset({"call_expression", "new_expression"})
-_CONTAINERS: Final = frozenset({"object", "array", "class_body"})
-_INSIDE: Final = _CONTAINERS | {"pair", "public_field_definition"}
-_OBJECTS: Final = frozenset({"object", "strictObject", "looseObject", "extend", "safeExtend", "Object"})
-_ITEMS: Final = frozenset({"array", "set", "Array"})
+_DECLARING: Final = ("name", "left", "pattern", "parameter")
+"""Parts of a node that declare or assign a name."""
+_CALLS: Final = ("call_expression", "new_expression")
+_CONTAINERS: Final = ("object", "array", "class_body")
+_INSIDE: Final = (*_CONTAINERS, "pair", "public_field_definition")
+_OBJECTS: Final = ("object", "strictObject", "looseObject", "extend", "safeExtend", "Object")
+_ITEMS: Final = ("array", "set", "Array")
 _SCHEMA: Final = re.compile(r"z\s*\.|Type\s*\.")
 """An argument that is called description, not a text."""
-_WRAPPERS: Final = frozenset({"meta", "openapi", "optional", "nullable", "nullish"})
+_WRAPPERS: Final = ("meta", "openapi", "optional", "nullable", "nullish")
 _TYPE: Final = Leaf("object", 0, 0, 0, "")
 _WHAT: Final = "TypeScript string"
 _REASONS: Final = {
@@ -59,21 +52,8 @@ _REASONS: Final = {
 
 
 def find(raw: bytes) -> list[ToolText]:
-    """All texts of a file, in file order."""
-    if b"descri" not in raw:
-        return []
-    try:
-        texts = list(dict.fromkeys(_File(_root(raw)).texts()))
-    except RecursionError as error:
-        raise UnprovenError("the file is nested too deeply") from error
-    names = defaultdict[int, set[str]](set)
-    for text in texts:
-        names[text.start].add(text.name)
-    shared = (
-        replace(text, refused="several tools share it") if len(names[text.start]) > 1 else text
-        for text in texts
-    )
-    return sorted(shared, key=attrgetter("start"))
+    """All texts of a file, in no order, some twice."""
+    return list(_File(_root(raw)).texts()) if re.search(rb"descri|[tT]ool", raw) else []
 
 
 @lru_cache(maxsize=4)
@@ -83,7 +63,9 @@ def _root(raw: bytes) -> "Node":
         from tree_sitter import Language, Parser
     except ModuleNotFoundError as error:
         raise UnprovenError(needs("typescript", feature="text in TypeScript or JavaScript")) from error
-    for grammar in (grammars.language_typescript, grammars.language_tsx):
+    if raw.decode(errors="ignore").encode() != raw:
+        raise UnprovenError("the file's encoding is not UTF-8")
+    for grammar in (grammars.language_typescript, grammars.language_tsx):  # of JavaScript, too
         root = Parser(Language(grammar())).parse(raw).root_node
         if not root.has_error:
             return root
@@ -92,40 +74,35 @@ def _root(raw: bytes) -> "Node":
 
 def parsed(raw: bytes) -> list[object]:
     """The syntax tree in order: types with their numbers of parts, names, comments, and values of strings."""
-    flat, cursor = list[object](), _root(raw).walk()
-    while True:
-        node = cast("Node", cursor.node)
+    flat, stack = list[object](), [_root(raw)]
+    while stack:
+        node = stack.pop()
         spelled = _literal(node)
-        leaf = None if node.child_count else node.text
-        flat.append((node.type, spelled.value) if spelled else (node.type, node.child_count, leaf))
-        if spelled is None and cursor.goto_first_child():
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return flat
+        flat.append((node.type, spelled.value if spelled else node.child_count or node.text))
+        stack += () if spelled else node.children
+    return flat
 
 
 def spell(raw: bytes, text: ToolText, value: str) -> bytes:
     """The literal of another value; what both values share is spelled as it was."""
     literal = raw[text.start : text.end].decode()
     quote, inside = literal[0], literal[1:-1]
-    newline = "\r\n" if b"\r\n" in raw else "\n"
-    is_template_of_lines = quote == "`" and "\n" in inside
+    is_on_lines = quote == "`" and "\n" in inside
+    newline = ("\r\n" if b"\r\n" in raw else "\n") if is_on_lines else "\\n"
 
     def spell_piece(piece: str) -> str:
         escaped = piece.replace("\\", "\\\\").replace(quote, f"\\{quote}")
         escaped = escaped.replace("${", "\\${") if quote == "`" else escaped
-        return escaped.replace("\n", newline if is_template_of_lines else "\\n")
+        return escaped.replace("\n", newline)
 
-    return f"{quote}{_read(inside).replaced(value, spell_piece)}{quote}".encode()
+    return f"{quote}{_read(inside).replaced(text.value, value, spell_piece)}{quote}".encode()
 
 
 def _literal(node: "Node") -> Spelled | None:
     """The inside of a string, or of a template without expressions."""
-    is_template = node.type == "template_string" and all(
-        part.type != "template_substitution" for part in node.named_children
-    )
-    return _read(_text(node)[1:-1]) if node.type == "string" or is_template else None
+    if node.type == "template_string" and any(its.type == "template_substitution" for its in node.children):
+        return None
+    return _read(_text(node)[1:-1]) if node.type in ("string", "template_string") else None
 
 
 def _read(inside: str) -> Spelled:
@@ -149,9 +126,13 @@ def _text(node: "Node | None") -> str:
 def _field(node: "Node", name: str) -> "Node | None":
     """A part of a node, without what is only around it."""
     part = node.child_by_field_name(name)
-    while part is not None and part.type in _INNER:
-        part = part.named_children[0]
-    return part
+    return _bare(part) if part is not None else None
+
+
+def _bare(node: "Node") -> "Node":
+    while node.type in _INNER:
+        node = node.named_children[0]
+    return node
 
 
 def _arguments(call: "Node") -> list["Node"]:
@@ -175,22 +156,18 @@ class _File:
         self._places = list[tuple["Node", str]]()
         self._constants = dict[str, "Node"]()
         self._trees = dict[int, Tree]()
-        names = Counter[str]()
-        stack = [(root, "", False)]
+        names, stack = Counter[str](), [(root, root)]
         while stack:
-            node, key, is_inner = stack.pop()
-            kind = node.type
-            if kind in _CALLS or (kind in _CONTAINERS and not is_inner):
-                self._places.append((node, key))
-            names.update(_declared(node))
-            value = _field(node, "value") if kind in _FIELDS else None
+            node, above = stack.pop()
+            if node.type in _CALLS or (node.type in _CONTAINERS and above.type not in _INSIDE):
+                self._places.append((node, _key(above) if above.type in _FIELDS else ""))
+            if _is_declared(node, above):
+                names[_text(node)] += 1
+            value = _field(node, "value") if node.type == "variable_declarator" else None
             if value is not None:
-                key = _key(node.child_by_field_name(_FIELDS[kind]))
-                if kind == "variable_declarator":
-                    self._constants[key] = value
-            passes = is_inner if kind in _INNER else kind in _INSIDE
-            key = key if kind in _INNER or value is not None else ""
-            stack += [(child, key, passes) for child in reversed(node.named_children)]
+                self._constants[_key(node)] = value
+            around = above if node.type in _INNER else node
+            stack += [(child, around) for child in reversed(node.named_children)]
         self._constants = {name: node for name, node in self._constants.items() if names[name] == 1}
 
     def texts(self) -> Iterator[ToolText]:
@@ -212,15 +189,15 @@ class _File:
         node = next((tree for tree in rest if isinstance(tree, dict)), dict[str, Tree]())
         name = trees[at] if at >= 0 else node.get("name", node.get("id"))
         if at >= 0 and (method == "tool" or isinstance(rest[0] if rest else None, Leaf)):
-            node = {"description": rest[0] if rest else None, "parameters": node}
-        yield from texts_of(name.value if isinstance(name, Leaf) else key, node)
+            node = {"description": rest[0] if rest else None, "parameters": _shape(node)}
+        tool = name.value if isinstance(name, Leaf) else key
+        yield from texts_of(tool, node) if tool else ()
 
     def _tree(self, node: "Node | None") -> Tree:
         """An object, a list, a text, or the schema that a call makes; also behind a name."""
-        while node is not None and node.type in _INNER:
-            node = node.named_children[0]
         if node is None:
             return None
+        node = _bare(node)
         if node.id not in self._trees:
             self._trees[node.id] = None  # of what refers to itself
             self._trees[node.id] = self._read(node)
@@ -235,13 +212,12 @@ class _File:
             return self._schema(node)
         if node.type in ("string", "template_string", "binary_expression"):
             spelled = _literal(node)
-            return _leaf(node, spelled.value) if spelled else _refused(node, _joined(node))
+            return _leaf(node, spelled.value) if spelled else _refused(node)
         tree: Tree = None
         if node.type in ("identifier", "shorthand_property_identifier"):
             tree = self._tree(self._constants.get(_text(node)))
         elif node.type == "member_expression":
-            tree = self._tree(node.child_by_field_name("object"))
-            name = _text(node.child_by_field_name("property"))
+            tree, name = self._tree(_field(node, "object")), _text(_field(node, "property"))
             if isinstance(tree, dict):
                 tree = tree.get(name, tree if name == "shape" else None)
         return _refused(node, tree.value) if isinstance(tree, Leaf) else tree
@@ -249,31 +225,23 @@ class _File:
     def _object(self, node: "Node") -> Tree:
         tree = dict[str, Tree]()
         for part in node.named_children:
-            named = part.child_by_field_name(_FIELDS.get(part.type, "key"))
             value = part if part.type == "shorthand_property_identifier" else _field(part, "value")
-            key = _text(part) if named is None else _key(named)
             if value is None:
                 continue
-            item = self._tree(value)
-            is_call = isinstance(item, dict) and value.type == "call_expression"
-            if key == "description" and (item is None or (is_call and not _SCHEMA.match(_text(value)))):
+            key, item = _key(part), self._tree(value)
+            is_text = item is None or value.type == "call_expression"
+            if key == "description" and is_text and not _SCHEMA.match(_text(value)):
                 item = _refused(value)
             if isinstance(item, Leaf) and key in tree:
                 item = replace(item, refused=f"{key} is written twice")
-            if (
-                key.startswith("[")
-                and isinstance(item, dict)
-                and isinstance(its := item.get("description"), Leaf)
-            ):
-                item = {**item, "description": replace(its, refused="its key is computed")}
             tree[key] = item
         return tree
 
-    def _schema(self, node: "Node") -> Tree:
+    def _schema(self, node: "Node | None") -> Tree:
         """The schema of a chain of calls, as zod's and TypeBox's: ``z.object({…}).describe("…")``."""
         tree, below = dict[str, Tree](type=_TYPE), list[Tree]()
         described: Tree = None
-        while node.type == "call_expression":
+        while node is not None and node.type == "call_expression":
             method, arguments = _method(node), _arguments(node)
             trees = [self._tree(argument) for argument in arguments]
             first = trees[0] if trees else None
@@ -281,7 +249,7 @@ class _File:
                 leaf = first if isinstance(first, Leaf) else _refused(arguments[0])
                 described = described or replace(leaf, what="zod .describe(…)")
             elif method in _OBJECTS:
-                below.append({"properties": first})
+                below.append(_shape(first))
             elif method in _ITEMS:
                 tree["items"] = first
             else:
@@ -289,15 +257,18 @@ class _File:
                 if isinstance(first, dict) and (method in _WRAPPERS or method[:1].isupper()):
                     described = described or first.get("description")
             function = node.child_by_field_name("function")
-            inner = _field(function, "object") if function is not None else None
-            if inner is None:
-                break
-            node = inner
-        base = self._tree(node) if node.type != "call_expression" else None
+            node = _field(function, "object") if function is not None else None
+        base = self._tree(node)
         if isinstance(base, dict):
             below.append(base)
             described = described or base.get("description")
         return {**tree, "description": described, "anyOf": below}
+
+
+def _shape(tree: Tree) -> Tree:
+    """The schema of an object whose keys are arguments, whatever they are called."""
+    is_schema = isinstance(tree, dict) and isinstance(tree.get("type"), Leaf)
+    return tree if is_schema else {"type": _TYPE, "properties": tree}
 
 
 def _leaf(node: "Node", value: str, refused: str = "") -> Leaf:
@@ -310,33 +281,16 @@ def _refused(node: "Node", value: str = "") -> Leaf:
     return _leaf(node, value, _REASONS.get(node.type, reason))
 
 
-def _joined(node: "Node") -> str:
-    """The value of a concatenation of literals; empty if any part is something else."""
-    parts = list[Spelled | None]()
-    while node.type == "binary_expression" and (left := _field(node, "left")) is not None:
-        right = _field(node, "right")
-        parts.append(_literal(right) if right is not None else None)
-        node = left
-    parts.append(_literal(node))
-    values = [part.value for part in reversed(parts) if part is not None]
-    return "".join(values) if len(values) == len(parts) else ""
+def _key(node: "Node") -> str:
+    """The name that a pair, variable or field gives; in brackets if it is computed."""
+    name = node.child_by_field_name(_FIELDS.get(node.type, "key")) or node
+    spelled = _literal(name)
+    return spelled.value if spelled else _text(name)
 
 
-def _key(node: "Node | None") -> str:
-    """The name of a key; in brackets if it is computed."""
-    inner = node.named_children[0] if node is not None and node.type == "computed_property_name" else node
-    spelled = _literal(inner) if inner is not None else None
-    return spelled.value if spelled else _text(node)
-
-
-def _declared(node: "Node") -> Iterator[str]:
-    """The names that a node declares or assigns."""
-    declared = node.child_by_field_name(_DECLARING[node.type]) if node.type in _DECLARING else None
-    names = (
-        node.named_children
-        if node.type in ("object_pattern", "array_pattern", "pair_pattern")
-        else [declared]
-    )
-    for name in names:
-        if name is not None and name.type in ("identifier", "shorthand_property_identifier_pattern"):
-            yield _text(name)
+def _is_declared(node: "Node", above: "Node") -> bool:
+    """Whether a node is a name that is declared or assigned there."""
+    if node.type != "identifier":
+        return node.type == "shorthand_property_identifier_pattern"
+    is_part = any(above.child_by_field_name(part) == node for part in _DECLARING)
+    return above.type.endswith("_pattern") or (is_part and above.type != "export_specifier")
