@@ -123,13 +123,8 @@ def resolve_tools(
     searched = [name for name in names if not targets.get(name) and is_tool_name(name)]
     source = _Source(root, only_places)
     matches = _search(searched, source) if searched else {}
-    resolved: dict[str, Tool | Unresolved] = {}
-    for name in names:
-        target = targets.get(name)
-        resolved[name] = (
-            _from_target(name, target, source) if target else _unique(name, matches.get(name, []))
-        )
-    return resolved
+    found = {name: _unique(name, matches.get(name, [])) for name in names}
+    return found | {name: _from_target(name, target, source) for name, target in targets.items() if target}
 
 
 def bare_name(name: str) -> str:
