@@ -31,6 +31,8 @@ _MAX_BYTES: Final = 2_000_000
 _UNWRAPPED: Final = 1_000_000
 
 DOCSTRING: Final = "docstring"
+READ_BY_SOME: Final = ("Annotated[…]", "Doc(…)")
+"""What a text is if only some frameworks send it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +223,8 @@ def put_lines(
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
     if appended and _changed(path, new, edited, _without(value, appended))[0] != base:
         raise UnprovenError("taking the lines out again would not give the same file")
-    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal=True)
+    is_literal = text.what not in READ_BY_SOME
+    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal)
 
 
 def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> Edited:
