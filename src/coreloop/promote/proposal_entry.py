@@ -195,7 +195,7 @@ def _refuse_text(entry: Statement | Candidate, append: SuggestedAppend, section:
 
 
 def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> str | None:
-    """Why its target is not the docstring of its tool."""
+    """Why its target is not the description of its tool."""
     if append.target_file is None or append.target_symbol is None:
         return f"it has no target: add {tool} under tools: and propose again"
     file = PurePosixPath(append.target_file)

@@ -296,8 +296,8 @@ LINES_OF: list[tuple[str, Callable[[Bench], None], str]] = [
     ("the other phase", other_phase, NOT_NAMED),
     ("of a text", no_python, "it changes more than the text of tools/finance.txt"),
     ("a sequence of two proposals", sequence_of_two, NOT_NAMED),
-    ("of a whole file", whole_file, "do not name one docstring"),
-    ("of two docstrings", two_docstrings, "do not name one docstring"),
+    ("of a whole file", whole_file, "do not name one text"),
+    ("of two docstrings", two_docstrings, "do not name one text"),
     ("a person's line gives way", persons_line_gone, "is removed, but no promotion added it"),
 ]
 
