@@ -10,6 +10,7 @@ from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import DOCSTRING, find_text, find_texts, put_lines, remove_lines
+from coreloop.guard.proof import changed_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 
 LINE = "- day: as YYYY-MM-DD"
@@ -23,6 +24,8 @@ def put(path: str, raw: bytes, name: str, *lines: str) -> Edited:
         text = find_text(path, edited.source, name)
         assert text.value == edited.after
         assert remove_lines(path, edited.source, text, edited.appended).source == raw
+        proved, _ = changed_lines(raw, edited.source, f"{path}::{name}", sections=("Caveats",))
+        assert proved == [*edited.appended]
     return edited
 
 
