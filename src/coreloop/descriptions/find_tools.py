@@ -17,7 +17,7 @@ from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, read_sou
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.schemas import leaves, schema_of
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
+from coreloop.descriptions.texts import READ_BY_SOME, SUFFIXES, ToolText, find_texts
 
 _DESCRIBES: Final = re.compile(rb"descri", re.IGNORECASE)
 _Place: TypeAlias = tuple[str, Sequence[ToolText]]
@@ -97,7 +97,7 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
     first = texts[0]
     tool = replace(
         code or Tool(name, file, "", (), frozenset()),
-        described={its.argument: its.value for its in texts if its.argument and not its.refused},
+        described={its.argument: its.value for its in texts if its.argument and _takes_lines(its)},
         docstring=next((cleandoc(its.value) for its in texts if not its.argument), ""),
     )
     if code is not None and (file, first.symbol) == (code.file, code.qualname):
@@ -115,6 +115,11 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
         limits={name: SchemaLimits(required=True) for name in required},
         listed=tool.listed.union(map(frozenset, tool.choices.values())),
     )
+
+
+def _takes_lines(text: ToolText) -> bool:
+    """Whether a text can be edited, and every framework sends it."""
+    return not text.refused and text.what not in READ_BY_SOME
 
 
 def _at(root: Path, target: str, is_known: bool) -> _Place:

@@ -251,7 +251,7 @@ def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | No
     command = schema_command(settings, promoting.workspace.root)
     argument = lead.symbol.partition("[")[2].removesuffix("]")
     caps = settings.caps if not argument else {}  # they are of a tool's own text
-    if command is None:
+    if command is None or (argument and command.reader):  # readers print the tools' own texts
         sides, source = (edited.before, edited.after, edited.appended), f"as {lead.file} says it"
         return compare_descriptions(*sides, caps=caps, source=source) if edited.is_literal else None
     return measure_reach(
