@@ -260,6 +260,8 @@ class _File:
             self._trees[id(node)] = items
             items.extend(map(self._tree, node.elts))
         elif id(node) not in self._trees:
+            if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+                return node.value
             return self._leaf(node, "string of a dictionary")
         return self._trees[id(node)]
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from coreloop.base.extras import needs
-from coreloop.descriptions.schemas import Leaf, Tree, texts_in, texts_of
+from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Spelled, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
@@ -38,12 +38,11 @@ _CALLS: Final = ("call_expression", "new_expression")
 _CONTAINERS: Final = ("object", "array", "class_body")
 _INSIDE: Final = (*_CONTAINERS, "pair", "public_field_definition")
 _OBJECTS: Final = ("object", "strictObject", "looseObject", "extend", "safeExtend", "Object")
-_ITEMS: Final = ("array", "set", "Array")
+_KEYWORDS: Final = {**dict.fromkeys(("array", "set", "Array"), "items"), "enum": "enum", "default": "default"}
 _SCHEMA: Final = re.compile(r"z\s*\.|Type\s*\.")
 """An argument that is called description, not a text."""
 _WRAPPERS: Final = ("meta", "openapi", "optional", "nullable", "nullish")
 _TYPE: Final = Leaf("object", 0, 0, 0, "")
-_WHAT: Final = "TypeScript string"
 _REASONS: Final = {
     "binary_expression": "it is a concatenation",
     "template_string": "it is a template with an expression",
@@ -234,7 +233,7 @@ class _File:
                 item = _refused(value)
             if isinstance(item, Leaf) and key in tree:
                 item = replace(item, refused=f"{key} is written twice")
-            tree[key] = item
+            tree[key] = {} if item is None and key in SCHEMA_KEYS else item  # imported
         return tree
 
     def _schema(self, node: "Node | None") -> Tree:
@@ -250,8 +249,8 @@ class _File:
                 described = described or replace(leaf, what="zod .describe(…)")
             elif method in _OBJECTS:
                 below.append(_shape(first))
-            elif method in _ITEMS:
-                tree["items"] = first
+            elif method in _KEYWORDS:
+                tree[_KEYWORDS[method]] = first
             else:
                 below += [item for each in trees for item in (each if isinstance(each, list) else [each])]
                 if isinstance(first, dict) and (method in _WRAPPERS or method[:1].isupper()):
@@ -272,7 +271,7 @@ def _shape(tree: Tree) -> Tree:
 
 
 def _leaf(node: "Node", value: str, refused: str = "") -> Leaf:
-    return Leaf(value, node.start_byte, node.end_byte, node.start_point[0] + 1, _WHAT, refused)
+    return Leaf(value, node.start_byte, node.end_byte, node.start_point[0] + 1, "TypeScript string", refused)
 
 
 def _refused(node: "Node", value: str = "") -> Leaf:
