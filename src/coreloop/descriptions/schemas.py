@@ -40,8 +40,12 @@ def texts_in(tree: Tree) -> Iterator[ToolText]:
     description in a list of tools.
     """
     stack: list[tuple[str, str, Tree]] = [("", "", tree)]
+    seen = set[tuple[str, int]]()  # names in Python may make a tree endless
     while stack:
         above, key, node = stack.pop()
+        if (key, id(node)) in seen:
+            continue
+        seen.add((key, id(node)))
         if isinstance(node, list):
             stack.extend((key, "", item) for item in reversed(node))
         elif isinstance(node, dict):

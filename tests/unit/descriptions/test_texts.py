@@ -80,6 +80,10 @@ PYTHON = {
         '[{"type": "function", "function": {"name": "pay", "description": "Pays."}}]\n',
         "pay",
     ),
+    "constants in a circle": (
+        'A = {"a": B}\nB = {"a": A}\nt = [Tool(name="pay", description="Pays.", inputSchema=A)]\n',
+        "pay",
+    ),
     "constant": ('TEXT = "Pays."\n@tool(description=TEXT)\ndef pay(day): ...\n', "pay"),
     "non-ascii above, BOM, CRLF": (
         '\ufeff# 한글\r\n@tool(description="Pays.")\r\ndef pay(day): ...\r\n',
