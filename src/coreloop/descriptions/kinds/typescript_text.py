@@ -180,7 +180,7 @@ class _File:
     def _of_call(self, call: "Node", key: str) -> Iterator[ToolText]:
         """The texts of a call that makes a tool; its name is an argument, in an object, or before it."""
         method = _method(call)
-        if not method.casefold().endswith("tool"):
+        if not re.search("(?i)tool(task)?$", method):
             return
         trees = [self._tree(argument) for argument in _arguments(call)]
         at = next((at for at, tree in enumerate(trees[:2]) if isinstance(tree, Leaf)), -1)
