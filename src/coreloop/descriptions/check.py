@@ -120,7 +120,7 @@ def _is_described(item: Tree) -> bool:
         if not isinstance(node, dict | list) or id(node) in seen:
             continue
         seen.add(id(node))
-        if isinstance(node, dict) and (isinstance(node.get("description"), Leaf) or "$ref" in node):
+        if isinstance(node, dict) and any(isinstance(node.get(key), Leaf) for key in ("description", "$ref")):
             return True
         stack += node.values() if isinstance(node, dict) else node
     return False

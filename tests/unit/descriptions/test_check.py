@@ -77,9 +77,13 @@ def test_two_tools_with_nearly_the_same_text_are_found():
 
 def test_what_is_computed_is_unknown():
     raw = b"""NAMES = ["a"]
+@tool(description="Settles.")
+def settle(when: Day): ...
 @tool(description=f"Pays {NAMES}")
 def pay(day): ...
 T = {"name": "ask", "description": "Asks.", "parameters": {"properties": {
     "day": {"description": "When.", "enum": NAMES + ["b"], "default": "c"}, "to": {"description": "x"}}}}
 """
-    assert check_texts({"a.py": find_texts("a.py", raw)}, {}) == []
+    typed = b"server.tool('pay', 'Pays.', {day: days('When.').optional()}, f)"
+    files = {"a.py": find_texts("a.py", raw), "a.ts": find_texts("a.ts", typed)}
+    assert check_texts(files, {}) == []

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from coreloop.base.extras import needs
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
@@ -39,8 +39,8 @@ _CONTAINERS: Final = ("object", "array", "class_body")
 _INSIDE: Final = (*_CONTAINERS, "pair", "public_field_definition")
 _OBJECTS: Final = ("object", "strictObject", "looseObject", "extend", "safeExtend", "Object")
 _KEYWORDS: Final = {**dict.fromkeys(("array", "set", "Array"), "items"), "enum": "enum", "default": "default"}
-_SCHEMA: Final = re.compile(r"z\s*\.|Type\s*\.")
-"""An argument that is called description, not a text."""
+_SCHEMA: Final = re.compile(r"(?:z|zod|Type)\s*\.")
+"""What a library makes: of an argument that is called description, too; others may have a text elsewhere."""
 _WRAPPERS: Final = ("meta", "openapi", "optional", "nullable", "nullish")
 _TYPE: Final = Leaf("object", 0, 0, 0, "")
 _REASONS: Final = {
@@ -238,8 +238,8 @@ class _File:
 
     def _schema(self, node: "Node | None") -> Tree:
         """The schema of a chain of calls, as zod's and TypeBox's: ``z.object({…}).describe("…")``."""
-        tree, below = dict[str, Tree](type=_TYPE), list[Tree]()
-        described: Tree = None
+        below, described = list[Tree](), cast(Tree, None)
+        tree: dict[str, Tree] = {"type": _TYPE, "$ref": None if _SCHEMA.match(_text(node)) else _TYPE}
         while node is not None and node.type == "call_expression":
             method, arguments = _method(node), _arguments(node)
             trees = [self._tree(argument) for argument in arguments]
