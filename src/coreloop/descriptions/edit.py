@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from coreloop.base.git.trailers import SECTIONS
 from coreloop.descriptions.place import (
     DocstringBullet,
     Wanted,
@@ -123,26 +122,6 @@ def put_lines(
     if not edited.appended:
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
     return replace(edited, old=source, before=before, removed=tuple(replaced))
-
-
-def remove_lines(source: bytes, qualname: str, lines: Collection[str]) -> Edited:
-    """Remove bullets of one docstring, wherever in it they are, with the proof of `put_lines`.
-
-    Raises
-    ------
-    UnprovenError
-        They are not all in one place, or cannot be removed with proof.
-    """
-    old, reasons = read_source(source), list[UnprovenError]()
-    for section in (None, *SECTIONS.values()):
-        try:
-            new = remove_bullets(old, qualname, lines, section=section)
-        except UnprovenError as reason:
-            reasons.append(reason)
-        else:
-            before, after = (_located(its, qualname, ()).literal.value for its in (old, new))
-            return Edited(source, new.raw, qualname, (), before, after, tuple(lines))
-    raise reasons[0]
 
 
 def remove_bullets(

@@ -97,8 +97,8 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
     first = texts[0]
     tool = replace(
         code or Tool(name, file, "", (), frozenset()),
-        described=frozenset(its.argument for its in texts if its.argument and not its.refused),
-        docstring="\n".join(cleandoc(text.value) for text in texts),
+        described={its.argument: its.value for its in texts if its.argument and not its.refused},
+        docstring=next((cleandoc(its.value) for its in texts if not its.argument), ""),
     )
     if code is not None and (file, first.symbol) == (code.file, code.qualname):
         return tool

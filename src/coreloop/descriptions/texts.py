@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import PurePosixPath
-from typing import Final, Protocol, cast
+from types import ModuleType
+from typing import Final
 
 from coreloop.descriptions import edit
 from coreloop.descriptions.edit import Edited, bullet_span, check_lines, find_bullets
@@ -31,6 +32,8 @@ _MAX_BYTES: Final = 2_000_000
 _UNWRAPPED: Final = 1_000_000
 
 DOCSTRING: Final = "docstring"
+READ_BY_SOME: Final = ("Annotated[…]", "Doc(…)")
+"""What a text is if only some frameworks send it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +84,9 @@ def named(tool: str, argument: str) -> str:
     return f"{tool}[{argument}]" if argument else tool
 
 
-class Kind(Protocol):
-    """What a module of `coreloop.descriptions.kinds` has; `UnprovenError` for a file that is unreadable."""
-
-    def find(self, raw: bytes, *known: Collection[str]) -> list[ToolText]:
-        """All texts of a file, in any order; in Python, also of names that are known to be tools."""
-
-    def spell(self, raw: bytes, text: ToolText, value: str) -> bytes:
-        """The literal of another value; what both values share is spelled as it was, see `spelled`."""
-
-    def parsed(self, raw: bytes) -> object:
-        """The file as a tree of lists, tuples and values, in file order and with duplicates."""
-
-
-def _kind(path: str) -> Kind | None:
+def _kind(path: str) -> ModuleType | None:
     name = _KINDS.get(PurePosixPath(path).suffix.lower())
-    return cast(Kind, import_module(f"coreloop.descriptions.kinds.{name}")) if name else None
+    return import_module(f"coreloop.descriptions.kinds.{name}") if name else None
 
 
 @lru_cache(maxsize=8)  # an edit finds the texts of a file several times
@@ -221,7 +211,8 @@ def put_lines(
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
     if appended and _changed(path, new, edited, _without(value, appended))[0] != base:
         raise UnprovenError("taking the lines out again would not give the same file")
-    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal=True)
+    is_literal = text.what not in READ_BY_SOME
+    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal)
 
 
 def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> Edited:
@@ -239,8 +230,6 @@ def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) 
     UnprovenError
         Nothing can be changed with proof; the reason, for a maintainer.
     """
-    if text.what == DOCSTRING:
-        return edit.remove_lines(raw, text.symbol, lines)
     value = _without(text.value, lines)
     new, _ = _changed(path, raw, text, value)
     return Edited(raw, new, text.name, (), text.value, value, tuple(lines))

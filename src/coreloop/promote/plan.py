@@ -249,13 +249,11 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
 def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | None:
     lead, settings = promoting.lead, promoting.workspace.settings.reach
     command = schema_command(settings, promoting.workspace.root)
-    if command is None and edited.is_literal:
-        source = f"as {lead.file} says it"
-        caps = {} if "[" in lead.symbol else settings.caps
-        return compare_descriptions(edited.before, edited.after, edited.appended, caps=caps, source=source)
-    if command is None:
-        return None
     argument = lead.symbol.partition("[")[2].removesuffix("]")
+    caps = settings.caps if not argument else {}  # they are of a tool's own text
+    if command is None:
+        sides, source = (edited.before, edited.after, edited.appended), f"as {lead.file} says it"
+        return compare_descriptions(*sides, caps=caps, source=source) if edited.is_literal else None
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
@@ -263,7 +261,7 @@ def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | No
         lead.file,
         edited,
         tool=named(lead.engine, argument),
-        caps=settings.caps if not argument else {},
+        caps=caps,
     )
 
 

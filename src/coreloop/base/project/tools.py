@@ -48,7 +48,7 @@ class Tool:
     literals : frozenset of str
         String constants of the file, and of what it uses of the project's other files, without docstrings.
     docstring : str
-        The docstring of the definition; empty if absent.
+        What models read of the tool itself, usually the docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
         Argument -> the values that its annotation allows, see `coreloop.base.project.allowed_values`.
     limits : mapping of str to SchemaLimits
@@ -59,8 +59,8 @@ class Tool:
         Their number constants.
     line : int
         Of the definition in its file.
-    described : frozenset of str
-        Arguments with a description of their own.
+    described : mapping of str to str
+        Argument -> its own description, if that can be edited.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Tool:
     listed: frozenset[frozenset[str]] = frozenset()
     numbers: frozenset[float] = frozenset()
     line: int = 0
-    described: frozenset[str] = frozenset()
+    described: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,8 @@ def resolve_tools(
     searched = [name for name in names if not targets.get(name) and is_tool_name(name)]
     source = _Source(root, only_places)
     matches = _search(searched, source) if searched else {}
-    resolved: dict[str, Tool | Unresolved] = {}
-    for name in names:
-        target = targets.get(name)
-        resolved[name] = (
-            _from_target(name, target, source) if target else _unique(name, matches.get(name, []))
-        )
-    return resolved
+    found = {name: _unique(name, matches.get(name, [])) for name in names}
+    return found | {name: _from_target(name, target, source) for name, target in targets.items() if target}
 
 
 def bare_name(name: str) -> str:

@@ -13,8 +13,7 @@ from typing import Final
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.base.records import UNSPECIFIED, is_category
-from coreloop.descriptions.place import read_bullets
-from coreloop.descriptions.sections import DocLine
+from coreloop.descriptions.own_lines import bullets_in
 from coreloop.learn.line import (
     Advice,
     AdvisedCalls,
@@ -135,9 +134,9 @@ def merged_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[
 
 
 def _own_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime | None]]:
-    """The lines of a docstring that have one of our forms, and when each was merged."""
-    lines = [DocLine(text, 0, len(text) - len(text.lstrip())) for text in tool.docstring.splitlines()]
-    own = ((bullet.text, parse_advice(bullet.text)) for bullet in read_bullets(lines, 0, len(lines)))
+    """The lines of a tool's texts that have one of our forms, and when each was merged."""
+    texts = (tool.docstring, *tool.described.values())
+    own = ((line, parse_advice(line)) for text in texts for line in bullets_in(text))
     return [
         (advice, max((merges[key] for key in keys_of(name, line) if key in merges), default=None))
         for line, advice in own

@@ -52,7 +52,7 @@ class SuggestedAppend:
             return cls(None, None, section, body)
         advice = filter(None, map(parse_advice, body.splitlines()))
         arguments = {name for its in advice for name in its.arguments}
-        own = next(iter(arguments & target.described), "") if len(arguments) == 1 else ""
+        own = next(iter(arguments & target.described.keys()), "") if len(arguments) == 1 else ""
         return cls(target.file, named(target.qualname, own), section, body)
 
 

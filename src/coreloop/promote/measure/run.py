@@ -350,18 +350,17 @@ def refuse_difference(
 ) -> str | None:
     """Why the tools that two copies serve do not differ by exactly the edit; None if they do."""
     sides = [[(item.name, *_parts(item)) for item in items] for items in (base, edited)]
-    pairs = list(zip(*sides, strict=False))
-    if len({*map(len, sides)}) > 1 or any(old[:2] != new[:2] for old, new in pairs):
+    if [its[:2] for its in sides[0]] != [its[:2] for its in sides[1]]:
         return "the two copies of the project have different tools or parameters"
-    changed = [(old[0], old[2], new[2]) for old, new in pairs if old != new]
+    changed = [(old[0], old[2], new[2]) for old, new in zip(*sides, strict=True) if old != new]
     if not changed:
         return "the edit does not change what the model is sent"
     name, old, new = changed[0]
     if len(changed) > 1 or name not in {tool, bare_name(tool)}:
         names = ", ".join(name for name, *_ in changed)
         return f"the edit also changes what the model is sent for {names}"
-    files = [content.decode("utf-8", "replace") for content in (edit.old, edit.source)]
-    is_exact = _added(old, new) == _added(*files) and _added(new, old) == _added(*reversed(files))
+    before, after = edit.before, edit.after
+    is_exact = _added(old, new) == _added(before, after) and _added(new, old) == _added(after, before)
     return None if is_exact else "the two descriptions differ by more than the edit"
 
 
