@@ -82,8 +82,11 @@ def check_texts(files: Mapping[str, Sequence[ToolText]], caps: Mapping[str, int]
     """
     found = list(_same_texts(files))
     for path, texts in files.items():
+        schemas = dict[int, dict[str, dict[str, Tree]]]()
         for text in texts:
-            properties, _ = schema_of(text.schema)
+            if id(text.schema) not in schemas:
+                schemas[id(text.schema)], _ = schema_of(text.schema)
+            properties = schemas[id(text.schema)]
             if text.argument:
                 wrong = _of_argument(text, properties.get(text.argument, {}))
             else:
@@ -100,7 +103,7 @@ def _of_tool(
     for client, cap in caps.items():
         if len(text.value) > cap:
             yield "text-over-cap", f"it has {len(text.value):,} characters, and {client} takes {cap:,}"
-    said = " ".join(_WORD.findall(text.value)).casefold()
+    said = " ".join(["", *_WORD.findall(text.value)]).casefold()
     silent = [name for name, item in properties.items() if not (_is_named(name, said) or _is_described(item))]
     if said and not text.refused and not all(map(_PLAIN.fullmatch, silent)):
         yield "argument-without-words", f"no text has a word about {', '.join(silent[:5])}"
@@ -109,7 +112,7 @@ def _of_tool(
 def _is_named(name: str, said: str) -> bool:
     """Whether a text has the words of a name, or their beginnings; a framework's arguments need none."""
     parts = (part.casefold().removesuffix("s") for part in _PARTS.split(name) if part)
-    return _GIVEN.fullmatch(name) is not None or all(f" {part}" in f" {said}" for part in parts)
+    return _GIVEN.fullmatch(name) is not None or all(f" {part}" in said for part in parts)
 
 
 def _is_described(item: Tree) -> bool:
@@ -137,9 +140,9 @@ def _of_argument(text: ToolText, item: Mapping[str, Tree]) -> Iterator[tuple[str
     for key, sign in (("minimum", 1), ("maximum", -1)):
         if _minus(default, item.get(key)) * sign < 0:
             yield "default-outside-range", f"the default {_shown(default)} is outside the {key}"
-    defaults = list(_DEFAULT.finditer(text.value))
-    if len(defaults) == 1 and _differs(defaults[0][2], default, choices):
-        yield "text-against-default", f"the text says {defaults[0][2]}, and the schema {_shown(default)}"
+    meant = _DEFAULT.search(text.value) if text.value.casefold().count("default") == 1 else None
+    if meant and _differs(meant[2], default, choices):
+        yield "text-against-default", f"the text says {meant[2]}, and the schema {_shown(default)}"
 
 
 def _minus(value: Tree, other: Tree) -> float:

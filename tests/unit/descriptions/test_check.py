@@ -31,7 +31,7 @@ FOUND = {
     "numbers fit": ({"minimum": 1, "maximum": 30, "default": 10, "description": "Default: 10"}, None),
     "other unit": ({"default": 30000, "description": "Default: 30 seconds"}, None),
     "default in another word": ({"default": 0, "description": "Defaults to unlimited."}, None),
-    "two defaults": ({"default": 1, "description": "Default: 1 for x, default: 2 for y."}, None),
+    "two defaults": ({"default": 1, "description": "Default: 1 for x, default: 2."}, None),
     "null in an enum": ({"enum": ["a", None], "default": "b"}, None),
     "wrong types": ({"enum": 1, "default": {}, "examples": "x", "minimum": "2"}, None),
 }
