@@ -22,7 +22,7 @@ class Leaf:
     refused: str = ""
 
 
-Tree: TypeAlias = "dict[str, Tree] | list[Tree] | Leaf | None"
+Tree: TypeAlias = "dict[str, Tree] | list[Tree] | Leaf | float | None"
 
 SCHEMA_KEYS: Final = (
     *("parameters", "inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema"),
@@ -58,7 +58,7 @@ def texts_in(tree: Tree) -> Iterator[ToolText]:
 
 def _tool(above: str, key: str, node: dict[str, Tree]) -> str:
     """The name of the tool that an object defines; empty if it defines none."""
-    if "in" in node:  # a parameter in OpenAPI
+    if "in" in node or "responses" in node:  # a parameter or an operation in OpenAPI
         return ""
     name, is_described = node.get("name"), isinstance(node.get("description"), Leaf)
     schema = next((node[its] for its in SCHEMA_KEYS if isinstance(node.get(its), dict | list)), None)

@@ -59,7 +59,12 @@ SPELLED = {
         '"A\\n\\n{}"',
     ),
     "server.tool": ("a.ts", "server.tool('pay', {}, {{}}, f);\n", "'It\\'s'", "'It\\'s\\n\\n{}'"),
-    "registerTool": ("a.mjs", 'it.registerTool("pay", {{description: {}}}, f)', '"A"', '"A\\n\\n{}"'),
+    "registerTool": (
+        "a.mjs",
+        'it.tasks.registerToolTask("pay", {{description: {}}}, f)',
+        '"A"',
+        '"A\\n\\n{}"',
+    ),
     "template": ("a.tsx", "const pay = tool({{description: {}, parameters: x}})", "`A\nB`", "`A\nB\n\n{}`"),
     "zod": ("a.ts", "s.tool('pay', {{day: z.string().describe({})}}, f)", "'A'", "'A\\n\\n{}'"),
     "JSON Schema": (

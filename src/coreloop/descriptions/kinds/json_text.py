@@ -67,6 +67,8 @@ def _tree(raw: bytes) -> Tree:
             node = Leaf(value, start, end, line, "JSON string")
         elif match["open"]:
             node = {} if match["open"] == "{" else []
+        else:
+            node = cast(Tree, json.loads(match["other"], parse_int=float))
         above = stack[-1]
         if isinstance(above, list):
             above.append(node)

@@ -5,6 +5,8 @@ a description, or a dictionary that looks like a schema. Each becomes a tree for
 """
 
 import ast
+import builtins
+import typing
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -40,6 +42,7 @@ _FUNCTIONS: Final = ("func", "fn", "function", "coroutine", "callback", "handler
 _RUN: Final = ("_run", "run", "forward", "execute", "__call__", "_arun")
 """Methods whose arguments are those of a class's tool."""
 _FOR_MODELS: Final = {"Field": "Field(description=…)", "Doc": "Doc(…)"}
+_TYPES: Final = {*vars(builtins), *typing.__all__}
 _MODEL_SCHEMAS: Final = ("model_json_schema", "schema", "json_schema")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -225,7 +228,12 @@ class _File:
 
     def _argument(self, annotation: ast.expr | None, default: ast.expr | None) -> Tree:
         leaf = next(self._field(annotation, default), None)
-        return {"description": leaf, "anyOf": list(map(self._arguments, self._models(annotation)))}
+        parts = ast.walk(annotation) if annotation is not None else ()
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        tree: dict[str, Tree] = {"description": leaf}
+        if not names.issubset(_TYPES):  # it may have a text elsewhere
+            tree["$ref"] = Leaf("", 0, 0, 0, "")
+        return {**tree, "anyOf": list(map(self._arguments, self._models(annotation)))}
 
     def _field(self, annotation: ast.expr | None, default: ast.expr | None) -> Iterator[Leaf]:
         """What describes an argument: ``Field(description=…)`` as default, or what is in ``Annotated``."""
@@ -260,6 +268,8 @@ class _File:
             self._trees[id(node)] = items
             items.extend(map(self._tree, node.elts))
         elif id(node) not in self._trees:
+            if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+                return node.value
             return self._leaf(node, "string of a dictionary")
         return self._trees[id(node)]
 

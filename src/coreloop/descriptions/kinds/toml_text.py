@@ -54,7 +54,7 @@ def find(raw: bytes) -> list[ToolText]:
             if isinstance(value, dict | list):
                 stack.append((value, numbers[key]))
                 continue
-            values[key] = None
+            values[key] = value if isinstance(value, float | int) else None
             if isinstance(value, str) and numbers[key] != value:
                 start, end = spans[int(numbers[key])]
                 is_short = raw[start] == ord("'") and raw[start : start + 3] != b"'''"

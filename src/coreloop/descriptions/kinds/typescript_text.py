@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from coreloop.base.extras import needs
-from coreloop.descriptions.schemas import Leaf, Tree, texts_in, texts_of
+from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Spelled, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
@@ -38,12 +38,11 @@ _CALLS: Final = ("call_expression", "new_expression")
 _CONTAINERS: Final = ("object", "array", "class_body")
 _INSIDE: Final = (*_CONTAINERS, "pair", "public_field_definition")
 _OBJECTS: Final = ("object", "strictObject", "looseObject", "extend", "safeExtend", "Object")
-_ITEMS: Final = ("array", "set", "Array")
-_SCHEMA: Final = re.compile(r"z\s*\.|Type\s*\.")
-"""An argument that is called description, not a text."""
+_KEYWORDS: Final = {**dict.fromkeys(("array", "set", "Array"), "items"), "enum": "enum", "default": "default"}
+_SCHEMA: Final = re.compile(r"(?:z|zod|Type)\s*\.")
+"""What a library makes: of an argument that is called description, too; others may have a text elsewhere."""
 _WRAPPERS: Final = ("meta", "openapi", "optional", "nullable", "nullish")
 _TYPE: Final = Leaf("object", 0, 0, 0, "")
-_WHAT: Final = "TypeScript string"
 _REASONS: Final = {
     "binary_expression": "it is a concatenation",
     "template_string": "it is a template with an expression",
@@ -181,7 +180,7 @@ class _File:
     def _of_call(self, call: "Node", key: str) -> Iterator[ToolText]:
         """The texts of a call that makes a tool; its name is an argument, in an object, or before it."""
         method = _method(call)
-        if not method.casefold().endswith("tool"):
+        if not re.search("(?i)tool(task)?$", method):
             return
         trees = [self._tree(argument) for argument in _arguments(call)]
         at = next((at for at, tree in enumerate(trees[:2]) if isinstance(tree, Leaf)), -1)
@@ -234,13 +233,13 @@ class _File:
                 item = _refused(value)
             if isinstance(item, Leaf) and key in tree:
                 item = replace(item, refused=f"{key} is written twice")
-            tree[key] = item
+            tree[key] = {} if item is None and key in SCHEMA_KEYS else item  # imported
         return tree
 
     def _schema(self, node: "Node | None") -> Tree:
         """The schema of a chain of calls, as zod's and TypeBox's: ``z.object({…}).describe("…")``."""
-        tree, below = dict[str, Tree](type=_TYPE), list[Tree]()
-        described: Tree = None
+        below, described = list[Tree](), cast(Tree, None)
+        tree: dict[str, Tree] = {"type": _TYPE, "$ref": None if _SCHEMA.match(_text(node)) else _TYPE}
         while node is not None and node.type == "call_expression":
             method, arguments = _method(node), _arguments(node)
             trees = [self._tree(argument) for argument in arguments]
@@ -250,8 +249,8 @@ class _File:
                 described = described or replace(leaf, what="zod .describe(…)")
             elif method in _OBJECTS:
                 below.append(_shape(first))
-            elif method in _ITEMS:
-                tree["items"] = first
+            elif method in _KEYWORDS:
+                tree[_KEYWORDS[method]] = first
             else:
                 below += [item for each in trees for item in (each if isinstance(each, list) else [each])]
                 if isinstance(first, dict) and (method in _WRAPPERS or method[:1].isupper()):
@@ -272,7 +271,7 @@ def _shape(tree: Tree) -> Tree:
 
 
 def _leaf(node: "Node", value: str, refused: str = "") -> Leaf:
-    return Leaf(value, node.start_byte, node.end_byte, node.start_point[0] + 1, _WHAT, refused)
+    return Leaf(value, node.start_byte, node.end_byte, node.start_point[0] + 1, "TypeScript string", refused)
 
 
 def _refused(node: "Node", value: str = "") -> Leaf:
