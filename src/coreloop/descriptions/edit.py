@@ -19,14 +19,14 @@ from coreloop.descriptions.place import (
     read_bullets,
     read_first_block,
 )
-from coreloop.descriptions.sections import DocstringSection, Layout, Style, scan
+from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, Style, scan
 from coreloop.descriptions.source import (
     Located,
     SourceText,
     UnprovenError,
+    differences,
     docstring_node,
     encode,
-    equal_except,
     find_definition,
     indent,
     locate,
@@ -55,6 +55,8 @@ class Edited:
         The docstring's value.
     removed : tuple of str
         Lines that were replaced.
+    is_literal : bool
+        Whether models receive the text as it is, unlike a docstring, of which frameworks send parts.
     """
 
     old: bytes
@@ -64,6 +66,7 @@ class Edited:
     before: str
     after: str
     removed: tuple[str, ...] = ()
+    is_literal: bool = False
 
 
 def put_lines(
@@ -113,7 +116,7 @@ def put_lines(
         Nothing can be changed with proof; the reason, for a maintainer.
     """
     wanted = Wanted(tuple(lines), section, style, is_ours)
-    _check(wanted)
+    check_lines(wanted.lines)
     old = read_source(source)
     if not replaced:
         return _insert(old, qualname, wanted)
@@ -146,17 +149,18 @@ def remove_bullets(
         A bullet is not present exactly once, or the rest would be read differently.
     """
     asked = () if section is None else (section,)
-    for bullet in reversed(_find(_located(source, qualname, asked).layout, bullets, section)):
+    for bullet in reversed(find_bullets(_located(source, qualname, asked).layout, bullets, section)):
         source = _without(
             _located(source, qualname, asked), bullet
         )  # from the last: numbers above stay the same
     return source
 
 
-def _check(wanted: Wanted) -> None:
-    if not wanted.lines:
+def check_lines(lines: Sequence[str]) -> None:
+    """Refuse, by `UnprovenError`, lines that are empty or have invisible characters."""
+    if not lines:
         raise UnprovenError("there are no lines to append")
-    for text in wanted.lines:
+    for text in lines:
         if not text.strip():
             raise UnprovenError("a line is empty")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
@@ -180,7 +184,7 @@ def _with_docstring(old: SourceText, qualname: str, wanted: Wanted) -> SourceTex
     new = read_source(old.raw[:at] + quotes + old.raw[at:])
     body = find_definition(new.tree, qualname).node.body
     docstring = body.pop(0)
-    if not equal_except(old.tree, new.tree):
+    if differences(old.tree, new.tree):
         raise UnprovenError("a docstring would not be all that changes")
     body.insert(0, docstring)
     return new
@@ -245,7 +249,7 @@ def _spliced(target: Located, start: int, end: int, spelled: str, value: str) ->
     grown = len(new.text) - len(old.text)
     if new.span(node) != (first, last + grown) or edited.line != target.definition.line:
         raise UnprovenError("the edit would not stay inside the docstring")
-    if not equal_except(old.tree, new.tree, pair=(target.node, node)):
+    if differences(old.tree, new.tree) != [(target.node.value, value)]:
         raise UnprovenError("code outside the docstring would change")
     return new, scan(value, asked=target.asked)
 
@@ -260,20 +264,25 @@ def bullets_at(layout: Layout, section: str | None) -> list[DocstringBullet]:
     return [bullet for bullet in bullets if not layout.lines[bullet.first].code]
 
 
-def _find(layout: Layout, texts: Collection[str], section: str | None) -> list[DocstringBullet]:
+def find_bullets(layout: Layout, texts: Collection[str], section: str | None) -> list[DocstringBullet]:
+    """The bullets to remove; `UnprovenError` unless each is present exactly once, below the first line."""
     bullets = [bullet for bullet in bullets_at(layout, section) if bullet.text in texts]
     if any(not bullet.first for bullet in bullets):
-        raise UnprovenError("a line to remove is the first line of the docstring")
+        raise UnprovenError("a line to remove is the first line of the text")
     if not bullets or Counter(bullet.text for bullet in bullets) != Counter(set(texts)):
         raise UnprovenError("a line to remove is absent, or present more than once")
     return bullets
 
 
-def _without(target: Located, bullet: DocstringBullet) -> SourceText:
-    """Remove a bullet, and the blank line above it if it is a whole list."""
-    literal, lines = target.literal, target.layout.lines
+def bullet_span(lines: Sequence[DocLine], bullet: DocstringBullet) -> tuple[int, int]:
+    """Where a bullet is in its text, with the blank line above it if it is a whole list."""
     is_alone = lines[bullet.first - 1].blank and (bullet.end == len(lines) or lines[bullet.end].blank)
-    start, end = lines[max(bullet.first - is_alone - 1, 0)].end, lines[bullet.end - 1].end
+    return lines[max(bullet.first - is_alone - 1, 0)].end, lines[bullet.end - 1].end
+
+
+def _without(target: Located, bullet: DocstringBullet) -> SourceText:
+    literal = target.literal
+    start, end = bullet_span(target.layout.lines, bullet)
     span = literal.offset(start), literal.offset(end)
     if not literal.raw and _ESCAPED_BREAK.search(target.source.text, *span):
         raise UnprovenError("an escaped line break is next to a line to remove")

@@ -65,12 +65,15 @@ class Wanted:
         Style of a new section in a docstring without sections.
     is_ours : callable
         Whether a bullet is of a form that coreloop writes; a list with only such bullets is continued.
+    width : int
+        Columns at which bullets are wrapped.
     """
 
     lines: tuple[str, ...]
     section: str | None = None
     style: Style = "numpydoc"
     is_ours: Callable[[str], bool] = never
+    width: int = WIDTH
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -104,7 +107,7 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
     else:
         placement = _place_in_section(layout, wanted, wanted.section, indent)
     if placement is not None and layout.open_fence:
-        raise UnprovenError("the docstring has a code fence that is never closed")
+        raise UnprovenError("the text has a code fence that is never closed")
     return placement
 
 
@@ -116,7 +119,7 @@ def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | Non
     lead = _margin_lead(layout, indent)
     inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
     gap = [] if block.bullets or layout.lines[block.last].blank else [""]
-    text = (*gap, *_written(missing, inner), *_tail(layout, block.last))
+    text = (*gap, *_written(missing, inner, wanted.width), *_tail(layout, block.last))
     return Placement(block.last, text, missing, False, lead)
 
 
@@ -126,8 +129,8 @@ def _tail(layout: Layout, last: int) -> list[str]:
     return [""] if following and not following[0].blank else []
 
 
-def _written(lines: Sequence[str], lead: str) -> list[str]:
-    return [part for line in lines for part in write_bullet(line, lead)]
+def _written(lines: Sequence[str], lead: str, width: int) -> list[str]:
+    return [part for line in lines for part in write_bullet(line, lead, width)]
 
 
 def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str) -> Placement | None:
@@ -157,7 +160,7 @@ def _place_into(
     lead = _margin_lead(layout, indent)
     inner = _body_lead(layout, section, lead)
     gap = [""] if _needs_gap(layout, section) else []
-    text = (*gap, *_written(missing, inner))
+    text = (*gap, *_written(missing, inner, wanted.width))
     return Placement(max(section.end, section.body) - 1, text, missing, False, lead)
 
 
@@ -222,7 +225,7 @@ def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wan
     model = max(headed, key=lambda its: (its.known, its.heading), default=None)
     style, mark = (model.style, model.mark) if model is not None else (wanted.style, "")
     heading = [lead + text for text in _heading(mark, section, style)]
-    return [*heading, *_written(lines, lead + _step(lead) if style == "google" else lead)]
+    return [*heading, *_written(lines, lead + _step(lead) if style == "google" else lead, wanted.width)]
 
 
 def _heading(mark: str, section: str, style: Style) -> list[str]:
@@ -270,8 +273,8 @@ def read_list(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringB
     return bullets if sum(bullet.end - bullet.first for bullet in bullets) == end - first else []
 
 
-def write_bullet(text: str, lead: str) -> list[str]:
-    """Wrap a bullet between words, where possible to `WIDTH` columns.
+def write_bullet(text: str, lead: str, width: int = WIDTH) -> list[str]:
+    """Wrap a bullet between words, where possible to a width in columns.
 
     Parameters
     ----------
@@ -285,7 +288,7 @@ def write_bullet(text: str, lead: str) -> list[str]:
         return [lead + text]
     written, current = list[str](), lead + words[0]
     for word in words[1:]:
-        is_wide = columns(f"{current} {word}") > WIDTH and current.strip() not in {"", "-"}
+        is_wide = columns(f"{current} {word}") > width and current.strip() not in {"", "-"}
         if is_wide and not _NO_START.match(word):
             written.append(current)
             current = f"{lead}  {word}"

@@ -10,7 +10,7 @@ import sys
 import tokenize
 import warnings
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,10 +20,10 @@ from coreloop.descriptions.sections import Layout, scan
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 # Line ends as the tokenizer sees them: not a form feed, not U+2028.
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
+BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """Named where a file is refused, since the file may need a newer Python."""
 # The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
@@ -87,7 +87,7 @@ class SourceText:
 
     def byte_offset(self, offset: int) -> int:
         """Offset in `raw` of an offset in `text`; `UnprovenError` if the codec does not round-trip."""
-        head = self._bom + encode(self.text[:offset], self.encoding)
+        head = self.bom + encode(self.text[:offset], self.encoding)
         if not self.raw.startswith(head):
             raise UnprovenError(
                 f"the bytes before the docstring do not survive a round trip through {self.encoding}"
@@ -100,8 +100,8 @@ class SourceText:
         return str(found[-1]) if found else "\n"
 
     @property
-    def _bom(self) -> bytes:
-        return _BOM if self.raw.startswith(_BOM) else b""
+    def bom(self) -> bytes:
+        return BOM if self.raw.startswith(BOM) else b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,11 @@ class Definition:
 
     qualname: str
     node: Scope
+
+    @property
+    def name(self) -> str:
+        """Its own name, without those of its scopes."""
+        return self.qualname.rpartition(".")[2]
 
     @property
     def line(self) -> int:
@@ -121,7 +126,7 @@ def read_source(raw: bytes) -> SourceText:
     """Decode and parse a file; `UnprovenError` if Python could not."""
     try:
         encoding = _encoding(raw)
-        text = raw.removeprefix(_BOM).decode(encoding)
+        text = raw.removeprefix(BOM).decode(encoding)
         tree = parse(raw)
     except _UNREADABLE as exc:
         raise UnprovenError(f"{_PYTHON} cannot read the file: {_first_line(exc)}") from exc
@@ -147,7 +152,7 @@ def encode(text: str, encoding: str) -> bytes:
 def _encoding(raw: bytes) -> str:
     # The tokenizer turns a bare CR into a line end before it looks for a coding cookie; `detect_encoding`
     # leaves that to `readline`.
-    lines = iter(_BYTES_NEWLINE.split(raw, maxsplit=2)[:2])
+    lines = iter(BYTES_NEWLINE.split(raw, maxsplit=2)[:2])
     encoding, _ = tokenize.detect_encoding(lambda: next(lines, b"") + b"\n")
     return "utf-8" if encoding == "utf-8-sig" else encoding
 
@@ -195,28 +200,30 @@ def is_shadowed(definition: Definition) -> bool:
     return any(last == "overload" or f"{last_name(owner)}.{last}" in hiding for owner, last in names)
 
 
-def equal_except(
-    old: ast.AST, new: ast.AST, *, pair: tuple[ast.Constant, ast.Constant] | None = None
-) -> bool:
-    """Whether two trees are equal apart from positions and the value of one pair of constants."""
-    pairs: list[tuple[object, object]] = [(old, new)]
+def differences(old: object, new: object) -> list[tuple[object, object]]:
+    """Where two trees of nodes, collections and values differ, apart from positions in a file."""
+    pairs, differing = [(old, new)], list[tuple[object, object]]()
     while pairs:
         left, right = pairs.pop()
-        if type(left) is not type(right):
-            return False
-        if isinstance(left, list) and isinstance(right, list):
-            if len(left) != len(right):
-                return False
-            pairs.extend(zip(left, right, strict=True))
-        elif isinstance(left, ast.AST):
-            skipped = "value" if pair and left is pair[0] and right is pair[1] else ""
-            for field in left._fields:
-                values = getattr(left, field), getattr(right, field)
-                if values[0] is not values[1] and field != skipped:
-                    pairs.append(values)
-        elif left != right and repr(left) != repr(right):
-            return False
-    return True
+        if left is right:
+            continue
+        parts, others = _parts(left), _parts(right)
+        if type(left) is type(right) and parts is not None and others is not None:
+            if len(parts) == len(others):
+                pairs.extend(zip(parts, others, strict=True))
+                continue
+        elif type(left) is type(right) and (left == right or repr(left) == repr(right)):
+            continue
+        differing.append((left, right))
+    return differing
+
+
+def _parts(value: object) -> Sequence[object] | None:
+    if isinstance(value, ast.AST):
+        return [getattr(value, field) for field in value._fields]
+    if isinstance(value, dict):
+        return [*value.items()]
+    return value if isinstance(value, list | tuple) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +278,10 @@ class StringLiteral:
     def _spell_raw(self, lines: str, newline: str) -> str:
         if not self.triple:
             raise UnprovenError(
-                "the docstring is a raw string in single quotes, which cannot contain a line break"
+                "the text is a raw string in single quotes, which cannot contain a line break"
             )
         if self.quote in lines:
-            raise UnprovenError(f"the docstring is a raw string, which cannot contain {self.quote}")
+            raise UnprovenError(f"the text is a raw string, which cannot contain {self.quote}")
         return lines.replace("\n", newline)
 
 
@@ -282,7 +289,7 @@ def read_literal(text: str, start: int, end: int) -> StringLiteral:
     """Read the literal at ``text[start:end]``; `UnprovenError` for several joined literals."""
     match = _LITERAL.fullmatch(text, start, end)
     if not match:
-        raise UnprovenError("the docstring consists of several literals")
+        raise UnprovenError("it is made of several literals")
     raw = match["prefix"] in ("r", "R")
     parts, marks = [], [(0, match.start("body"))]
     length, copied = 0, match.start("body")

@@ -150,7 +150,7 @@ def test_quotes_and_backslashes_are_escaped_where_they_must_be():
         assert [line.strip() for line in outcome.after.split("\n")][4:7] == lines
     assert isinstance(edit(function('r"""Sum."""'), lines=lines[:1]), Edited)
     refused = edit(function('r"""Sum."""'), lines=lines[1:2])
-    assert refused == 'the docstring is a raw string, which cannot contain """'
+    assert refused == 'the text is a raw string, which cannot contain """'
 
 
 def test_character_that_the_encoding_lacks_is_refused():

@@ -306,8 +306,8 @@ LINES_OF: list[tuple[str, Callable[[Bench], None], str]] = [
     ("the other phase", other_phase, NOT_NAMED),
     ("of a text", no_python, "it changes more than the text of tools/finance.txt"),
     ("a sequence of two proposals", sequence_of_two, NOT_NAMED),
-    ("of a whole file", whole_file, "do not name one docstring"),
-    ("of two docstrings", two_docstrings, "do not name one docstring"),
+    ("of a whole file", whole_file, "do not name one text"),
+    ("of two docstrings", two_docstrings, "do not name one text"),
     ("a person's line gives way", persons_line_gone, "is removed, but no promotion added it"),
 ]
 
@@ -350,14 +350,6 @@ def test_the_lines_of_a_sequence_are_its_candidate_s(
     assert isinstance(edited, Edited)
     bench.promote(edited.source, commit().message)
     assert bench.decide(bench.event()).reasons == (() if is_own else (f"{NOT_NAMED}; promote it again",))
-
-
-def test_a_sequence_may_have_no_category(bench: Bench):
-    key = statement_key("UNSPECIFIED", "analysis(axis=수익성)>show()", "Guide")
-    edited = put_lines(SOURCE, "analysis", [str(When("")), CALL], is_ours=is_form)
-    assert isinstance(edited, Edited)
-    bench.promote(edited.source, commit().message.replace(KEY, key))
-    assert bench.decide(bench.event()).reasons == ()
 
 
 OWN = f"{FILE}::analysis"

@@ -12,17 +12,16 @@ from typing import Final
 
 import yaml
 
-from coreloop.base.project.definitions import parse_python, python_files, read_source
+from coreloop.base.project.definitions import parse_python, read_source, source_files
 from coreloop.base.project.tools import (
     SENT_FOLDER,
     Tool,
     Unresolved,
     is_tool_name,
-    logged_names,
-    resolve_tools,
     sent_tools,
 )
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.observe.reading.decode import RecordLine, read_lines
 
 _MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
@@ -54,9 +53,7 @@ def propose_settings(workspace: Workspace) -> SettingsProposals:
     """
     seen = {*used_tools(workspace.records_dir), *sent_tools(workspace.audit_dir)}
     names = {name: name for name in seen} | logged_names(seen, workspace)
-    tools = resolve_tools(
-        filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True
-    )
+    tools = find_tools(filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True)
     new = [tool for name, tool in tools.items() if name not in workspace.settings.tools]
     targets = {tool.name: f"{tool.file}::{tool.qualname}" for tool in new if isinstance(tool, Tool)}
     return SettingsProposals(
@@ -145,7 +142,7 @@ def _recorded(folder: Path) -> set[str]:
 
 def _made(root: Path) -> Iterator[tuple[str, str]]:
     """Frameworks, and the servers and agents that modules make with them: ``mcp = FastMCP("rooms")``."""
-    for path in python_files(root):
+    for path in source_files(root):
         tree = parse_python(path) if _MADE.search(read_source(path)) else None
         body = tree.body if tree is not None else []
         module = ".".join(path.relative_to(root).with_suffix("").parts)

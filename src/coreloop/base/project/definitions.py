@@ -48,7 +48,7 @@ class Definition:
     name : str
         As the model knows it.
     path, qualname : Path, str
-        Where it is; for a call, the assignment or the function around it.
+        Where it is; a call or a dictionary has the tool's name.
     node : ast.FunctionDef or ast.AsyncFunctionDef or ast.ClassDef or None
         None if a call or a dictionary is all of it.
     call : ast.expr or None
@@ -75,19 +75,6 @@ class Definition:
         return value if value is not None and (text_of(value) or self.node is None) else None
 
     @property
-    def described(self) -> str:
-        """Where that stands; empty if a docstring is read."""
-        value = self.description
-        if value is None:
-            return ""
-        word = next(name for name, its in _entries(self.call) if its is value)
-        what = f'"{word}" of a dictionary'
-        if isinstance(self.call, ast.Call):
-            what = f"{word}= of {ast.unparse(self.call.func)}(…)"
-        whose = f"{self.qualname or self.name} is no function: its" if self.node is None else "its"
-        return f"{whose} description is set by {what}, line {value.lineno}"
-
-    @property
     def schema(self) -> ast.expr | None:
         """What says its parameters instead of a signature."""
         return _argument(self.call, _SCHEMAS)
@@ -109,7 +96,7 @@ class Source:
     def mentions(self, pattern: bytes) -> list[Path]:
         """The files with a pattern."""
         search = re.compile(pattern).search
-        return [path for path in python_files(self.root) if search(self._read(path))]
+        return [path for path in source_files(self.root) if search(self._read(path))]
 
     def search(self) -> dict[str, list[Definition]]:
         """All registered tools by their names, and whatever else has one of the names."""
@@ -174,7 +161,7 @@ class Source:
     def _registered(self, path: Path) -> Iterator[Definition]:
         """The tools that calls, lists and dictionaries of a file make; mounts are noted."""
         tree = self.tree(path)
-        for around, node in _placed(tree) if tree is not None else ():
+        for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Call) and re.fullmatch(MOUNTS, f".{last_name(node.func)}(".encode()):
                 self._mount(path, node)
             n_made = 0
@@ -183,7 +170,8 @@ class Source:
                     n_made += 1
                     yield replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
             if not n_made and _describes_tool(node):
-                yield Definition(_constant(_argument(node, _NAMES)), path, around, None, node)
+                name = _constant(_argument(node, _NAMES))
+                yield Definition(name, path, name, None, node)
 
     def _mount(self, path: Path, call: ast.Call) -> None:
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -289,26 +277,12 @@ def text_of(value: ast.expr) -> str:
     return next(filter(None, (_constant(node) for node in ast.walk(value) if isinstance(node, ast.expr))), "")
 
 
-def _placed(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """What may make a tool, each with the assignment or the definitions around it."""
-    waiting: list[tuple[str, ast.AST]] = [("", tree)]
-    for around, node in waiting:  # grows
-        if isinstance(node, ast.Call | ast.Dict | ast.keyword | ast.Assign):
-            yield around, node
-        place = around
-        if isinstance(node, AnyDefinition):
-            place = f"{around}.{node.name}".strip(".")
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and not around:
-            place = last_name(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-        waiting.extend((place, child) for child in ast.iter_child_nodes(node))
-
-
-def python_files(root: Path) -> Iterator[Path]:
-    """Yield the Python files below a folder, without tests, environments and build output."""
+def source_files(root: Path, suffixes: tuple[str, ...] = (".py",)) -> Iterator[Path]:
+    """Yield the files with some suffixes below a folder, without tests, environments and build output."""
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
-            if name.endswith(".py") and not name.startswith("test_"):
+            if name.endswith(suffixes) and not name.startswith("test_"):
                 yield Path(folder, name)
 
 

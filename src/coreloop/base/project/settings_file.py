@@ -23,7 +23,7 @@ _ATTRIBUTE: Final = re.compile(
 )  # shop.tools:TOOLS, not shop/tools.py
 _VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
 _VARIABLES: Final = {"CORELOOP_DATA_DIR": "data_dir", "CORELOOP_MODEL": "model"}
-_TARGET: Final = re.compile(r".+\.py::.+")
+_TARGET: Final = re.compile(r".+\.\w+::.+")
 _DETECTOR: Final = re.compile("[A-Z]{2,9}")
 _Place = tuple[str | int, ...]
 

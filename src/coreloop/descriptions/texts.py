@@ -1,0 +1,289 @@
+"""The texts that models read of the tools that a file defines: found, edited and proven.
+
+A kind is a module of `coreloop.descriptions.kinds`. It finds and spells; the place of lines and the proof are
+the same for all kinds, and here.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import PurePosixPath
+from types import ModuleType
+from typing import Final
+
+from coreloop.descriptions import edit
+from coreloop.descriptions.edit import Edited, bullet_span, check_lines, find_bullets
+from coreloop.descriptions.place import Wanted, place
+from coreloop.descriptions.sections import Layout, scan
+from coreloop.descriptions.source import UnprovenError, differences
+
+_KINDS: Final = {
+    ".py": "python_text",
+    **dict.fromkeys((".json", ".jsonc", ".json5"), "json_text"),
+    **dict.fromkeys((".yaml", ".yml"), "yaml_text"),
+    ".toml": "toml_text",
+    **dict.fromkeys((".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"), "typescript_text"),
+}
+SUFFIXES: Final = tuple(_KINDS)
+_MAX_BYTES: Final = 2_000_000
+"""As of source files: a larger one is not written by hand."""
+_UNWRAPPED: Final = 1_000_000
+
+DOCSTRING: Final = "docstring"
+READ_BY_SOME: Final = ("Annotated[…]", "Doc(…)")
+"""What a text is if only some frameworks send it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """A description, as a literal of a file.
+
+    Attributes
+    ----------
+    tool : str
+        The name that the model sees.
+    argument : str
+        Dotted below another argument (``filter.date``); empty for the tool's own text.
+    value : str
+        What the model reads.
+    start, end : int
+        Bytes of the literal in the file, quotes included.
+    line : int
+        From 1.
+    what : str
+        For a maintainer: "docstring", "description= of Tool(…)", "JSON string".
+    symbol : str
+        The qualname of the definition, or the name of the constant, that it describes; empty if unknown.
+    refused : str
+        Why it cannot be edited, in one clause; empty if it can.
+    schema : object
+        What the tool's texts are part of, as a tree of `coreloop.descriptions.schemas`.
+    """
+
+    tool: str
+    argument: str
+    value: str
+    start: int
+    end: int
+    line: int
+    what: str
+    symbol: str = ""
+    refused: str = ""
+    schema: object = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What follows ``path::`` in its target: ``tool``, ``tool[argument]`` or a docstring's qualname."""
+        return self.symbol if self.what == DOCSTRING else named(self.tool, self.argument)
+
+
+def named(tool: str, argument: str) -> str:
+    """What follows ``path::`` in the target of a text."""
+    return f"{tool}[{argument}]" if argument else tool
+
+
+def _kind(path: str) -> ModuleType | None:
+    name = _KINDS.get(PurePosixPath(path).suffix.lower())
+    return import_module(f"coreloop.descriptions.kinds.{name}") if name else None
+
+
+@lru_cache(maxsize=8)  # an edit finds the texts of a file several times
+def _found(path: str, raw: bytes, known: frozenset[str]) -> tuple[ToolText, ...]:
+    kind = _kind(path)
+    if kind is None:
+        return ()
+    if len(raw) > _MAX_BYTES:
+        raise UnprovenError(f"the file is larger than {_MAX_BYTES:,} bytes")
+    try:
+        found = kind.find(raw, known) if known and path.endswith(".py") else kind.find(raw)
+    except RecursionError as error:
+        raise UnprovenError("the file is nested too deeply") from error
+    return tuple(_refuse_shared(sorted(dict.fromkeys(found), key=lambda text: text.start)))
+
+
+def _refuse_shared(texts: Sequence[ToolText]) -> Iterator[ToolText]:
+    """Refuse a literal that describes more than one thing: an anchor, a constant, a class of two tools."""
+    named_by = defaultdict[tuple[int, int], list[str]](list)
+    for text in texts:
+        named_by[text.start, text.end].append(text.name)
+    for text in texts:
+        names = sorted({*named_by[text.start, text.end]})
+        shared = f"it is shared by {' and '.join(names[:3])}" if len(names) > 1 else ""
+        yield replace(text, refused=text.refused or shared)
+
+
+def find_texts(path: str, raw: bytes, known: Collection[str] = ()) -> list[ToolText]:
+    """Find the texts that models read of a file's tools, in file order.
+
+    Parameters
+    ----------
+    path : str
+        Its suffix says the kind; a file of no kind has no texts.
+    raw : bytes
+        The file.
+    known : collection of str
+        Qualnames in Python that are known to be tools; others are, if this file registers them.
+
+    Raises
+    ------
+    UnprovenError
+        The file is unreadable.
+    """
+    return list(_found(path, raw, frozenset(known)))
+
+
+def find_text(path: str, raw: bytes, name: str) -> ToolText:
+    """Find the text of a target.
+
+    Parameters
+    ----------
+    path, raw
+        As in `find_texts`.
+    name : str
+        What follows ``path::``: ``tool`` or ``tool[argument]``; instead of the tool's name, that of its
+        definition or constant.
+
+    Raises
+    ------
+    UnprovenError
+        The file is unreadable, or it has no such text, or several.
+    """
+    for known in ((), (name.partition("[")[0],)):  # what is registered is meant before a definition
+        texts = find_texts(path, raw, known)
+        matching = [its for its in texts if its.name == name] or [
+            its for its in texts if its.symbol and named(its.symbol, its.argument) == name
+        ]
+        if matching:
+            break
+    if not matching:
+        raise UnprovenError(f"nothing here describes {name}")
+    if len(matching) > 1:
+        lines = ", ".join(str(its.line) for its in matching)
+        raise UnprovenError(f"{name} is described more than once, at lines {lines}")
+    return matching[0]
+
+
+def put_lines(
+    path: str, raw: bytes, text: ToolText, wanted: Wanted, *, replaced: Collection[str] = ()
+) -> Edited:
+    """Put bullets at the end of a text; in a docstring, see `coreloop.descriptions.edit.put_lines`.
+
+    A list that has only lines of coreloop's forms is continued; others begin after a blank line. Lines that
+    are there already are not added again.
+
+    Nothing else in the file changes, and that is proven: the bytes outside the literal are equal; the file
+    parses to the same values except for this one; the same texts are found in it; and taking the lines out
+    gives the first bytes again.
+
+    Parameters
+    ----------
+    path, raw
+        As in `find_texts`.
+    text : ToolText
+        One that `find_texts` or `find_text` found in the file.
+    wanted : Wanted
+        Its section and style are for docstrings alone.
+    replaced : collection of str
+        Lines of the text to remove first; each is present exactly once.
+
+    Raises
+    ------
+    UnprovenError
+        Nothing can be changed with proof; the reason, for a maintainer.
+    """
+    if text.what == DOCSTRING:
+        return edit.put_lines(
+            raw,
+            text.symbol,
+            wanted.lines,
+            section=wanted.section,
+            style=wanted.style,
+            is_ours=wanted.is_ours,
+            replaced=replaced,
+        )
+    check_lines(wanted.lines)
+    base, target = _changed(path, raw, text, _without(text.value, replaced))
+    value, appended = _with(target.value, wanted)
+    new, edited = _changed(path, base, target, value)
+    if replaced and not appended:
+        raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
+    if appended and _changed(path, new, edited, _without(value, appended))[0] != base:
+        raise UnprovenError("taking the lines out again would not give the same file")
+    is_literal = text.what not in READ_BY_SOME
+    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal)
+
+
+def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> Edited:
+    """Remove bullets from a text, with the proof of `put_lines`; each must be present exactly once.
+
+    Parameters
+    ----------
+    path, raw, text
+        As in `put_lines`.
+    lines : collection of str
+        Bullets, each on one line from its dash on.
+
+    Raises
+    ------
+    UnprovenError
+        Nothing can be changed with proof; the reason, for a maintainer.
+    """
+    value = _without(text.value, lines)
+    new, _ = _changed(path, raw, text, value)
+    return Edited(raw, new, text.name, (), text.value, value, tuple(lines))
+
+
+def _layout(value: str) -> Layout:
+    """The lines of a text as one block: its last line is its end."""
+    return replace(scan(value), sections=())
+
+
+def _with(value: str, wanted: Wanted) -> tuple[str, tuple[str, ...]]:
+    if not value.strip():
+        raise UnprovenError("the text is empty; write a sentence first")
+    layout = _layout(value)
+    placement = place(layout, replace(wanted, section=None, width=_UNWRAPPED), indent="")
+    if placement is None:
+        return value, ()
+    position = layout.lines[placement.after].end
+    added = "".join("\n" + line for line in placement.lines)
+    return value[:position] + added + value[position:], placement.appended
+
+
+def _without(value: str, lines: Collection[str]) -> str:
+    for bullet in reversed(find_bullets(_layout(value), lines, None) if lines else []):
+        start, end = bullet_span(_layout(value).lines, bullet)  # from the last: numbers above stay the same
+        value = value[:start] + value[end:]
+    return value
+
+
+def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, ToolText]:
+    """Give a text another value; prove that nothing else changes. Returns the file and the text in it."""
+    known = () if text in find_texts(path, raw) else (text.symbol,)
+    kind, texts = _kind(path), find_texts(path, raw, known)
+    if kind is None or text not in texts:
+        raise UnprovenError("the text is not at its place in the file")
+    if text.refused:
+        raise UnprovenError(text.refused)
+    if value == text.value:
+        return raw, text
+    new = raw[: text.start] + kind.spell(raw, text, value) + raw[text.end :]
+    after, number = find_texts(path, new, known), texts.index(text)
+    expected = [*texts[:number], replace(text, value=value), *texts[number + 1 :]]
+    if _facts(after) != _facts(expected):
+        raise UnprovenError("the text would not read back as it was written")
+    edited = after[number]
+    if (edited.start, edited.end - text.end) != (text.start, len(new) - len(raw)):
+        raise UnprovenError("the edit would not stay inside the text")
+    if differences(kind.parsed(raw), kind.parsed(new)) != [(text.value, value)]:
+        raise UnprovenError("more than the text would change")
+    return new, edited
+
+
+def _facts(texts: Sequence[ToolText]) -> list[tuple[object, ...]]:
+    """What is the same wherever in the file a text is; a reason may name lines."""
+    return [
+        (text.tool, text.argument, text.value, text.what, text.symbol, not text.refused) for text in texts
+    ]
