@@ -54,8 +54,8 @@ class SuggestedAppend:
         target, texts = words.tool(tool), list(lines)
         arguments = {name for its in filter(None, map(parse_advice, texts)) for name in its.arguments}
         own = arguments & target.described.keys() if target is not None and len(arguments) == 1 else ()
-        place = (target.file, named(target.qualname, "".join(own))) if target is not None else (None, None)
-        return cls(*place, section, "\n".join(texts))
+        symbol = named(target.qualname, "".join(own)) if target is not None else None
+        return cls(target.file if target is not None else None, symbol, section, "\n".join(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
