@@ -14,6 +14,8 @@ from coreloop.descriptions.texts import ToolText
 
 _SCHEMA: Final = "https://json-schema.org/understanding-json-schema/reference"
 _ANNOTATIONS: Final = f"{_SCHEMA}/annotations"
+SENT_BYTES: Final = 2_048
+"""Of a tool's text, by Claude Code."""
 _DEFINE_TOOLS: Final = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
 
 
@@ -31,6 +33,7 @@ RULES: Final = {
     "default-outside-range": Rule("error", "a default should be valid in its schema", _ANNOTATIONS),
     "text-against-default": Rule("error", "a model believes the text, not the schema", _ANNOTATIONS),
     "text-over-cap": Rule("error", "a client refuses or cuts a longer text", "reach.caps in coreloop.yaml"),
+    "text-cut": Rule("warning", "what stands behind is not sent", "https://code.claude.com/docs/en/mcp"),
     "argument-without-words": Rule("warning", "a text should say what each parameter means", _DEFINE_TOOLS),
     "same-text": Rule("warning", "a text should say when to use its tool, and when not", _DEFINE_TOOLS),
 }
@@ -103,6 +106,9 @@ def _of_tool(
     for client, cap in caps.items():
         if len(text.value) > cap:
             yield "text-over-cap", f"it has {len(text.value):,} characters, and {client} takes {cap:,}"
+    size = len(text.value.encode("utf-8", "replace"))
+    if size > SENT_BYTES:
+        yield "text-cut", f"it has {size:,} bytes, and Claude Code sends the first {SENT_BYTES:,}"
     said = " ".join(["", *_WORD.findall(text.value)]).casefold()
     silent = [name for name, item in properties.items() if not (_is_named(name, said) or _is_described(item))]
     if said and not text.refused and not all(map(_PLAIN.fullmatch, silent)):
