@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from coreloop.base.git.trailers import read_promoted
+from coreloop.descriptions.schemas import schema_of
+from coreloop.descriptions.texts import find_texts
 from guard_bench import Bench
 from logs import call, failed, record, write_log
 from promoting import Project, run_git
@@ -88,10 +90,18 @@ def test_a_line_goes_from_the_log_into_a_schema_and_through_the_guard(
     text = _PROPERTIES["reason"]["description"] if missing == "reason" else _REFUND["description"]
     assert project.git("show", f"origin/{branch}:{file}") == source.replace(text, text + line)
 
+    (text,) = project.root.glob("data/audit/*/*-pull-request.md")
+    body = text.read_text()
+    assert f"`Always pass {missing}`: 0 of 420 calls that worked would be refused." in body
+    patch = body.partition("## The schema instead")[2].split("```")[1].removeprefix("diff\n")
+    project.git("apply", "-", stdin=patch.encode())
+    tool = find_texts(file, (project.root / file).read_bytes())[0]
+    assert schema_of(tool.schema)[1] == ("order_id", missing)
+    project.git("checkout", "--quiet", "--", file)
+
     project.git("switch", "--quiet", "--create", branch, f"origin/{branch}")
     bench = Bench(project)
-    title, _, body = message.partition("\n\n")
-    happened = bench.event(title=title, body=body, branch=branch, labels=("coreloop",))
+    happened = bench.event(title=message.partition("\n")[0], body=body, branch=branch, labels=("coreloop",))
     bench.review()
     decision = bench.decide(happened)
     assert (decision.coreloop, decision.reasons) == (True, ())

@@ -145,12 +145,15 @@ def _ranked(
     return ranked
 
 
-def diff_of(edited: Edited, path: str) -> str:
-    """Unified diff of the file; line ends are not shown."""
-    raw = edited.old, edited.source
-    is_python = path.endswith(".py")
-    texts = (read_source(its).text if is_python else its.decode(errors="replace") for its in raw)
-    old, new = (text.splitlines() for text in texts)
+def diff_of(path: str, *sides: bytes) -> str:
+    """Unified diff of a file before and after, as ``git apply`` takes it; of line ends only a missing last."""
+    is_python, sources = path.endswith(".py"), list[list[str]]()
+    for raw in sides:
+        text = read_source(raw).text if is_python else raw.decode(errors="replace")
+        lines = text.splitlines() or [""]
+        lines[-1] += "" if text.endswith("\n") else "\n\\ No newline at end of file"
+        sources.append(lines)
+    old, new = sources
     return "\n".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm=""))
 
 

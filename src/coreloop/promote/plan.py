@@ -17,6 +17,7 @@ from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import UNMEASURED, Measured, compare_descriptions, measure_reach, unread_lines
 from coreloop.promote.replay import Replay, ReplayVerdict
+from coreloop.promote.schema_patch import alternatives
 from coreloop.promote.tool_schemas import schema_command
 
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
@@ -100,6 +101,8 @@ class Plan:
         What the model receives; None if coreloop.yaml does not say how to read it.
     measured : Measurement, optional
         What a model does with the lines, if they were measured.
+    schema : tuple of str and list of str
+        Of `coreloop.promote.schema_patch.alternatives`.
     """
 
     proposals: tuple[Proposal, ...]
@@ -114,6 +117,7 @@ class Plan:
     obstacles: tuple[str, ...]
     notes: tuple[str, ...]
     measured: Measurement | None = None
+    schema: tuple[str, list[str]] = ("", [])
 
     @property
     def proposal(self) -> Proposal:
@@ -123,7 +127,7 @@ class Plan:
     @property
     def diff(self) -> str:
         """The change of the file."""
-        return diff_of(self.edited, self.path)
+        return diff_of(self.path, self.edited.old, self.edited.source)
 
     @property
     def title(self) -> str:
@@ -147,6 +151,7 @@ class Plan:
             removed=self.edited.removed,
             notes=self.notes,
             measured=self.measured,
+            schema=self.schema,
         )
 
 
@@ -195,6 +200,7 @@ def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: 
         obstacles=tuple(obstacles),
         notes=tuple(notes),
         measured=measured,
+        schema=alternatives(promoting.workspace, promoting.path, edited.old, promoting.proposals),
     )
 
 

@@ -64,6 +64,7 @@ def body(
     removed: Sequence[str] = (),
     notes: Sequence[str] = (),
     measured: Measurement | None = None,
+    schema: tuple[str, Sequence[str]] = ("", ()),
 ) -> str:
     """The pull request's text: the lines, their evidence, what the model receives, how to revert."""
     parts = (
@@ -74,6 +75,7 @@ def body(
         f"## What the model receives\n\n{_received(reach)}",
         *([f"## Replay\n\n{replay.summary}"] if proposals[0].steps else []),
         *([f"## What a model does with it\n\n{_measured(measured)}"] if measured is not None else []),
+        *([f"## The schema instead\n\n{_schema(*schema)}"] if schema[1] else []),
         "## To revert\n\n`git revert` of the merged commit restores the file byte for byte.",
         write_groups(groups_of(proposals, replay, measured.verdict.value if measured is not None else "")),
     )
@@ -109,8 +111,18 @@ def _received(reach: Measured | None) -> str:
     lines = difflib.unified_diff(
         reach.before.splitlines(), reach.after.splitlines(), "before", "after", lineterm="", n=2
     )
-    diff = "\n".join(lines)
-    fence = "`" * (max(map(len, re.findall("`+", diff)), default=0) + 3)
     sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after, {reach.source}."
     caps = "\n".join(f"- {line}." for line in reach.cap_lines())
-    return "\n\n".join(filter(None, (sizes, caps, f"{fence}diff\n{diff}\n{fence}")))
+    return "\n\n".join(filter(None, (sizes, caps, _fenced("\n".join(lines)))))
+
+
+def _schema(diff: str, sentences: Sequence[str]) -> str:
+    lead = "Where a schema checks the calls, it can say this instead of the lines. coreloop edits no code."
+    return "\n\n".join(
+        (lead, "\n".join(f"- {its}." for its in sentences), *([_fenced(diff)] if diff else []))
+    )
+
+
+def _fenced(diff: str) -> str:
+    fence = "`" * (max(map(len, re.findall("`+", diff)), default=0) + 3)
+    return f"{fence}diff\n{diff}\n{fence}"

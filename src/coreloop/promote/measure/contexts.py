@@ -222,15 +222,15 @@ def _context(
         key=sha256(identity.encode("utf-8", "replace")).hexdigest()[:16],
         case="",
         question=(fields.question or "")[:_MAX_QUESTION_CHARS],
-        earlier=tuple((_next_call(call), _ENDED[worked(call)]) for call in earlier),
+        earlier=tuple((next_call(call), _ENDED[worked(call)]) for call in earlier),
         tool=calls[index].name,
-        reference=_next_call(reference) if reference is not None else None,
+        reference=next_call(reference) if reference is not None else None,
         was_against=was_against,
         turns=conversation.turns([call.name for call in calls], index) if conversation is not None else (),
     )
 
 
-def _next_call(call: CallFields) -> NextCall:
+def next_call(call: CallFields) -> NextCall:
     """A call with its values, without null, which counts as absent; unreadable values are `ELIDED`."""
     raws = call.args if isinstance(call.args, dict) else {}
     values = {name: _value(raw) for name, raw in raws.items()}

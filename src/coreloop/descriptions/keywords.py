@@ -1,0 +1,245 @@
+"""Keywords of JSON Schema where a file declares an argument: in a schema, a signature of Python, or zod.
+
+Nothing is written: the result is shown to a human.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from coreloop.base.record_lines import ELIDED
+from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, leaves, plain, schema_of
+from coreloop.descriptions.source import UnprovenError, encode, find_definition, read_source
+from coreloop.descriptions.texts import ToolText, find_text, find_texts
+
+_NUMBER: Final = "integer number", r"int|float", r"z\.number\(\)"
+_TEXT: Final = "string", "str", r"z\.string\(\)"
+_TEXTS: Final = "array", r"list\[str\]|List\[str\]", r"z\.array\(z\.string\(\)\)"
+
+
+class _Spelling(NamedTuple):
+    """The types of an argument with a keyword in JSON, Python and zod, and what these become."""
+
+    types: tuple[str, str, str]
+    python: str
+    zod: str
+
+
+_SPELLINGS: Final = {
+    "enum": _Spelling(_TEXT, "Literal[{limit}]", "z.enum([{limit}])"),
+    "items": _Spelling(_TEXTS, "list[Literal[{limit}]]", "z.array(z.enum([{limit}]))"),
+    "maximum": _Spelling(_NUMBER, "Annotated[{was}, Field(le={limit})]", "{was}.max({limit})"),
+    "minimum": _Spelling(_NUMBER, "Annotated[{was}, Field(ge={limit})]", "{was}.min({limit})"),
+    "maxItems": _Spelling(_TEXTS, "Annotated[{was}, Field(max_length={limit})]", "{was}.max({limit})"),
+    "maxLength": _Spelling(_TEXT, "Annotated[{was}, Field(max_length={limit})]", "{was}.max({limit})"),
+    "minLength": _Spelling(_TEXT, "Annotated[{was}, Field(min_length={limit})]", "{was}.min({limit})"),
+}
+_IMPORTS: Final = {"Annotated": "typing", "Literal": "typing", "Field": "pydantic"}
+_KEY: Final = r"""(?P<quote>["']?)[\w$]+(?P=quote)(?P<sign>\s*[:=]\s*)"""
+_CHAIN: Final = r"""(?m)^[^/*\n]*?(?<![\w$.])["']?%s["']?\s*:\s*(z\.[^:;{}]*?)"""
+_LINES: Final = (".yaml", ".yml", ".toml")
+
+
+class Keyword(NamedTuple):
+    """A keyword about an argument; ``limit`` is a number or a list of values.
+
+    ``required`` and ``additionalProperties`` (false) have none, and are of the tool's whole schema.
+    """
+
+    argument: str
+    name: str
+    limit: Any = None
+
+    def refuses(self, value: object) -> bool:
+        """Whether it is against a value; one of another type, or not recorded whole, is refused."""
+        if self.name in ("enum", "items"):
+            values = value if self.name == "items" and isinstance(value, list) else [value]
+            return any(item not in self.limit for item in values)
+        size: Any = value if self.name in ("maximum", "minimum") else None
+        if isinstance(value, str | list):
+            size = len(value) if size is None and value != ELIDED else None
+        if not isinstance(size, int | float):
+            return True
+        return bool(size < self.limit if self.name.startswith("min") else size > self.limit)
+
+    def spelled(self, template: str, was: str) -> str:
+        """What a declaration becomes."""
+        return template.format(was=was, limit=json.dumps(self.limit, ensure_ascii=False).strip("[]"))
+
+
+def with_keyword(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> tuple[bytes, str]:
+    """Put a keyword where a tool's argument is declared.
+
+    Parameters
+    ----------
+    path, raw : str, bytes
+        The file.
+    text : ToolText
+        A text of the tool.
+    keyword : Keyword
+        What to say.
+
+    Returns
+    -------
+    tuple of bytes and str
+        The file, unchanged if it says so already, cannot, or contradicts it; and then, if its declaration
+        is not plain, what to write.
+    """
+    (properties, required), kind = schema_of(text.schema), _kind_of(path, text, keyword)
+    declared, spelling = properties.get(keyword.argument, {}), _SPELLINGS.get(keyword.name)
+    types, default = {*leaves(declared.get("type"))}, plain(declared.get("default"))
+    is_other = kind == 0 and spelling is not None and types and types.isdisjoint(spelling.types[0].split())
+    is_of_tool = keyword.name == "additionalProperties"
+    is_here = keyword.name == "required" and keyword.argument in required
+    if (keyword.argument in properties) == is_of_tool or is_other or is_here or (kind and is_of_tool):
+        return raw, ""
+    if spelling is not None and default is not None and keyword.refuses(default):
+        return raw, ""
+    with suppress(UnprovenError, ValueError):
+        new = (_in_schema, _in_python, _in_zod)[kind](path, raw, text, keyword)
+        before, after = (find_texts(path, its, (text.symbol,)) for its in (raw, new))
+        if [(its.name, its.value) for its in before] == [(its.name, its.value) for its in after]:
+            return new, ""
+    if kind == 0:
+        return raw, '"{1}": {2}'.format(*_place(text.schema, keyword))
+    if spelling is None:
+        return raw, f"{keyword.argument}, not optional"
+    example = spelling.types[kind].split("|")[0].replace("\\", "")
+    return raw, f"{keyword.argument}: {keyword.spelled((spelling.python, spelling.zod)[kind - 1], example)}"
+
+
+def _kind_of(path: str, text: ToolText, keyword: Keyword) -> int:
+    """What declares an argument: 0 for a schema, 1 for Python, 2 for zod."""
+    is_code = re.search(r"\.(?:py|[cm]?[jt]sx?)\Z", path) and _anchor(_place(text.schema, keyword)[0]) is None
+    return (1 if path.endswith(".py") else 2) if is_code else 0
+
+
+def _place(node: Any, keyword: Keyword) -> tuple[dict[str, Any], str, str]:
+    """The object of a tool's schema that a keyword belongs to, and its key and value there."""
+    schema: dict[str, Any] = next((node[key] for key in SCHEMA_KEYS if isinstance(node.get(key), dict)), {})
+    if keyword.limit is None:
+        value = json.dumps([keyword.argument], ensure_ascii=False) if keyword.name == "required" else "false"
+        return schema if "properties" in schema else schema.get("json", schema), keyword.name, value
+    holder, value = (
+        schema_of(node)[0].get(keyword.argument, {}),
+        json.dumps(keyword.limit, ensure_ascii=False),
+    )
+    if keyword.name != "items":
+        return holder, keyword.name, value
+    items = holder.get("items")
+    return (items, "enum", value) if isinstance(items, dict) else (holder, "items", f'{{"enum": {value}}}')
+
+
+def _anchor(holder: Mapping[str, Any]) -> Leaf | None:
+    """A text of an object in the file, beside which a key can stand."""
+    leaf = holder.get("type", holder.get("description"))
+    return leaf if isinstance(leaf, Leaf) and "string" in leaf.what else None
+
+
+def _in_schema(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
+    holder, key, value = _place(text.schema, keyword)
+    listed, beside = holder.get(key), _anchor(holder)
+    if key == "required" and isinstance(listed, list) and listed and isinstance(listed[-1], Leaf):
+        beside, item = listed[-1], ("", value[1:-1])
+    else:
+        item = key, "False" if value == "false" and path.endswith(".py") else value
+    if beside is None or (key in holder and item[0]):
+        raise UnprovenError("the schema has another, or no place for it")
+    for is_block in (True, False) if path.endswith(_LINES) else (False,):
+        with suppress(UnprovenError):
+            new = _beside(raw, beside, *item, is_block=is_block)
+            after = plain(_place(find_text(path, new, text.name).schema, keyword)[0])
+            if key in after and after == {**plain(holder), key: after[key]}:
+                return new
+    raise UnprovenError("more than the keyword would change")
+
+
+def _beside(raw: bytes, leaf: Leaf, key: str, value: str, *, is_block: bool) -> bytes:
+    """A file with a key and its value, or an item, behind a text, written as that is."""
+    before = raw[raw.rfind(b"\n", 0, leaf.start) + 1 : leaf.start].decode()
+    match = re.search(rf"(?P<indent>^\s*(?:- )*)?{_KEY if key else ''}\Z", before)
+    if match is None or (is_block and match["indent"] is None):
+        raise UnprovenError("it is not on a line of its own")
+    indent, newline = match["indent"], "\r\n" if b"\r\n" in raw else "\n"
+    item = f"{match['quote']}{key}{match['quote']}{match['sign']}{value}" if key else value
+    if is_block:
+        end = leaf.end + len(re.split(rb"\r?\n", raw[leaf.end :], maxsplit=1)[0])
+        added = newline + (indent.replace("-", " ") if key else indent) + item
+        return raw[:end] + added.encode() + raw[end:]
+    gap = " " if indent is None else newline + indent
+    return raw[: leaf.end] + f",{gap}{item}".encode() + raw[leaf.end :]
+
+
+def _in_zod(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
+    """The only chain of calls behind the argument's name, up to its description if it has one."""
+    source, name = raw.decode("latin-1"), re.escape(keyword.argument).encode().decode("latin-1")
+    leaf = schema_of(text.schema)[0][keyword.argument].get("description")
+    end = r"\.describe\(\s*\Z" if isinstance(leaf, Leaf) else r",?[ \t]*(?:[\n}]|\Z)"
+    chains = [*re.finditer(_CHAIN % name + end, source[: leaf.start] if isinstance(leaf, Leaf) else source)]
+    if len(chains) != 1 or re.search(r"\.(?:default|nullish|min|max)\(", chains[0][1]):
+        raise UnprovenError("it is not declared once, plainly")
+    start, stop = chains[0].span(1)
+    chain = raw[start:stop].decode()
+    spelling = _SPELLINGS.get(keyword.name)
+    if spelling is None:
+        new = chain.replace(".optional()", "", 1)
+    else:
+        new = _respelled(spelling.types[2], spelling.zod, chain, keyword)
+    return raw[:start] + new.encode() + raw[stop:]
+
+
+def _respelled(pattern: str, template: str, declared: str, keyword: Keyword) -> str:
+    match = re.match(rf"((?:Annotated\[|Optional\[)*)({pattern})(?![\w\[])", declared)
+    if match is None:
+        raise UnprovenError("its type is not plain")
+    new, rest = keyword.spelled(template, match[2]), declared[match.end() :]
+    if match[1] == "Annotated[" and rest[0] == ",":  # it is not nested
+        new = new.removeprefix("Annotated[").removesuffix("]" * new.startswith("Annotated["))
+    return match[1] + new + rest
+
+
+def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
+    """An argument of the tool's function, or else the only field of that name."""
+    source = read_source(raw)
+    for scope in (find_definition(source.tree, text.symbol).node, source.tree):
+        named = [its for its in ast.walk(scope) if _name(its) == keyword.argument]
+        if named:
+            break
+    annotation = getattr(named[0], "annotation", None) if len(named) == 1 else None
+    if annotation is None:
+        raise UnprovenError("it is not declared once, with a type")
+    start, end = source.span(annotation)
+    sign = re.compile(r"\s*=\s*").match(source.text, end)
+    values = (
+        its for its in ast.walk(source.tree) if isinstance(its, ast.expr) and its.lineno >= annotation.lineno
+    )
+    default = next((its for its in values if sign and source.span(its)[0] == sign.end()), None)
+    spelling, new = _SPELLINGS.get(keyword.name), source.text[start:end]
+    if spelling is None:
+        if isinstance(default, ast.Call):
+            raise UnprovenError("its default is computed")
+        end = source.span(default)[1] if default is not None else end
+    elif isinstance(default, ast.Constant) and default.value is not None and keyword.refuses(default.value):
+        return raw
+    else:
+        new = _respelled(spelling.types[1], spelling.python, new, keyword)
+    imports = [
+        its for its in source.tree.body if isinstance(its, ast.ImportFrom) and its.module != "__future__"
+    ]
+    bound = {alias.name for its in imports for alias in its.names}
+    names = (its for its in _IMPORTS if spelling is not None and its in spelling.python and its in new)
+    lines = [f"from {_IMPORTS[name]} import {name}" for name in names if name not in bound]
+    if lines and not imports:
+        raise UnprovenError("it imports nothing")
+    at = source.line_starts[imports[0].lineno - 1] if lines else 0
+    added = "".join(line + source.newline_at(start) for line in lines)
+    changed = source.text[:at] + added + source.text[at:start] + new + source.text[end:]
+    return source.bom + encode(changed, source.encoding)
+
+
+def _name(node: ast.AST) -> str:
+    """The name of an argument or a field."""
+    return node.arg if isinstance(node, ast.arg) else getattr(getattr(node, "target", None), "id", "")
