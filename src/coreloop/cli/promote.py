@@ -19,7 +19,7 @@ from coreloop.cli.options import candidate_option, id_option, verbose_option
 from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
-    from coreloop.promote.axis import AxisCase, AxisGate, AxisResult
+    from coreloop.promote.axis import AxisCase, AxisGate
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
     from coreloop.promote.reach import Measured
@@ -329,21 +329,21 @@ def propose_axis(
 
     Example: propose-axis --engine refund_order --axis kind=refund
     """
-    from coreloop.promote.axis import AxisRequest, Thresholds, run_propose_axis
+    from coreloop.promote.axis import AxisRequest, run_propose_axis
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
-    thresholds = Thresholds(
-        phase_r_merges=min_phase_r_merges, phase_f_caveats=min_phase_f_caveats, age_days=min_age_days
+    request = AxisRequest(
+        engine=engine,
+        axis=axis,
+        phase_r_merges=min_phase_r_merges,
+        phase_f_caveats=min_phase_f_caveats,
+        age_days=min_age_days,
     )
-    result = run_propose_axis(
-        workspace, AxisRequest(engine=engine, axis=axis, thresholds=thresholds), now=now
-    )
-    notes = []
-    if result.path is not None:
-        did = "wrote" if result.written else "has the section of today already:"
-        notes = [f"{did} {result.path}"]
-    return Output(_axis_facts(result), _axis_lines(result.case), notes, 0 if result.case.passed else 1)
+    case, path, written = run_propose_axis(workspace, request, now=now)
+    notes = [f"{'wrote' if written else 'has the section of today already:'} {path}"] if path else []
+    facts = {**_axis_facts(case), "file": path, "written": written}
+    return Output(facts, _axis_lines(case), notes, 0 if case.passed else 1)
 
 
 def _axis_lines(case: "AxisCase") -> Iterator[str]:
@@ -378,8 +378,7 @@ def _axis_notes(case: "AxisCase") -> list[str]:
     return notes
 
 
-def _axis_facts(result: "AxisResult") -> dict[str, object]:
-    case = result.case
+def _axis_facts(case: "AxisCase") -> dict[str, object]:
     return {
         "engine": case.engine,
         "axis": None if case.axis is None else printable(case.axis),
@@ -387,6 +386,4 @@ def _axis_facts(result: "AxisResult") -> dict[str, object]:
         "gates": [fields_of(gate, "name", "figure", "needed", "passed") for gate in case.gates],
         "evidence": [evidence.promotion for evidence in case.evidence],
         **fields_of(case, "first_merge", "axes", "n_without_axis"),
-        "file": result.path,
-        "written": result.written,
     }

@@ -6,7 +6,7 @@ A commit's trailers name the docstring, not the axis; the axis is read from the 
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -14,7 +14,7 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_public
 from coreloop.base.git.promotions import History, Promotion, read_history
-from coreloop.base.git.repository import Commit, Repository, github_repo
+from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import read_promoted
 from coreloop.base.project.settings import Settings, ToolSettings
@@ -30,15 +30,6 @@ _MOST: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """Minimum figures of a history; all must be reached."""
-
-    phase_r_merges: int = 3
-    phase_f_caveats: int = 2
-    age_days: int = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AxisRequest:
     """The request to ``propose-axis``.
 
@@ -48,13 +39,15 @@ class AxisRequest:
         A tool's name.
     axis : str or None
         A selector's value; None for the whole engine.
-    thresholds : Thresholds
-        The thresholds of the gates.
+    phase_r_merges, phase_f_caveats, age_days : int
+        Least figures of a history; all must be reached.
     """
 
     engine: str
     axis: str | None = None
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    phase_r_merges: int = 3
+    phase_f_caveats: int = 2
+    age_days: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +107,6 @@ class AxisCase:
         Promotions in effect without a declared value; they count for the whole engine only.
     engines : tuple of str
         Every engine with a promotion; empty if this engine has promotions.
-    repo : str or None
-        ``owner/name`` if the remote is on GitHub.
     """
 
     engine: str
@@ -128,7 +119,6 @@ class AxisCase:
     axes: Mapping[str, int]
     n_without_axis: int
     engines: tuple[str, ...]
-    repo: str | None
 
     @property
     def passed(self) -> bool:
@@ -153,7 +143,7 @@ def make_case(
     workspace : Workspace
         Has the base branch, the tools and the folder of targets.
     request : AxisRequest
-        Engine, axis and thresholds.
+        Engine, axis and request.
     now : datetime
         Aware.
 
@@ -186,12 +176,11 @@ def make_case(
         base=settings.forge.base,
         base_sha=base_sha,
         evidence=evidence,
-        gates=_weigh(evidence, first, request.thresholds, now=now),
+        gates=_weigh(evidence, first, request, now=now),
         first_merge=first,
         axes=dict(Counter(axis for item in in_effect for axis in item.axes).most_common()),
         n_without_axis=sum(not item.axes for item in in_effect),
         engines=() if of_engine else tuple(sorted(every)),
-        repo=github_repo(repository),
     )
 
 
@@ -262,35 +251,20 @@ def _first_merge(
 
 
 def _weigh(
-    evidence: Iterable[PromotionEvidence], first: datetime | None, thresholds: Thresholds, *, now: datetime
+    evidence: Iterable[PromotionEvidence], first: datetime | None, request: AxisRequest, *, now: datetime
 ) -> tuple[AxisGate, ...]:
     phases = Counter(item.promotion.phase for item in evidence if not item.promotion.reverted)
     age_days = (now - first).days if first is not None else 0
     return (
-        AxisGate("Phase R merges", phases["R"], thresholds.phase_r_merges),
-        AxisGate("Phase F caveats", phases["F"], thresholds.phase_f_caveats),
-        AxisGate("days since the first merge", age_days, thresholds.age_days),
+        AxisGate("Phase R merges", phases["R"], request.phase_r_merges),
+        AxisGate("Phase F caveats", phases["F"], request.phase_f_caveats),
+        AxisGate("days since the first merge", age_days, request.age_days),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AxisResult:
-    """The result of ``propose-axis``.
-
-    Attributes
-    ----------
-    path : Path or None
-        The document; None if a gate is not passed.
-    written : bool
-        Whether it was written; False if it already has the section of the day.
-    """
-
-    case: AxisCase
-    path: Path | None = None
-    written: bool = False
-
-
-def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetime) -> AxisResult:
+def run_propose_axis(
+    workspace: Workspace, request: AxisRequest, *, now: datetime
+) -> tuple[AxisCase, Path | None, bool]:
     """Weigh the history of an axis and, if every gate is passed, write the document.
 
     Parameters
@@ -298,7 +272,7 @@ def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetim
     workspace : Workspace
         The project.
     request : AxisRequest
-        Engine, axis and thresholds.
+        Engine, axis and request.
     now : datetime
         Aware; its day names the section.
 
@@ -314,8 +288,8 @@ def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetim
     with Repository(workspace.root) as repository:
         case = make_case(repository, workspace, request, now=now)
     if not case.passed:
-        return AxisResult(case)
-    return AxisResult(case, *write_proposal(case, workspace, today=now.date()))
+        return case, None, False
+    return case, *write_proposal(case, workspace, today=now.date())
 
 
 def proposal_path(engine: str, axis: str | None, axis_slugs: Mapping[str, str]) -> PurePosixPath:
@@ -388,7 +362,7 @@ def section(case: AxisCase, heading: str) -> str:
     gates = [f"| {gate.name} | {gate.figure} | {gate.needed} |" for gate in case.gates]
     parts = (
         heading,
-        f"Read from `{case.base}` at {_commit(case.base_sha, case.repo)}.",
+        f"Read from `{case.base}` at `{case.base_sha[:12]}`.",
         "\n".join(("| gate | figure | needed |", "|---|---|---|", *gates)),
         f"### Evidence\n\n{_promotions(case)}",
         f"### Selector values\n\n{_selector_values(case)}",
@@ -401,17 +375,12 @@ def _subject(case: AxisCase) -> str:
     return f"{escape_markdown(case.engine)}, {scope}"
 
 
-def _commit(sha: str, repo: str | None) -> str:
-    short = f"`{sha[:12]}`"
-    return short if repo is None else f"[{short}](https://github.com/{repo}/commit/{sha})"
-
-
 def _promotions(case: AxisCase) -> str:
     """Every promotion, those that were reverted included, and the lines of the others."""
     rows, texts = ["| merged | phase | commit | proposal | evidence |", "|---|---|---|---|---|"], []
     for item in case.evidence:
         its = item.promotion
-        commit, metrics = _commit(its.sha, case.repo), escape_markdown(item.metrics)
+        commit, metrics = f"`{its.sha[:12]}`", escape_markdown(item.metrics)
         evidence = "reverted: does not count" if its.reverted else metrics
         day, id = f"{its.merged_at:%Y-%m-%d}", escape_markdown(its.candidate_id)
         rows.append(f"| {' | '.join((day, its.phase, commit, id, evidence))} |")

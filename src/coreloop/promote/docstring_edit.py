@@ -146,7 +146,7 @@ def _ranked(
 
 
 def diff_of(path: str, *sides: bytes) -> str:
-    """Unified diff of a file before and after, as ``git apply`` takes it; of line ends only a missing last."""
+    """Unified diff of a file before and after, as git applies it; of line ends, only a missing last."""
     is_python, sources = path.endswith(".py"), list[list[str]]()
     for raw in sides:
         text = read_source(raw).text if is_python else raw.decode(errors="replace")

@@ -14,7 +14,6 @@ from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.axis import (
     AxisCase,
     AxisRequest,
-    Thresholds,
     make_case,
     write_proposal,
 )
@@ -24,7 +23,7 @@ from rows import slow_after
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 GUIDE = '- Call: analysis(company, axis="{}") -> show(company, topic).'
 TODAY = NOW.date()
-NOTHING = Thresholds(phase_r_merges=1, phase_f_caveats=0, age_days=0)
+NOTHING = {"phase_r_merges": 1, "phase_f_caveats": 0, "age_days": 0}
 DOCUMENT = "docs/phase-a-proposals/analysis-profitability.md"
 
 
@@ -166,7 +165,7 @@ def test_project_in_a_folder_of_the_repository_reads_its_own_files(history: Hist
     history.add(file=f"sub/{FILE}", target=f"{FILE}::analysis")
     inner = History(Project(project.root / "sub", project.remote))
     assert figures(weigh(inner))[0] == 1
-    path, _ = write(inner, weigh(inner, thresholds=NOTHING))
+    path, _ = write(inner, weigh(inner, **NOTHING))
     assert path == project.root / "sub" / DOCUMENT
 
 
@@ -198,5 +197,5 @@ def test_markup_in_a_commit_is_escaped(history: History) -> None:
     history.add()
     message = history.message().replace("12 of 12 requests", "<b>x</b> | [y](http://z) \x1b[0m")
     history.project.git("commit", "--quiet", "--amend", "-m", message)
-    text = write(history, weigh(history, thresholds=NOTHING))[0].read_text()
+    text = write(history, weigh(history, **NOTHING))[0].read_text()
     assert r"\<b\>x\</b\> \| \[y\](http://z) \\u\{1b\}\[0m" in text

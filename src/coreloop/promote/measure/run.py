@@ -3,11 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from coreloop.answer.models.choose_model import ENDPOINTS, choose_model, endpoint_url, model_names
 from coreloop.answer.models.openai_compatible import OpenAICompatible
@@ -88,32 +90,10 @@ class CostEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredLines:
-    """What is measured, of which model."""
-
-    tool: str
-    keys: tuple[str, ...]
-    lines: tuple[str, ...]
-    model: str
-
-    def measured(self, verdict: MeasureVerdict, now: datetime, **figures: Any) -> Measurement:
-        """A measurement of them."""
-        return Measurement(
-            ts=now,
-            tool=self.tool,
-            keys=self.keys,
-            lines=self.lines,
-            model=self.model,
-            verdict=verdict,
-            **figures,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Prepared:
     """A measurement that can begin: the tools without and with the lines, and what counts as right."""
 
-    subject: MeasuredLines
+    subject: Measurement
     asker: Asker
     contexts: CallContexts
     base: tuple[ToolText, ...]
@@ -197,10 +177,12 @@ def prepare(
     native = first if isinstance(first, OpenAICompatible) and first.endpoint.tool_calls else None
     caller = ModelCaller(model, native, settings.measure.timeout_s)
     tool, lines = proposals[0].engine, tuple(line for proposal in proposals for line in proposal.lines)
-    subject = MeasuredLines(tool, tuple(proposal.key for proposal in proposals), lines, model.name)
-    arms = read_arms(workspace, proposals)
-    if arms.refused is not None:
-        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.refused)
+    keys = tuple(proposal.key for proposal in proposals)
+    verdict = MeasureVerdict.UNAVAILABLE
+    subject = Measurement(ts=now, tool=tool, keys=keys, lines=lines, model=model.name, verdict=verdict)
+    base, edited, refused = read_arms(workspace, proposals)
+    if refused is not None:
+        return replace(subject, reason=refused)
     turns = 1 if settings.sampling.temperature == 0 else 2
     n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
     failure, n_controls = named_failure(lines), min(N_CONTROLS, n_about)
@@ -208,11 +190,11 @@ def prepare(
     if len(contexts.about) < _MIN_CONTEXTS:
         n_known = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
         reason = f"too few recorded requests in which {tool} worked: {n_known}"
-        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
+        return replace(subject, reason=reason)
     budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
     asker, right = Asker(caller, workspace.replies_file, budget), _judge(tool, lines, failure)
     may_ask = options.confirmed or _is_here(workspace.settings, environ)
-    return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns, may_ask)
+    return Prepared(subject, asker, contexts, base, edited, right, turns, may_ask)
 
 
 def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], None]) -> Measurement:
@@ -230,7 +212,7 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     ModelError
         The endpoint gave no reply. Every reply until then is kept.
     """
-    about, subject = prepared.contexts.about, prepared.subject
+    about, subject = prepared.contexts.about, replace(prepared.subject, ts=now)
     try:
         gold = [prepared.share([question]) for question in prepared.told()]
         base = [prepared.share(prepared.questions(item, prepared.base)) for item in about[:N_FIRST]]
@@ -238,19 +220,19 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
             harm = compare_pairs(prepared.pairs(about[:N_FIRST], on_progress))
             if judge_difference(harm) is MeasureVerdict.HURTS:
-                return subject.measured(MeasureVerdict.HURTS, now, gold=stated, about=harm)
+                return replace(subject, verdict=MeasureVerdict.HURTS, gold=stated, about=harm)
         if verdict is not None:
             told = f"{sum(base) / len(base):.0%} right without the line, {stated:.0%} if told the right call"
-            return subject.measured(verdict, now, gold=stated, reason=told)
+            return replace(subject, verdict=verdict, gold=stated, reason=told)
         difference = compare_pairs(prepared.pairs(about, on_progress))
         other = prepared.pairs(prepared.contexts.controls, lambda done: on_progress(len(about) + done))
     except BudgetSpentError:
         reason = "the budget is spent; run it again with another, and it goes on where it stopped"
-        return subject.measured(MeasureVerdict.NOT_KNOWN, now, reason=reason)
+        return replace(subject, verdict=MeasureVerdict.NOT_KNOWN, reason=reason)
     verdict = judge_difference(difference)
     more = f"about {difference.n_missing} more contexts" if verdict is MeasureVerdict.NOT_KNOWN else ""
     controls = compare_pairs(other) if other else None
-    return subject.measured(verdict, now, gold=stated, about=difference, controls=controls, reason=more)
+    return replace(subject, verdict=verdict, gold=stated, about=difference, controls=controls, reason=more)
 
 
 def _is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
@@ -283,17 +265,13 @@ def _judge(
     return is_right
 
 
-@dataclass(frozen=True, slots=True)
-class Arms:
-    """All tools without and with the lines; ``refused`` says why they do not differ by exactly these."""
-
-    base: tuple[ToolText, ...]
-    edited: tuple[ToolText, ...]
-    refused: str | None
+_Tools = tuple[ToolText, ...]
 
 
-def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms:
+def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> tuple[_Tools, _Tools, str | None]:
     """Read the tools that two copies of the project serve, without and with the lines of proposals.
+
+    The third says why they do not differ by exactly these.
 
     Raises
     ------
@@ -321,7 +299,7 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms:
             project = root / path.removesuffix(lead.file)
             arms.append(tools_of(read_schema(command, project) if command else json.loads(content)))
     base, with_lines = arms
-    return Arms(base, with_lines, refuse_difference(base, with_lines, edited, lead.engine))
+    return base, with_lines, refuse_difference(base, with_lines, edited, lead.engine)
 
 
 def tools_of(schema: object) -> tuple[ToolText, ...]:
@@ -348,35 +326,21 @@ def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
 def refuse_difference(
     base: Sequence[ToolText], edited: Sequence[ToolText], edit: Edited, tool: str
 ) -> str | None:
-    """Why the tools that two copies serve do not differ by exactly the edit; None if they do."""
-    sides = [[(item.name, *_parts(item)) for item in items] for items in (base, edited)]
-    if [its[:2] for its in sides[0]] != [its[:2] for its in sides[1]]:
-        return "the two copies of the project have different tools or parameters"
-    changed = [(old[0], old[2], new[2]) for old, new in zip(*sides, strict=True) if old != new]
-    if not changed:
+    """Why the tools that two copies serve do not differ by exactly the words of the edit; None if they do.
+
+    Frameworks wrap lines and drop dashes, but no words.
+    """
+    if base == edited:
         return "the edit does not change what the model is sent"
-    name, old, new = changed[0]
-    if len(changed) > 1 or name not in {tool, bare_name(tool)}:
-        names = ", ".join(name for name, *_ in changed)
-        return f"the edit also changes what the model is sent for {names}"
-    before, after = edit.before, edit.after
-    is_exact = _added(old, new) == _added(before, after) and _added(new, old) == _added(after, before)
-    return None if is_exact else "the two descriptions differ by more than the edit"
+    name = tool if tool in {item.name for item in base} else bare_name(tool)
+    sides = [_words((item.name, item) for item in items) for items in (base, edited)]
+    old, new = (_words([(name, text)]) for text in (edit.before, edit.after))
+    is_exact = (sides[1] - sides[0], sides[0] - sides[1]) == (new - old, old - new)
+    return None if is_exact else "what the model is sent changes by more than the edit"
 
 
-def _parts(tool: ToolText) -> tuple[str, str]:
-    """The schema of a tool without its descriptions, and these, the tool's own first."""
-    texts = [tool.description]
-
-    def without_texts(item: dict[str, Any]) -> dict[str, Any]:
-        if isinstance(item.get("description"), str):
-            texts.append(item.pop("description"))
-        return item
-
-    schema = json.loads(json.dumps(tool.parameters), object_hook=without_texts)
-    return json.dumps(schema), "\n".join(texts)
-
-
-def _added(old: str, new: str) -> Counter[str]:
-    """The words that a text has more than another; frameworks wrap lines and drop dashes, but no words."""
-    return Counter(_WORD.findall(new)) - Counter(_WORD.findall(old))
+def _words(items: Iterable[tuple[str, object]]) -> Counter[tuple[str, str]]:
+    """The words of values in JSON, each with the tool that it is of."""
+    texts = ((name, msgspec.json.encode(item).decode()) for name, item in items)
+    words = ((name, _WORD.findall(re.sub(r"\\[nrt]", " ", text))) for name, text in texts)
+    return Counter((name, word) for name, found in words for word in found)

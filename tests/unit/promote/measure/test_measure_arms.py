@@ -56,9 +56,9 @@ def test_one_description_that_changed_by_the_edit_is_measured(tmp_path: Path) ->
     ("expression", "reason"),
     [
         ("{'update': 'Update.', 'close': 'Close.'}", "does not change"),
-        ("{name: inspect.getdoc(shop.update) for name in tools}", "also changes"),
+        ("{name: inspect.getdoc(shop.update) for name in tools}", "more than the edit"),
         ("{'update': str(random.random()), 'close': 'Close.'}", "more than the edit"),
-        ("{'update': inspect.getdoc(shop.update), str(random.random()): 'Close.'}", "different tools"),
+        ("{'update': inspect.getdoc(shop.update), str(random.random()): 'Close.'}", "more than the edit"),
         ("{'update': inspect.getdoc(shop.update)[:-4], 'close': 'Close.'}", "more than the edit"),
     ],
     ids=["unchanged", "two tools", "random", "renamed", "cut"],
@@ -76,4 +76,4 @@ def test_an_argument_of_a_schema_is_measured_where_its_own_description_changed_a
     base, edited = (tools_of(json.loads(side)) for side in (edit.old, edit.source))
     other = tools_of(json.loads(edit.source.replace(b"required", b"optional")))
     assert refuse_difference(base, edited, edit, "update") is None
-    assert "different tools or parameters" in (refuse_difference(base, other, edit, "update") or "")
+    assert "more than the edit" in (refuse_difference(base, other, edit, "update") or "")
