@@ -72,7 +72,7 @@ def run(
     project: Project, workspace: Workspace, forge: Forge | None, request: PromoteRequest = ASK
 ) -> tuple[Plan | None, Done]:
     """What the command does with --confirm."""
-    chosen = select_tool(workspace, "analysis", request.path)
+    chosen, _ = select_tool(workspace, "analysis", request.path)
     with WritableRepository(workspace.root) as repository:
         return promote(prepare_promotion(workspace, chosen, repository, request, confirmed=True), forge)
 
@@ -278,9 +278,9 @@ def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
         [statement_entry(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")],
         [statement_entry(ALWAYS, 1), same],
     )
-    chosen = select_tool(workspace, "analysis", None)
-    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ALWAYS]
-    assert chosen.left_out == (
+    chosen, left_out = select_tool(workspace, "analysis", None)
+    assert [entry.lines[0] for entry in chosen] == [FIRST, ALWAYS]
+    assert left_out == (
         "cand-2026-04-25-004: weak: it is the user's to give",
         "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
         "ce-2026-04-25-005: another line says the same or more",

@@ -63,7 +63,7 @@ def measure(
     workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
     request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
     options = MeasureOptions(n_about=contexts, budget_usd=budget_usd, confirmed=confirm)
-    proposals = select_proposals(workspace, request).proposals
+    proposals, _ = select_proposals(workspace, request)
     measured = prepare(workspace, proposals, options, environ=os.environ, now=now)
     if isinstance(measured, Prepared):
         show_estimate(measured)

@@ -143,7 +143,7 @@ def make_case(
     workspace : Workspace
         Has the base branch, the tools and the folder of targets.
     request : AxisRequest
-        Engine, axis and request.
+        Engine, axis and least figures.
     now : datetime
         Aware.
 
@@ -209,9 +209,9 @@ def engines_of(target: str, tools: Mapping[str, ToolSettings]) -> set[str]:
     """Names of the tools that a docstring belongs to: those of coreloop.yaml, else its own name."""
     file, symbol = symbol_of(target)
     configured = {name: symbol_of(tool.target) for name, tool in tools.items() if tool.target}
-    own = PurePosixPath(file), symbol
+    own = PurePosixPath(file), symbol.partition("[")[0]
     owners = {name for name, (path, its) in configured.items() if (PurePosixPath(path), its) == own}
-    return owners or {symbol.rpartition(".")[2]}
+    return owners or {own[1].rpartition(".")[2]}
 
 
 def _evidence(
@@ -272,7 +272,7 @@ def run_propose_axis(
     workspace : Workspace
         The project.
     request : AxisRequest
-        Engine, axis and request.
+        Engine, axis and least figures.
     now : datetime
         Aware; its day names the section.
 
@@ -290,11 +290,6 @@ def run_propose_axis(
     if not case.passed:
         return case, None, False
     return case, *write_proposal(case, workspace, today=now.date())
-
-
-def proposal_path(engine: str, axis: str | None, axis_slugs: Mapping[str, str]) -> PurePosixPath:
-    """Path of the document below the project's folder."""
-    return PROPOSALS_FOLDER / f"{to_slug(engine)}-{to_slug(axis, axis_slugs)}.md"
 
 
 def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tuple[Path, bool]:
@@ -319,7 +314,8 @@ def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tupl
     WorkspaceError
         The document cannot be read or written.
     """
-    path = workspace.root / proposal_path(case.engine, case.axis, workspace.settings.axis_slugs)
+    axis = to_slug(case.axis, workspace.settings.axis_slugs)
+    path = workspace.root / PROPOSALS_FOLDER / f"{to_slug(case.engine)}-{axis}.md"
     heading = f"## {today.isoformat()}: {_subject(case)}"
     old = read_file(path) if path.exists() else introduction(case, workspace.settings).encode()
     if heading.encode() in (line.rstrip() for line in old.splitlines()):
@@ -392,16 +388,9 @@ def _promotions(case: AxisCase) -> str:
 
 def _selector_values(case: AxisCase) -> str:
     """How many promotions name each value."""
-    named = (
-        {
-            f"{name}={_plain(value)}"
-            for call in item.calls
-            if call.name == case.engine
-            for name, value in call.arguments
-            if value is not None
-        }
-        for item in case.counted
-    )
-    counts = Counter(value for values in named for value in sorted(values)).most_common(_MOST)
-    lines = [f"- {escape_markdown(name)}: {count}" for name, count in counts]
+    counts = Counter[str]()
+    for item in case.counted:
+        own = [pair for call in item.calls if call.name == case.engine for pair in call.arguments]
+        counts.update(sorted({f"{name}={_plain(value)}" for name, value in own if value is not None}))
+    lines = [f"- {escape_markdown(name)}: {count}" for name, count in counts.most_common(_MOST)]
     return "\n".join(lines) or "None: no line names a selector value."

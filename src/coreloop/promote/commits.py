@@ -4,7 +4,7 @@ The only module that imports GitPython; a `Repository` is read-only.
 """
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 # Without git the import would fail; this defers the error to the first call.
@@ -14,7 +14,6 @@ import git
 from coreloop.base.errors import GitError
 from coreloop.base.git.repository import ENVIRONMENT, NO_GIT, Repository, git_failure
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.base.text import printable
 
 
 class WritableRepository(Repository):
@@ -22,7 +21,7 @@ class WritableRepository(Repository):
 
     def fetch(self, remote: str, branch: str) -> None:
         """Fetch a branch's commits from a remote."""
-        self._write(
+        self.write(
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, f"refs/heads/{branch}"
         )
 
@@ -55,14 +54,14 @@ class WritableRepository(Repository):
             content, message_file = Path(folder, "content"), Path(folder, "message")
             content.write_bytes(source)
             message_file.write_text(message, encoding="utf-8")
-            blob = self._write("hash-object", "-w", "--no-filters", "--", str(content))
+            blob = self.write("hash-object", "-w", "--no-filters", "--", str(content))
             index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
-            self._write("read-tree", base, env=index)
-            self._write("update-index", "--cacheinfo", f"{entry[0]},{blob},{path}", env=index)
-            tree = self._write("write-tree", env=index)
-            signed = self._write("config", "--get", "--type=bool", "commit.gpgsign", ok={0, 1}) == "true"
+            self.write("read-tree", base, env=index)
+            self.write("update-index", "--cacheinfo", f"{entry[0]},{blob},{path}", env=index)
+            tree = self.write("write-tree", env=index)
+            signed = self.write("config", "--get", "--type=bool", "commit.gpgsign", ok={0, 1}) == "true"
             sign = ["-S"] if signed else []
-            return self._write("commit-tree", *sign, "-p", base, "-F", str(message_file), tree)
+            return self.write("commit-tree", *sign, "-p", base, "-F", str(message_file), tree)
 
     def publish(self, sha: str, branch: str, *, remote: str | None, instead_of: str = "") -> None:
         """Create a branch, on a remote or in this clone, or move it from ``instead_of``.
@@ -70,13 +69,13 @@ class WritableRepository(Repository):
         Fails if the branch already exists, or is not at ``instead_of``.
         """
         if remote is None:
-            self._write("update-ref", f"refs/heads/{branch}", sha, instead_of or "0" * 40)
+            self.write("update-ref", f"refs/heads/{branch}", sha, instead_of or "0" * 40)
             return
         # not a forced push: an empty value after the colon means that the branch must not exist
         lease = f"--force-with-lease=refs/heads/{branch}:{instead_of}"
         # only the branch, regardless of push.followTags and push.recurseSubmodules
         branch_only = ("--no-follow-tags", "--recurse-submodules=no")
-        self._write("push", "--quiet", *branch_only, lease, "--", remote, f"{sha}:refs/heads/{branch}")
+        self.write("push", "--quiet", *branch_only, lease, "--", remote, f"{sha}:refs/heads/{branch}")
 
     def export(self, revision: str, folder: Path) -> None:
         """Write all files of a revision into an empty folder, as a checkout would.
@@ -85,11 +84,12 @@ class WritableRepository(Repository):
         """
         with temporary_folder("coreloop-index-") as scratch:
             index = {"GIT_INDEX_FILE": str(Path(scratch, "index"))}
-            self._write("read-tree", revision, env=index)
+            self.write("read-tree", revision, env=index)
             checkout = ("-c", "core.sparseCheckout=false", "checkout-index", "--all", "--quiet")
-            self._write(*checkout, f"--prefix={folder.resolve()}{os.sep}", env=index)
+            self.write(*checkout, f"--prefix={folder.resolve()}{os.sep}", env=index)
 
-    def _write(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> str:
+    def write(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> str:
+        """Run git; gives what it printed."""
         self._said.clear()
         try:
             status, stdout, stderr = git.cmd.Git(self.root).execute(
@@ -107,15 +107,15 @@ class WritableRepository(Repository):
         return stdout.decode("utf-8", "replace").strip("\n")
 
 
-def init_repository(folder: Path, config: Sequence[tuple[str, str, str]], *, message: str) -> None:
+def init_repository(folder: Path, config: Mapping[str, str], *, message: str) -> None:
     """Create a repository in a folder, with a commit of all its files; no hook runs.
 
     Parameters
     ----------
     folder : Path
         A folder outside any repository.
-    config : sequence of (str, str, str)
-        Section, name and value of settings in its configuration.
+    config : mapping of str to str
+        Settings in its configuration: ``user.name``.
     message : str
         Message of the commit, on branch ``main``.
 
@@ -125,13 +125,11 @@ def init_repository(folder: Path, config: Sequence[tuple[str, str, str]], *, mes
         Git is missing or fails.
     """
     try:
-        with git.Repo.init(folder, initial_branch="main") as repo:
-            with repo.config_writer() as writer:
-                for section, name, value in config:
-                    writer.set_value(section, name, value)
-            repo.git.add(all=True)
-            repo.git.commit("--quiet", "--no-verify", "-m", message)
+        git.Repo.init(folder, initial_branch="main").close()
     except git.GitCommandNotFound as error:
         raise GitError(NO_GIT) from error
-    except git.GitCommandError as error:
-        raise GitError(f"the scratch repository cannot be created: {printable(str(error.stderr))}") from error
+    with WritableRepository(folder) as repository:
+        for name, value in config.items():
+            repository.write("config", name, value)
+        repository.write("add", "--all")
+        repository.write("commit", "--quiet", "--no-verify", "-m", message)

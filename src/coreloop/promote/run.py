@@ -15,7 +15,7 @@ from coreloop.base.github.connect import Connect, connect_forge, pull_request_re
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
-from coreloop.learn.proposals.entry import Candidate, Entry, Statement
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
@@ -61,12 +61,8 @@ class PromoteRequest:
     ask: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The proposals to promote, and the omitted entries with reasons."""
-
-    proposals: tuple[Proposal, ...]
-    left_out: tuple[str, ...] = ()
+Selection = tuple[tuple[Proposal, ...], tuple[str, ...]]
+"""The proposals to promote, and the omitted entries with reasons."""
 
 
 def select_proposals(workspace: Workspace, request: PromoteRequest) -> Selection:
@@ -125,7 +121,7 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
         if not left_out:
             raise UsageError(_no_entry(tool, files))
         raise RefusedError(f"nothing about {printable(tool)} can be promoted: {'; '.join(left_out[:3])}")
-    return Selection(tuple(proposals), tuple(left_out))
+    return tuple(proposals), tuple(left_out)
 
 
 def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
@@ -142,7 +138,7 @@ def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
     if standpoint is not None and standpoint.state is ProposalState.REJECTED:
         reason = _reason(standpoint)
         raise HumanDecidesError(f"{proposal.id} was {reason}; judge it P (pass) or T (tolerable) first")
-    return Selection((proposal,))
+    return (proposal,), ()
 
 
 def _newest(workspace: Workspace) -> Iterator[Path]:
@@ -152,12 +148,9 @@ def _newest(workspace: Workspace) -> Iterator[Path]:
 
 def _about(tool: str, entries: Collection[Entry]) -> list[Statement | Candidate]:
     """The statements about a tool, followed by its sequences with a text."""
-    own = [entry for entry in entries if entry.tool == tool]
-    sequences = (entry for entry in own if isinstance(entry, Candidate))
-    return [
-        *(entry for entry in own if isinstance(entry, Statement)),
-        *(sequence for sequence in sequences if sequence.suggested_append is not None),
-    ]
+    own = [entry for entry in entries if entry.tool == tool and not isinstance(entry, Counterexample)]
+    with_text = [entry for entry in own if entry.suggested_append or isinstance(entry, Statement)]
+    return sorted(with_text, key=lambda entry: isinstance(entry, Candidate))
 
 
 def _no_entry(tool: str, files: list[Path]) -> str:
@@ -265,11 +258,11 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan,
     RefusedError, GitError, ReachError
         As `coreloop.promote.plan.make_plan` does.
     """
-    selection = select_proposals(workspace, request)
+    proposals, left_out = select_proposals(workspace, request)
     with WritableRepository(workspace.root) as repository:
-        promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
+        promoting = prepare_promotion(workspace, proposals, repository, request, confirmed=False)
         plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
-    return plan, selection.left_out
+    return plan, left_out
 
 
 def confirm_promotion(
@@ -299,12 +292,12 @@ def confirm_promotion(
     CoreloopError
         As for `plan_promotion`; or git or GitHub failed.
     """
-    selection = select_proposals(workspace, request)
+    proposals, left_out = select_proposals(workspace, request)
 
     def record(reach: Measured | None) -> None:  # for status, which detects a check that refuses everything
         ok = reach is not None and reach.ok
         try:
-            for proposal in selection.proposals:
+            for proposal in proposals:
                 append_reach(workspace.reach_file, ReachOutcome(now, proposal.key, ok))
         except WorkspaceError as error:
             warn(f"{error}; status will not count this reach check")
@@ -315,13 +308,13 @@ def confirm_promotion(
         locked(workspace.candidates_dir),
         connect(repository, workspace.settings.forge, environ) as forge,
     ):
-        promoting = prepare_promotion(workspace, selection, repository, request, confirmed=True)
+        promoting = prepare_promotion(workspace, proposals, repository, request, confirmed=True)
         plan, done = promote(replace(promoting, on_reach=record), forge)
         remote = repository.remote()
         on_github = pull_request_repo(repository, workspace.settings.forge) is not None
     folder = request.path.parent if request.path is not None else workspace.candidates_dir
     body = keep_body(plan, folder) if plan is not None and done.pull_request is None else None
-    return PromoteResult(plan, done, body, selection.left_out, remote, on_github)
+    return PromoteResult(plan, done, body, left_out, remote, on_github)
 
 
 def keep_body(plan: Plan, folder: Path) -> Path:
@@ -333,7 +326,7 @@ def keep_body(plan: Plan, folder: Path) -> Path:
 
 def prepare_promotion(
     workspace: Workspace,
-    selection: Selection,
+    proposals: tuple[Proposal, ...],
     repository: WritableRepository,
     request: PromoteRequest,
     *,
@@ -343,7 +336,7 @@ def prepare_promotion(
     return Promoting(
         workspace=workspace,
         repository=repository,
-        proposals=selection.proposals,
+        proposals=proposals,
         ask=partial(ask_again, workspace=workspace, runs=None, confirmed=confirmed),
         overrides=request.overrides,
         extend=request.extend,

@@ -72,15 +72,15 @@ def alternatives(
 
 
 def _keywords_of(line: str) -> Iterator[tuple[str, Keyword]]:
-    """What a schema can say of a line, with its clause; whether true is a word is unknown."""
+    """What a schema can say of a line, with its clause; whether ``true`` is a text is unknown."""
     advice = parse_advice(line)
     for clause in advice.clauses() if advice is not None else ():
-        values, numbers = clause.items("values"), clause.items("number")
-        limit = [*values] or json.loads(numbers[0] if numbers else "1")
+        values = clause.items("values")
+        number = (*clause.items("number"), "1" if clause.form == "never_empty" else "null")[0]
         if clause.form in _FORMS and not {"true", "false"}.intersection(values):
             for name in clause.items("argument", "arguments"):
-                is_of_tool = clause.form in ("always_pass", "leave_out")
-                yield str(clause)[2:], Keyword(name, _FORMS[clause.form], None if is_of_tool else limit)
+                limit = [*values] or json.loads(number)
+                yield str(clause).removeprefix("- "), Keyword(name, _FORMS[clause.form], limit)
 
 
 def _refuses(keyword: Keyword, arguments: Mapping[str, Any], known: Mapping[str, Any]) -> bool:

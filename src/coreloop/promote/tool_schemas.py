@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
@@ -27,6 +27,7 @@ _FAILED_READER: Final = 2  # its exit code when it says itself what failed
 _SECRETS: Final = frozenset({"GITHUB_TOKEN", "GH_TOKEN"})
 _MAX_BYTES: Final = 50_000_000
 """Of output: the schemas of 500 tools at the longest description that Claude Code reads take 2 MB."""
+_PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
 _LOOK_S: Final = 0.1  # between looks at the output's size
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
 
@@ -51,6 +52,15 @@ class SchemaCommand:
     source: str
     python: str | None
     reader: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SentTool:
+    """A tool as a model is sent it; ``parameters`` is a JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
 
 
 def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | None:
@@ -92,7 +102,7 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
         return text
     if not command.reader:
         raise ReachError(f"reach: the schemas that {command.words[0]} printed have no tool {tool!r}")
-    known = ", ".join(printable(name) for name, _ in list(_descriptions(schema))[:10]) or "no tools"
+    known = ", ".join(map(printable, [*tools_of(schema)][:10])) or "no tools"
     raise ReachError(
         f"reach: {command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in "
         "coreloop.yaml"
@@ -107,7 +117,7 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     ReachError
         The command failed, took too long, or printed no tool.
     """
-    names = tuple(dict.fromkeys(name for name, _ in _descriptions(read_schema(command, folder))))
+    names = tuple(tools_of(read_schema(command, folder)))
     if not names:
         raise ReachError(f"reach: {_printable(command)} has no tool with a name and a description")
     return names
@@ -130,9 +140,25 @@ def read_schema(command: SchemaCommand, folder: Path) -> object:
         ) from error
 
 
+def tools_of(schema: object) -> dict[str, SentTool]:
+    """The tools of a schema of any provider's, at any depth, by name; the first of each."""
+    tools, waiting = dict[str, SentTool](), [schema]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            name, text = item.get("name"), item.get("description")
+            schemas = (item[key] for key in _PARAMETERS if isinstance(item.get(key), dict))
+            parameters = next(schemas, {"type": "object"})
+            if isinstance(name, str) and isinstance(text, str):
+                tools.setdefault(name, SentTool(name, text, parameters))
+            item = [value for value in item.values() if value is not parameters]
+        waiting += reversed(item if isinstance(item, list) else ())
+    return tools
+
+
 def find_description(schema: object, tool: str) -> str | None:
     """The description of a tool, or of ``tool[argument]``, in a schema of any provider's, at any depth."""
-    texts = dict(reversed(list(_descriptions(schema))))
+    texts = {name: sent.description for name, sent in tools_of(schema).items()}
     if "[" in tool:
         found = find_texts("schema.json", json.dumps(schema).encode())
         texts = {text.name: text.value for text in reversed(found)}
@@ -174,18 +200,6 @@ def _configured_python(settings: ReachSettings, project: Path) -> str | None:
     if settings.python is None or not {"/", os.sep} & set(settings.python):
         return settings.python
     return str((project / settings.python).absolute())  # not resolved: the link selects the environment
-
-
-def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
-    if isinstance(schema, list):
-        for item in schema:
-            yield from _descriptions(item)
-    elif isinstance(schema, dict):
-        name, text = schema.get("name"), schema.get("description")
-        if isinstance(name, str) and isinstance(text, str):
-            yield name, text
-        for item in schema.values():
-            yield from _descriptions(item)
 
 
 def _run(command: SchemaCommand, folder: Path) -> bytes:

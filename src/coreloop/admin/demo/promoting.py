@@ -15,12 +15,12 @@ from coreloop.promote.replay import ask_nobody
 from coreloop.promote.run import keep_body
 
 _IGNORED = "data/\n__pycache__/\n"
-_CONFIG = (
-    ("user", "name", "coreloop demo"),
-    ("user", "email", "demo@example.invalid"),
-    ("commit", "gpgsign", "false"),
-    ("core", "hooksPath", os.devnull),
-)
+_CONFIG = {
+    "user.name": "coreloop demo",
+    "user.email": "demo@example.invalid",
+    "commit.gpgsign": "false",
+    "core.hooksPath": os.devnull,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import importlib
-import importlib.util
 import inspect
 import json
 import os
+import runpy
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,20 +59,15 @@ def read_tools(framework: str, where: str) -> list[dict[str, str]]:
     return [{"name": str(name), "description": description or ""} for name, description in pairs]
 
 
-def _load_reader(framework: str) -> Any:
+def _load_reader(framework: str) -> dict[str, Any]:
     path = HERE / f"{framework.replace('-', '_')}.py"
-    spec = importlib.util.spec_from_file_location("coreloop_reader", path)
-    assert spec is not None
-    assert spec.loader is not None
-    reader = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(reader)
+        return runpy.run_path(str(path))
     except ImportError as error:
         raise UnreadableError(
             f"{framework} is not installed for {sys.executable}, or its version is not supported "
             f"({error}); set reach: python in coreloop.yaml to the interpreter that runs the tools"
         ) from error
-    return reader
 
 
 def _find(where: str) -> Any:
@@ -137,9 +132,9 @@ def _read(reader: Any, item: Any, where: str) -> list[tuple[str, str | None]]:
             return [(schema["name"], schema.get("description"))]
     name = getattr(item, "__name__", type(item).__name__)
     with _told(f"{where}: the framework rejects {name}"):
-        pairs: list[tuple[str, str | None]] | None = reader.read(item)
+        pairs: list[tuple[str, str | None]] | None = reader["read"](item)
     if pairs is None:
-        raise UnreadableError(f"{where} contains a {type(item).__name__}; it must be {reader.KINDS}")
+        raise UnreadableError(f"{where} contains a {type(item).__name__}; it must be {reader['KINDS']}")
     return pairs
 
 

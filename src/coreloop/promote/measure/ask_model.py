@@ -1,7 +1,7 @@
 """Asking a model for the next call, each question once: replies are kept, so that a measurement can go on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,8 @@ from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
 from coreloop.observe import jsonl
-from coreloop.promote.measure.contexts import CallContext, NextCall, ToolText
+from coreloop.promote.measure.contexts import CallContext, NextCall
+from coreloop.promote.tool_schemas import SentTool
 
 MAX_OUTPUT_TOKENS: Final = 512
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
@@ -50,7 +51,7 @@ class Question:
     """
 
     context: CallContext
-    tools: Sequence[ToolText]
+    tools: Sequence[SentTool]
     turn: int = 0
     is_told: bool = False
 
@@ -71,14 +72,7 @@ class Question:
 
     def described(self) -> list[dict[str, Any]]:
         """The tools as JSON."""
-        return [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters or {"type": "object"},
-            }
-            for tool in self.tools
-        ]
+        return [asdict(tool) for tool in self.tools]
 
     def with_tools(self) -> tuple[Message, ...]:
         """The messages, with the tools in the first."""

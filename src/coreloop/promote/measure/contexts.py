@@ -36,15 +36,6 @@ _MAX_EARLIER: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class ToolText:
-    """A tool as a model is sent it; ``parameters`` is a JSON Schema, empty if there is none."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class NextCall:
     """A call of a tool with its arguments."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -28,7 +28,6 @@ from coreloop.promote.measure.contexts import (
     CallContext,
     CallContexts,
     NextCall,
-    ToolText,
     choose_contexts,
     is_against,
 )
@@ -44,7 +43,7 @@ from coreloop.promote.plan import base_commit
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
-from coreloop.promote.tool_schemas import read_schema, schema_command
+from coreloop.promote.tool_schemas import SentTool, read_schema, schema_command, tools_of
 
 N_FIRST: Final = 20
 """Contexts that show first whether there is something to gain and whether the model can."""
@@ -96,8 +95,8 @@ class Prepared:
     subject: Measurement
     asker: Asker
     contexts: CallContexts
-    base: tuple[ToolText, ...]
-    edited: tuple[ToolText, ...]
+    base: tuple[SentTool, ...]
+    edited: tuple[SentTool, ...]
     right: Callable[[NextCall | None, CallContext], bool]
     turns: int
     may_ask: bool = True
@@ -107,7 +106,7 @@ class Prepared:
         """How many contexts are asked."""
         return len(self.contexts.about) + len(self.contexts.controls)
 
-    def questions(self, context: CallContext, tools: Sequence[ToolText]) -> list[Question]:
+    def questions(self, context: CallContext, tools: Sequence[SentTool]) -> list[Question]:
         """The questions about a context, in turn."""
         return [Question(context, tools, turn) for turn in range(self.turns)]
 
@@ -265,7 +264,7 @@ def _judge(
     return is_right
 
 
-_Tools = tuple[ToolText, ...]
+_Tools = tuple[SentTool, ...]
 
 
 def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> tuple[_Tools, _Tools, str | None]:
@@ -297,34 +296,14 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> tuple[_Too
             repository.export(base_sha, root)
             (root / path).write_bytes(content)
             project = root / path.removesuffix(lead.file)
-            arms.append(tools_of(read_schema(command, project) if command else json.loads(content)))
+            sent = tools_of(read_schema(command, project) if command else json.loads(content))
+            arms.append(tuple(sent.values()))
     base, with_lines = arms
     return base, with_lines, refuse_difference(base, with_lines, edited, lead.engine)
 
 
-def tools_of(schema: object) -> tuple[ToolText, ...]:
-    """The tools of a schema in OpenAI's, Anthropic's or MCP's format; the first of each name."""
-    tools, waiting = dict[str, ToolText](), [schema]
-    while waiting:
-        item = waiting.pop(0)
-        if isinstance(item, list):
-            waiting[:0] = item
-        elif isinstance(item, dict):
-            name, text = item.get("name"), item.get("description")
-            if isinstance(name, str) and isinstance(text, str):
-                tools.setdefault(name, ToolText(name, text, _parameters(item)))
-            else:
-                waiting[:0] = item.values()
-    return tuple(tools.values())
-
-
-def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    names = ("parameters", "input_schema", "inputSchema")
-    return next((item[name] for name in names if isinstance(item.get(name), dict)), {})
-
-
 def refuse_difference(
-    base: Sequence[ToolText], edited: Sequence[ToolText], edit: Edited, tool: str
+    base: Sequence[SentTool], edited: Sequence[SentTool], edit: Edited, tool: str
 ) -> str | None:
     """Why the tools that two copies serve do not differ by exactly the words of the edit; None if they do.
 

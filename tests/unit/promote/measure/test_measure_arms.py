@@ -9,8 +9,8 @@ import pytest
 from coreloop.descriptions import texts
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.place import Wanted
-from coreloop.promote.measure.run import refuse_difference, tools_of
-from coreloop.promote.tool_schemas import SchemaCommand, read_schema
+from coreloop.promote.measure.run import refuse_difference
+from coreloop.promote.tool_schemas import SchemaCommand, read_schema, tools_of
 
 SOURCE = '''"""Tools."""
 
@@ -44,7 +44,7 @@ def refused(expression: str, folder: Path) -> str | None:
     for name, content in (("without", edit.old), ("with", edit.source)):
         (folder / name).mkdir()
         (folder / name / "shop.py").write_bytes(content)
-        tools.append(tools_of(read_schema(command, folder / name)))
+        tools.append([*tools_of(read_schema(command, folder / name)).values()])
     return refuse_difference(*tools, edit, "update")
 
 
@@ -73,7 +73,7 @@ def test_an_argument_of_a_schema_is_measured_where_its_own_description_changed_a
     schema = {"properties": {"n": {"description": "A number."}}, "required": ["n"]}
     raw = json.dumps([{"name": "update", "description": "Updates.", "parameters": schema}]).encode()
     edit = texts.put_lines("a.json", raw, texts.find_text("a.json", raw, "update[n]"), Wanted((LINE,)))
-    base, edited = (tools_of(json.loads(side)) for side in (edit.old, edit.source))
-    other = tools_of(json.loads(edit.source.replace(b"required", b"optional")))
+    base, edited = ([*tools_of(json.loads(side)).values()] for side in (edit.old, edit.source))
+    other = [*tools_of(json.loads(edit.source.replace(b"required", b"optional"))).values()]
     assert refuse_difference(base, edited, edit, "update") is None
     assert "more than the edit" in (refuse_difference(base, other, edit, "update") or "")

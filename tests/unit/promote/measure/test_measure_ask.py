@@ -16,10 +16,11 @@ from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
 from coreloop.base.project.settings import PriceSettings
 from coreloop.promote.measure.ask_model import Asker, ModelCaller, Question
-from coreloop.promote.measure.contexts import CallContext, NextCall, ToolText
+from coreloop.promote.measure.contexts import CallContext, NextCall
+from coreloop.promote.tool_schemas import SentTool
 from model_stand_in import answers, model_stand_in
 
-TOOLS = (ToolText("update", "Update a ticket.", {"type": "object"}),)
+TOOLS = (SentTool("update", "Update a ticket.", {"type": "object"}),)
 CALL = NextCall("update", {"priority": "high"})
 
 
