@@ -53,7 +53,7 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
-    from coreloop.promote.measure.measurement import keep
+    from coreloop.observe import jsonl
     from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
     from coreloop.promote.measure.run import measure as ask
     from coreloop.promote.run import PromoteRequest, select_proposals
@@ -71,7 +71,7 @@ def measure(
             return Output(None, ())
         with click.progressbar(length=measured.n_contexts, file=sys.stderr) as bar:
             measured = ask(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
-    keep(workspace, measured)
+    jsonl.append(workspace.measured_file, measured)
     return Output(measured, _measured_lines(measured), code=int(measured.verdict == "hurts"))
 
 

@@ -5,9 +5,11 @@ A human takes the patch or the line. coreloop changes nothing that runs.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.keywords import Keyword, with_keyword
@@ -94,9 +96,11 @@ def _refuses(keyword: Keyword, arguments: Mapping[str, Any], known: Mapping[str,
 
 
 def _working_calls(workspace: Workspace, tool: str) -> list[dict[str, Any]]:
-    """The arguments of recorded calls of a tool that worked, without null."""
-    paths = reversed(day_files(workspace.records_dir)) if workspace.records_dir.is_dir() else ()
-    lines = islice((line for path in paths for line in read_lines(path)), _MAX_RECORDS)
-    calls = (call for line in lines if isinstance(line, RecordLine) for call in line.calls)
-    own = (call for call in calls if tool in (call.name, bare_name(call.name)) and worked(call))
-    return [next_call(call).arguments for call in own]
+    """The arguments of recorded calls of a tool that worked, without null; none if the log is unreadable."""
+    with suppress(WorkspaceError):
+        paths = reversed(day_files(workspace.records_dir))
+        lines = islice((line for path in paths for line in read_lines(path)), _MAX_RECORDS)
+        calls = (call for line in lines if isinstance(line, RecordLine) for call in line.calls)
+        own = (call for call in calls if tool in (call.name, bare_name(call.name)) and worked(call))
+        return [next_call(call).arguments for call in own]
+    return []

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.main import main
-from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, keep
+from coreloop.observe import jsonl
+from coreloop.promote.measure.measurement import Measurement, MeasureVerdict
 from logs import record, repeated, write_log
 from promoting import FILE, candidate, statement, write_candidates, write_counterexamples
 from rows import slow_after
@@ -80,7 +81,7 @@ def test_a_proposal_that_was_measured_says_so_with_model_and_day(run: Run, tmp_p
         reason="5%",
     )
     assert "measured" not in run("judge").stdout
-    keep(Workspace(tmp_path, Settings()), measured)
+    jsonl.append(Workspace(tmp_path, Settings()).measured_file, measured)
     assert "      measured on 2026-11-20 by m: model too weak (5%)" in run("judge").stdout
     # status shows the same
     status = run("status").stdout

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.messages import number_of
-from coreloop.base.project.workspace import Workspace
 from coreloop.observe import jsonl
 
 MARGIN: Final = 0.10
@@ -229,17 +228,6 @@ class Measurement:
 def _points(difference: Difference) -> str:
     mean, low, high = (100 * value for value in (difference.mean, difference.low, difference.high))
     return f"{mean:+.0f} points, 95 % interval {low:+.0f} to {high:+.0f}"
-
-
-def keep(workspace: Workspace, measurement: Measurement) -> None:
-    """Append a measurement to the project's file of them.
-
-    Raises
-    ------
-    WorkspaceError
-        The file cannot be written.
-    """
-    jsonl.append(workspace.measured_file, measurement)
 
 
 def newest_measurement(path: Path, keys: Iterable[str], lines: Iterable[str]) -> Measurement | None:
