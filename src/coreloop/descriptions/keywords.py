@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from coreloop.base.record_lines import ELIDED
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, leaves, plain, schema_of
 from coreloop.descriptions.source import UnprovenError, encode, find_definition, read_source
 from coreloop.descriptions.texts import ToolText, find_text, find_texts
@@ -54,15 +53,14 @@ class Keyword(NamedTuple):
     limit: Any = None
 
     def refuses(self, value: object) -> bool:
-        """Whether it is against a value; one of another type, or not recorded whole, is refused."""
+        """Whether it is against a value; one of another type is refused."""
         if self.name in ("enum", "items"):
             values = value if self.name == "items" and isinstance(value, list) else [value]
             return any(item not in self.limit for item in values)
-        size: Any = value if self.name in ("maximum", "minimum") else None
-        if isinstance(value, str | list):
-            size = len(value) if size is None and value != ELIDED else None
-        if not isinstance(size, int | float):
+        is_number = self.name in ("maximum", "minimum")
+        if not isinstance(value, int | float if is_number else str | list):
             return True
+        size: Any = value if is_number else len(value)  # type: ignore[arg-type]
         return bool(size < self.limit if self.name.startswith("min") else size > self.limit)
 
     def spelled(self, template: str, was: str) -> str:
@@ -196,8 +194,10 @@ def _respelled(pattern: str, template: str, declared: str, keyword: Keyword) -> 
     if match is None:
         raise UnprovenError("its type is not plain")
     new, rest = keyword.spelled(template, match[2]), declared[match.end() :]
-    if match[1] == "Annotated[" and rest[0] == ",":  # it is not nested
-        new = new.removeprefix("Annotated[").removesuffix("]" * new.startswith("Annotated["))
+    field = re.match(r",\s*Field\((?=\w+=)", rest) if match[1] == "Annotated[" else None
+    if field is not None and "Field(" in new:  # it has one already
+        limit = new.partition("Field(")[2].removesuffix(")]")
+        return f"{match[1]}{match[2]}{field[0]}{limit}, {rest[field.end() :]}"
     return match[1] + new + rest
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.record_lines import ELIDED
 from coreloop.descriptions.keywords import Keyword, with_keyword
 from coreloop.descriptions.schemas import schema_of
 from coreloop.descriptions.texts import find_text
@@ -86,13 +87,13 @@ def _keywords_of(line: str) -> Iterator[tuple[str, Keyword]]:
 
 
 def _refuses(keyword: Keyword, arguments: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
-    """Whether a schema with a keyword would refuse a call."""
+    """Whether a schema with a keyword would refuse a call; a value that was not recorded is refused."""
     if keyword.name == "additionalProperties":
         return not known.keys() >= arguments.keys()
     value = arguments.get(keyword.argument)
     if keyword.name == "required" or value is None:
         return keyword.name == "required" and value is None
-    return keyword.refuses(value)
+    return value == ELIDED or keyword.refuses(value)
 
 
 def _working_calls(workspace: Workspace, tool: str) -> list[dict[str, Any]]:

@@ -95,7 +95,8 @@ ITEMS, FILLED, NEEDED = Keyword("a", "maxItems", 2), Keyword("a", "minLength", 1
     ("declared", "keyword", "becomes"),
     [
         ("a: int = 3", MOST, "a: Annotated[int, Field(le=45)] = 3"),
-        ("a: Annotated[int, None] = 1", LEAST, "a: Annotated[int, Field(ge=1), None] = 1"),
+        ("a: Annotated[int, Field(gt=0)] = 1", LEAST, "a: Annotated[int, Field(ge=1, gt=0)] = 1"),
+        ("a: Annotated[int, 'x'] = 1", LEAST, "a: Annotated[Annotated[int, Field(ge=1)], 'x'] = 1"),
         ("a: str | None = None", CHOICE, 'a: Literal["x", "ø"] | None = None'),
         ("a: list[str], b=(1, 2)", EACH, 'a: list[Literal["x"]], b=(1, 2)'),
         ("a: str = Field('')", FILLED, "a: Annotated[str, Field(min_length=1)] = Field('')"),
