@@ -153,8 +153,7 @@ def diff_of(path: str, *sides: bytes) -> str:
         lines = text.splitlines() or [""]
         lines[-1] += "" if text.endswith("\n") else "\n\\ No newline at end of file"
         sources.append(lines)
-    old, new = sources
-    return "\n".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm=""))
+    return "\n".join(difflib.unified_diff(sources[0], sources[1], f"a/{path}", f"b/{path}", lineterm=""))
 
 
 def repository_path(repository: Repository, project: Path, file: str) -> str:

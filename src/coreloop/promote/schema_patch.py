@@ -78,12 +78,12 @@ def _keywords_of(line: str) -> Iterator[tuple[str, Keyword]]:
     """What a schema can say of a line, with its clause; whether ``true`` is a text is unknown."""
     advice = parse_advice(line)
     for clause in advice.clauses() if advice is not None else ():
-        values = clause.items("values")
+        values, names = clause.items("values"), clause.items("argument", "arguments")
         number = (*clause.items("number"), "1" if clause.form == "never_empty" else "null")[0]
-        if clause.form in _FORMS and not {"true", "false"}.intersection(values):
-            for name in clause.items("argument", "arguments"):
-                limit = [*values] or json.loads(number)
-                yield str(clause).removeprefix("- "), Keyword(name, _FORMS[clause.form], limit)
+        for name in names if clause.form in _FORMS and not {"true", "false"}.intersection(values) else ():
+            about = f" ({name})" if len(names) > 1 else ""
+            limit = [*values] or json.loads(number)
+            yield f"{clause}{about}".removeprefix("- "), Keyword(name, _FORMS[clause.form], limit)
 
 
 def _refuses(keyword: Keyword, arguments: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
