@@ -38,7 +38,7 @@ _SPELLINGS: Final = {
 }
 _IMPORTS: Final = {"Annotated": "typing", "Literal": "typing", "Field": "pydantic"}
 _KEY: Final = r"""(?P<quote>["']?)[\w$]+(?P=quote)(?P<sign>\s*[:=]\s*)"""
-_CHAIN: Final = r"""(?m)^[^/*\n]*?(?<![\w$.])["']?%s["']?\s*:\s*(z\.[^:;{}]*?)"""
+_CHAIN: Final = r"""(?m)^[^/*\n]*?(?<![\w$.])["']?%s["']?\s*:\s*(z\s*\.[^:;{}]*?)"""
 _LINES: Final = (".yaml", ".yml", ".toml")
 
 
@@ -172,21 +172,33 @@ def _beside(raw: bytes, leaf: Leaf, key: str, value: str, *, is_block: bool) -> 
 
 
 def _in_zod(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
-    """The only chain of calls behind the argument's name, up to its description if it has one."""
+    """The only chain of calls behind the argument's name: up to its description, or before the next tool."""
     source, name = raw.decode("latin-1"), re.escape(keyword.argument).encode().decode("latin-1")
     leaf = schema_of(text.schema)[0][keyword.argument].get("description")
-    end = r"\.describe\(\s*\Z" if isinstance(leaf, Leaf) else r",?[ \t]*(?:[\n}]|\Z)"
-    chains = [*re.finditer(_CHAIN % name + end, source[: leaf.start] if isinstance(leaf, Leaf) else source)]
+    tools = [(its.start, its.tool) for its in find_texts(path, raw) if not its.argument]
+    begin = next((start for start, tool in tools if tool == text.tool), 0)
+    end, stop = (
+        next((start for start, _ in tools if start > begin), len(raw)),
+        r",?[ \t]*(?:\r?\n(?!\s*\.)|}|\Z)",
+    )
+    if isinstance(leaf, Leaf):
+        begin, end, stop = 0, leaf.start, r"\s*\.describe\(\s*\Z"
+    chains = [*re.compile(_CHAIN % name + stop).finditer(source, begin, end)]
+    if (
+        keyword.limit is None
+        and chains
+        and not any(re.search("optional|default|null", its[1]) for its in chains)
+    ):
+        return raw
     if len(chains) != 1 or re.search(r"\.(?:default|nullish|min|max)\(", chains[0][1]):
         raise UnprovenError("it is not declared once, plainly")
-    start, stop = chains[0].span(1)
-    chain = raw[start:stop].decode()
-    spelling = _SPELLINGS.get(keyword.name)
+    start, end = chains[0].span(1)
+    chain, spelling = raw[start:end].decode(), _SPELLINGS.get(keyword.name)
     if spelling is None:
-        new = chain.replace(".optional()", "", 1)
+        new = re.sub(r"\s*\.optional\(\)", "", chain)
     else:
-        new = _respelled(spelling.types[2], spelling.zod, chain, keyword)
-    return raw[:start] + new.encode() + raw[stop:]
+        new = _respelled(spelling.types[2].replace(r"z\.", r"z\s*\."), spelling.zod, chain, keyword)
+    return raw[:start] + new.encode() + raw[end:]
 
 
 def _respelled(pattern: str, template: str, declared: str, keyword: Keyword) -> str:

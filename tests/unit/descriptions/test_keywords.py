@@ -85,6 +85,7 @@ _ZOD = """server.registerTool("book", {{
     {},
   }},
 }}, run);
+server.tool("other", "Other.", {{ a: z.string().optional() }}, run);
 """
 MOST, LEAST = Keyword("a", "maximum", 45), Keyword("a", "minimum", 1)
 CHOICE, EACH = Keyword("a", "enum", ("x", "ø")), Keyword("a", "items", ("x",))
@@ -106,11 +107,13 @@ ITEMS, FILLED, NEEDED = Keyword("a", "maxItems", 2), Keyword("a", "minLength", 1
         ('a: z.string().describe("ø")', CHOICE, 'a: z.enum(["x", "ø"]).describe("ø")'),
         ("a: z.array(z.string())", EACH, 'a: z.array(z.enum(["x"]))'),
         ("a: z.array(z.string())", ITEMS, "a: z.array(z.string()).max(2)"),
-        ("a: z.string().optional()", NEEDED, "a: z.string()"),
+        ("a: z\n  .string()\n  .optional()", NEEDED, "a: z\n  .string()"),
+        ("a: z\n  .number()\n  .int()", MOST, "a: z\n  .number().max(45)\n  .int()"),
+        ("a: z.string()", NEEDED, "a: z.string()"),  # it is
     ],
 )
 def test_a_declaration_in_code_gets_what_its_type_can_say(declared: str, keyword: Keyword, becomes: str):
-    path, template = ("tools.ts", _ZOD) if "z." in declared else ("tools.py", _PYTHON)
+    path, template = ("tools.ts", _ZOD) if "a: z" in declared else ("tools.py", _PYTHON)
     source = template.format(declared).encode()
     new, snippet = with_keyword(path, source, find_texts(path, source)[0], keyword)
     lines = new.decode().splitlines(keepends=True)
@@ -132,6 +135,6 @@ def test_a_declaration_in_code_gets_what_its_type_can_say(declared: str, keyword
     ],
 )
 def test_what_is_not_plain_is_left_with_what_to_write(declared: str, keyword: Keyword, snippet: str):
-    path, template = ("tools.ts", _ZOD) if "z." in declared else ("tools.py", _PYTHON)
+    path, template = ("tools.ts", _ZOD) if "a: z" in declared else ("tools.py", _PYTHON)
     source = template.format(declared).encode()
     assert with_keyword(path, source, find_texts(path, source)[0], keyword) == (source, snippet)
