@@ -104,7 +104,7 @@ def with_keyword(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> tup
     if kind == 0:
         return raw, '"{1}": {2}'.format(*_place(text.schema, keyword))
     if spelling is None:
-        return raw, f"{keyword.argument}, not optional"
+        return raw, f"{keyword.argument} without a default"
     example = spelling.types[kind].split("|")[0].replace("\\", "")
     return raw, f"{keyword.argument}: {keyword.spelled((spelling.python, spelling.zod)[kind - 1], example)}"
 

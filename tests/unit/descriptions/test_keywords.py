@@ -130,7 +130,7 @@ def test_a_declaration_in_code_gets_what_its_type_can_say(declared: str, keyword
     [
         ("a: 'int' = 3", MOST, "a: Annotated[int, Field(le=45)]"),
         ("a: str = '', b: int = f(a=3)", ITEMS, "a: Annotated[list[str], Field(max_length=2)]"),
-        ("b=1, a: str = ''", NEEDED, "a, not optional"),
+        ("b=1, a: str = ''", NEEDED, "a without a default"),
         ("a: z.number().max(60)", MOST, "a: z.number().max(45)"),
     ],
 )
