@@ -352,14 +352,6 @@ def test_the_lines_of_a_sequence_are_its_candidate_s(
     assert bench.decide(bench.event()).reasons == (() if is_own else (f"{NOT_NAMED}; promote it again",))
 
 
-def test_a_sequence_may_have_no_category(bench: Bench):
-    key = statement_key("UNSPECIFIED", "analysis(axis=수익성)>show()", "Guide")
-    edited = put_lines(SOURCE, "analysis", [str(When("")), CALL], is_ours=is_form)
-    assert isinstance(edited, Edited)
-    bench.promote(edited.source, commit().message.replace(KEY, key))
-    assert bench.decide(bench.event()).reasons == ()
-
-
 OWN = f"{FILE}::analysis"
 TARGETS = {"shop.show": f"{OTHER_FILE}::show", "shop.all": OWN, "shop.ratios": OWN}
 
