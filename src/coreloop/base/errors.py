@@ -46,8 +46,6 @@ class SettingsError(CoreloopError):
     def __init__(self, message: str, *, path: Path, line: int | None = None) -> None:
         where = f"{path}:{line}" if line else f"{path}"
         super().__init__(f"{where}: {message}")
-        self.path = path
-        self.line = line
 
 
 class UsageError(CoreloopError):
@@ -57,17 +55,12 @@ class UsageError(CoreloopError):
 class MissingExtraError(UsageError):
     """An option needs an extra that is not installed; raised by `coreloop.base.extras.needs_extra`."""
 
-    def __init__(self, extra: str, message: str) -> None:
-        super().__init__(message)
-        self.extra = extra
-
 
 class WorkspaceError(CoreloopError):
     """A file or folder cannot be read or written."""
 
     def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
-        self.path = path
 
 
 class GitError(CoreloopError):

@@ -88,9 +88,8 @@ _FIRST_SYLLABLE, _FINALS, _NIEUN = ord("가"), 28, 4
 """Hangul syllables follow each other in Unicode by their finals, 0 for none (chapter 3.12)."""
 _TAILS: Final = PARTICLES | ENDINGS
 _MAX_TAIL: Final = max(map(len, _TAILS))
-_FOREIGN_PARTICLE: Final = re.compile(
-    rf"(?<=[a-z0-9+#%])(?:{'|'.join(sorted(PARTICLES))})(?![가-힣])"
-)  # "JSON으로"
+# "JSON으로"
+_FOREIGN_PARTICLE: Final = re.compile(rf"(?<=[a-z0-9+#%])(?:{'|'.join(sorted(PARTICLES))})(?![가-힣])")
 
 
 @dataclass(frozen=True, slots=True)
