@@ -18,14 +18,10 @@
     ├── RefusedError       a check failed: exit code 1
     │   └── HumanDecidesError    a pull request of coreloop waits for a human, or a human decided it
     └── ForgeError         a request to GitHub failed: status, detail
-        ├── ForgeAuthError           the token is absent or not accepted
         ├── ForgeForbiddenError      the token lacks a permission
         ├── ForgeNotFoundError       the repository or branch is absent, or hidden from this token
-        ├── ForgeRateLimitError      too many requests
-        ├── ForgeRefusedError        GitHub refuses the operation
-        │   └── PullRequestExistsError   the branch already has an open pull request
-        ├── ForgeUnavailableError    no response, or a server error
-        └── ForgeAnswerError         the response does not match the documented API
+        ├── PullRequestExistsError   the branch already has an open pull request
+        └── ForgeUnavailableError    no response, or a server error
 
 A command prints the message on one line and exits with code 2 (RefusedError: 1), so a message says what
 happened and what to do next.
@@ -162,10 +158,6 @@ class ForgeError(CoreloopError):
         self.detail = detail
 
 
-class ForgeAuthError(ForgeError):
-    """The token is absent or not accepted."""
-
-
 class ForgeForbiddenError(ForgeError):
     """The token lacks a permission."""
 
@@ -174,21 +166,9 @@ class ForgeNotFoundError(ForgeError):
     """The repository or branch is absent, or hidden from this token; GitHub does not say which."""
 
 
-class ForgeRateLimitError(ForgeError):
-    """Too many requests."""
-
-
-class ForgeRefusedError(ForgeError):
-    """GitHub refuses the operation."""
-
-
-class PullRequestExistsError(ForgeRefusedError):
+class PullRequestExistsError(ForgeError):
     """The branch already has an open pull request."""
 
 
 class ForgeUnavailableError(ForgeError):
     """No response, or a server error. The operation may have succeeded."""
-
-
-class ForgeAnswerError(ForgeError):
-    """The response does not match the documented API."""
