@@ -146,10 +146,9 @@ def remove_bullets(
         A bullet is not present exactly once, or the rest would be read differently.
     """
     asked = () if section is None else (section,)
+    # from the last: numbers above stay the same
     for bullet in reversed(_find(_located(source, qualname, asked).layout, bullets, section)):
-        source = _without(
-            _located(source, qualname, asked), bullet
-        )  # from the last: numbers above stay the same
+        source = _without(_located(source, qualname, asked), bullet)
     return source
 
 
@@ -198,9 +197,8 @@ def _insert(source: SourceText, qualname: str, wanted: Wanted) -> Edited:
     position = before.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
     if literal.triple and position == len(literal.value):
-        added += (
-            "\n" + placement.lead
-        )  # closing quotes on their own line, since the text could end in a quote
+        # closing quotes on their own line, since the text could end in a quote
+        added += "\n" + placement.lead
     value = literal.value[:position] + added + literal.value[position:]
     offset = literal.offset(position)
     spelled = literal.spell(added, source.newline_at(offset))

@@ -97,9 +97,7 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     )
 
 
-def lost_sections(
-    old: bytes, new: bytes, *, sections: Sequence[str] = (*SECTIONS, *OTHER_SECTIONS)
-) -> tuple[Loss, ...]:
+def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Loss, ...]:
     """Compare two states of a file: sections that a definition in both of them had and lost.
 
     Several definitions of a name are compared in their order. A removed definition is not a loss; a removed
@@ -109,7 +107,7 @@ def lost_sections(
     ----------
     old, new : bytes
     sections : sequence of str
-        Names of the requested sections.
+        Names of the requested sections; `OTHER_SECTIONS` are compared, too.
 
     Returns
     -------
@@ -120,10 +118,11 @@ def lost_sections(
     UnprovenError
         Python cannot read one of them.
     """
-    had = dict(_numbered(shapes(old, sections=sections)))
+    known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
+    had = dict(_numbered(shapes(old, sections=known)))
     losses = [
         Loss(shape.qualname, shape.line, tuple(x for x in had[key].present if x not in shape.present))
-        for key, shape in _numbered(shapes(new, sections=sections))
+        for key, shape in _numbered(shapes(new, sections=known))
         if key in had
     ]
     return tuple(loss for loss in losses if loss.sections)
@@ -240,25 +239,24 @@ def check_files(
     files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else (path,))]
     if base is None:
         return [_report(path, None, sections) for path in files]
-    with Repository(root) as repository:
-        sha, top = repository.resolve(base), repository.root.resolve()
-        if sha is None:
-            raise GitError(f"revision {base} does not exist; fetch it, or name another")
-        outside = "it is outside the repository, so it cannot be compared with a revision"
-        return [
-            _report(path, repository.read(sha, path.resolve().relative_to(top).as_posix()), sections)
-            if path.resolve().is_relative_to(top)
-            else FileReport(path, unreadable=outside)
-            for path in files
-        ]
+    repository = Repository(root)
+    sha, top = repository.resolve(base), repository.root.resolve()
+    if sha is None:
+        raise GitError(f"revision {base} does not exist; fetch it, or name another")
+    outside = "it is outside the repository, so it cannot be compared with a revision"
+    return [
+        _report(path, repository.read(sha, path.resolve().relative_to(top).as_posix()), sections)
+        if path.resolve().is_relative_to(top)
+        else FileReport(path, unreadable=outside)
+        for path in files
+    ]
 
 
 def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
     source, present = read_file(path), tuple[Shape, ...]()
     try:
         present = shapes(source, sections=sections)
-        known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
-        lost = lost_sections(old, source, sections=known) if old is not None else ()
+        lost = lost_sections(old, source, sections=sections) if old is not None else ()
     except UnprovenError as reason:
         where = "at the other revision: " if present else ""
         return FileReport(path, present, unreadable=f"{where}{reason}")

@@ -173,8 +173,7 @@ def _no_entry(tool: str, files: list[Path]) -> str:
 
 def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
-    with Repository(workspace.root) as repository:
-        branches = open_branches(repository)
+    branches = open_branches(Repository(workspace.root))
     waits = {its.key: f"waits on branch {printable(its.name)}" for its in branches}
     reasons = waits | decided
     nights = nights_by_age(workspace)
@@ -266,9 +265,9 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan,
         As `coreloop.promote.plan.make_plan` does.
     """
     selection = select_proposals(workspace, request)
-    with WritableRepository(workspace.root) as repository:
-        promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
-        plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
+    repository = WritableRepository(workspace.root)
+    promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
+    plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
     return plan, selection.left_out
 
 
@@ -310,11 +309,9 @@ def confirm_promotion(
             warn(f"{error}; status will not count this reach check")
 
     # One run at a time: two runs of the same candidate would each create a branch.
-    with (
-        WritableRepository(workspace.root) as repository,
-        locked(workspace.candidates_dir),
-        connect(repository, workspace.settings.forge, environ) as forge,
-    ):
+    repository = WritableRepository(workspace.root)
+    with locked(workspace.candidates_dir):
+        forge = connect(repository, workspace.settings.forge, environ)
         promoting = prepare_promotion(workspace, selection, repository, request, confirmed=True)
         plan, done = promote(replace(promoting, on_reach=record), forge)
         remote = repository.remote()

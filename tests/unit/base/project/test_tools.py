@@ -54,7 +54,7 @@ def test_a_definition_is_found_by_its_name(project):
         numbers=frozenset({3.0}),
         line=1,
     )
-    assert tool.declared == {"company": "", "axis": "= '수익성'", "limit": "= 3"}
+    assert tool.declared == {"company": "", "axis": "= '수익성'", "limit": "= 3", "**more": "="}
 
 
 @pytest.mark.parametrize(

@@ -107,10 +107,10 @@ def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> I
         hush_git(monkeypatch)
         project = copy_project(first_project, tmp_path_factory.mktemp("names"))
         project.commit(FILES)
-        with Repository(project.root) as repository:
-            definition = find_definition(read_source(TOOLS.encode()).tree, "open_ticket")
-            base = project.git("rev-parse", "HEAD")
-            yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", definition)
+        repository = Repository(project.root)
+        definition = find_definition(read_source(TOOLS.encode()).tree, "open_ticket")
+        base = project.git("rev-parse", "HEAD")
+        yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", definition)
 
 
 @pytest.mark.parametrize(
