@@ -92,7 +92,7 @@ def _refuse_place(name: str, lines: Iterable[str], words: Vocabulary) -> str | N
     """Why a tool has no docstring for lines, and where a person can paste them."""
     tool = words.tools.get(name)
     if isinstance(tool, Unresolved):
-        return tool.reason
+        return tool.reason if tool.is_defined else None
     if tool is None or not tool.described:
         return None
     return f"{tool.file}: {tool.described}; paste there: {' '.join(lines)}"
