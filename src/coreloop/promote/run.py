@@ -12,6 +12,7 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_branches
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
+from coreloop.base.project.tools import logged_names
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
@@ -109,8 +110,11 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     if not files:
         raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
     proposals, left_out = list[Proposal](), list[str]()
-    decided = _decided(workspace)
-    for document in map(read_proposals, files):
+    decided, documents = _decided(workspace), [read_proposals(file) for file in files]
+    of_entries = {entry.tool for document in documents for entry in document.entries}
+    if tool not in of_entries:  # as clients log it, or as a server is mounted
+        tool = logged_names({tool}, workspace).get(tool, tool)
+    for document in documents:
         for entry in _about(tool, document.entries):
             reason = _unfit(entry, proposals, decided)
             if reason is None:
