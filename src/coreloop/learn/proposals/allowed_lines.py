@@ -21,7 +21,7 @@ from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_too
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.source import Definition, parse
-from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice, parse_line
+from coreloop.learn.line import ELIDED, SIGNS, AdvisedCall, Named, Step, parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
 
@@ -191,7 +191,7 @@ class Vocabulary:
 def _by_hash(literals: frozenset[str], slugs: tuple[str, ...]) -> Mapping[int, str]:
     from coreloop.learn.statements.values import hash_of
 
-    return {hash_of(text): text for text in (*literals, *slugs, "true", "false")}
+    return {hash_of(text): text for text in (*literals, *slugs, *SIGNS, "true", "false")}
 
 
 @dataclass(frozen=True)
