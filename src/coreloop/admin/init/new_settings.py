@@ -163,10 +163,8 @@ def _made(root: Path) -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 kind = ast.unparse(node.value.func)
                 package = packages.get(kind, "") if kind in {"FastMCP", "MCPServer", "Agent"} else ""
-                is_served = (path, node.lineno) not in mounted
-                if (
-                    is_served and package in _PACKAGES and not (root / package).exists()
-                ):  # a folder is another
+                is_own = (root / package).exists() or (path, node.lineno) in mounted
+                if package in _PACKAGES and not is_own:
                     yield _PACKAGES[package], f"{module}:{ast.unparse(node.targets[0])}"
 
 
