@@ -21,10 +21,9 @@ from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_intents
 from coreloop.learn.line import parse_advice
 from coreloop.learn.mine.folder import (
-    UNWATCHED,
+    AGENT,
     Mined,
     MiningOptions,
-    Watch,
     mine,
     remove_expired,
     without_collections,
@@ -80,7 +79,7 @@ class NightRequest:
     """
 
     days: Days
-    mining: MiningOptions = field(default_factory=MiningOptions)
+    mining: MiningOptions = AGENT
     gates: Mapping[str, float | None] = field(default_factory=dict)
     out: Path | None = None
     sanitized: bool = False
@@ -140,9 +139,7 @@ class RefineResult(Night):
 _Result = TypeVar("_Result", PatternResult, RefineResult)
 
 
-def run_pattern(
-    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
-) -> PatternResult:
+def run_pattern(workspace: Workspace, request: NightRequest, *, now: datetime) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
 
     Parameters
@@ -153,8 +150,6 @@ def run_pattern(
         Options.
     now : datetime
         With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
 
     Raises
     ------
@@ -163,7 +158,7 @@ def run_pattern(
     GitError
         The clone is shallow, so what was promoted is not known.
     """
-    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
+    mined = mine(_with_gates(workspace, request), request.mining)
     states, playbook = kept_states(workspace, mined.judgments), good_intents(workspace.knowledge_file)
     result = propose(mined, request.days, now=now, states=states, playbook=playbook)
     if request.with_notes:
@@ -176,9 +171,7 @@ def run_pattern(
 
 
 @without_collections()
-def run_refine(
-    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
-) -> RefineResult:
+def run_refine(workspace: Workspace, request: NightRequest, *, now: datetime) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
     Raises
@@ -189,7 +182,7 @@ def run_refine(
         As by `run_pattern`.
     """
     excluded = _known_types(request.excluded)
-    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
+    mined = mine(_with_gates(workspace, request), request.mining)
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
@@ -358,7 +351,7 @@ def read_examples(workspace: Workspace, entry: Entry) -> tuple[list[str], list[s
     if line is None:
         return [], []
     days = Days(entry.first_seen.date(), entry.last_seen.date())
-    window = merge(mine(workspace, MiningOptions()).files, days)
+    window = merge(mine(workspace).files, days)
     names = logged_names(window.tools, workspace)
     failing, working = examples(read_log(window, names), entry.tool, line)
     return (failing, working) if failing or working else (["its records are gone"], [])
@@ -410,7 +403,7 @@ def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
     keep_days = mined.workspace.settings.retention_days
-    if keep_days is None or request.with_notes or not request.mining.is_of_agent:
+    if keep_days is None or request.with_notes or request.mining.in_dir is not None:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
     paths = remove_expired(mined.files, before=first_day)

@@ -4,14 +4,17 @@ polars takes a tenth of a second to import, so that only what aggregates imports
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from coreloop.learn.mine.requests import CODES, Requests, Steps, Table, picked
+from coreloop.learn.mine.requests import CODES, Requests, Table, picked
 from coreloop.observe.reading.outcome import RequestOutcome
+
+if TYPE_CHECKING:
+    from coreloop.learn.mine.window import Window
 
 IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
@@ -28,21 +31,12 @@ class Frames:
 
     Parameters
     ----------
-    requests : sequence of Requests
-        The window's.
-    steps : callable
-        What the successful calls of some requests are.
-    causes : mapping of (str, str) to str
-        By tool and template.
+    window : Window
+        Whose requests they are.
     """
 
-    def __init__(
-        self,
-        requests: Sequence[Requests],
-        steps: Callable[[Requests], Steps],
-        causes: Mapping[tuple[str, str], str],
-    ) -> None:
-        self._requests, self._steps, self._causes = requests, steps, causes
+    def __init__(self, window: "Window") -> None:
+        self._window, self._requests = window, window.requests
 
     @cached_property
     def groups(self) -> pl.DataFrame:
@@ -50,7 +44,7 @@ class Frames:
 
         ``shape`` is the place of its steps among the shapes; 0: calls were omitted.
         """
-        steps = list(map(self._steps, self._requests))
+        steps = list(map(self._window.steps, self._requests))
         places = {shape: place for place, shape in enumerate(self.shapes)}
         categories = [group.alike.category for group in self._requests]
         columns = (categories, [its.sequence for its in steps], [places[its.shape] for its in steps])
@@ -65,7 +59,7 @@ class Frames:
     @cached_property
     def shapes(self) -> list[str]:
         """The steps with their arguments, as JSON; the first is empty."""
-        return sorted({"", *(self._steps(group).shape for group in self._requests)})
+        return sorted({"", *(self._window.steps(group).shape for group in self._requests)})
 
     @cached_property
     def requests(self) -> pl.DataFrame:
@@ -79,6 +73,7 @@ class Frames:
         durations, delays = array("q"), array("q")
         firsts, kinds = dict[int, int](), dict[tuple[str, ...], int]()
         columns = {name: array("I") for name in ("group", "kind", "from")}
+        causes = self._window.causes
         for number, group in enumerate(self._requests):
             failed = group.failed
             if failed and id(group.durations) not in firsts:
@@ -87,7 +82,7 @@ class Frames:
                 of_calls = group.delays
                 delays.frombytes(bytes(group.durations.nbytes) if of_calls is None else of_calls.tobytes())
             for place, call in enumerate(failed):
-                kind = (call.tool, call.shape, self._causes[call.tool, call.template], call.error_class)
+                kind = (call.tool, call.shape, causes[call.tool, call.template], call.error_class)
                 columns["group"].append(number)
                 columns["kind"].append(kinds.setdefault(kind, len(kinds)))
                 columns["from"].append(firsts[id(group.durations)] + place)

@@ -11,7 +11,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.read_lines import MineSettings, case_of
-from coreloop.learn.mine.folder import MiningOptions, mine
+from coreloop.learn.mine.folder import mine
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, hash_identifier
 from coreloop.observe.reading.decode import RecordLine, decode_line
@@ -185,4 +185,4 @@ def test_a_session_uses_the_key_of_the_project_and_makes_none(tmp_path: Path):
 
 
 def _cases(workspace: Workspace) -> list[int]:
-    return _column(merge(mine(workspace, MiningOptions()).files, EVERY_DAY), "client")
+    return _column(merge(mine(workspace).files, EVERY_DAY), "client")
