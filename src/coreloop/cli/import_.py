@@ -148,7 +148,7 @@ def _head_lines(looked: "Looked") -> Iterator[str]:
         counts = (number_of(n, noun.removesuffix("s")) for noun, n in count.items())
         yield wrap(f"{name}: {', '.join(counts)}")
     report, n_calls = looked.report, looked.report.tools.total()
-    guessed = f", {looked.unseen.guessed:,} only read like failures" if looked.unseen.guessed else ""
+    guessed = f", {report.unseen.guessed:,} only read like failures" if report.unseen.guessed else ""
     yield wrap(
         f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
         f"{number_of(n_calls, 'call')} of {number_of(len(report.tools), 'tool')}, "
@@ -190,7 +190,7 @@ def statement_lines(statement: "Statement") -> Iterator[str]:
 def _unseen_lines(looked: "Looked") -> Iterator[str]:
     """Yield what the traces do not say, what would let them say more, and what was not read."""
     report = looked.report
-    texts = [*looked.unseen.lines(), *looked.missing]
+    texts = [*report.unseen.lines(), *looked.missing]
     texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(report.skipped.items())]
     texts += [f"{file.file.path}: {file.reason}" for file in report.unusable]
     yield from ("", "not seen:") if texts else ()
@@ -207,7 +207,8 @@ def _look_facts(looked: "Looked") -> dict[str, object]:
         "formats": looked.report.formats,
         "n_unknown": looked.n_unknown,
         "report": import_facts(looked.report),
-        **fields_of(looked, "n_requests", "n_failed", "n_failed_calls", "unseen"),
+        **fields_of(looked, "n_requests", "n_failed", "n_failed_calls"),
+        "unseen": looked.report.unseen,
         "errors": [row.labelled(words) for row in looked.errors],
         "statements": [one.labelled(words) for one in looked.statements],
         **untrusted({"arguments": looked.arguments}),

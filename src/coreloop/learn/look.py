@@ -24,7 +24,7 @@ from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen
+from coreloop.observe.reading.outcome import RequestOutcome
 
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
@@ -50,14 +50,11 @@ class Looked:
     n_unknown : int
         Files of no format that is read.
     report : ImportReport
-        What was read, with the ``files`` of each format; its calls count each request once, unlike the
-        traces.
+        What was read, with the ``files`` of each format, and what the traces do not say.
     n_requests, n_failed : int
         Requests, and those of them that failed.
     n_failed_calls : int
         Calls that failed; `Unseen.guessed` of them only read like failures.
-    unseen : Unseen
-        What the traces do not say, or their records do not hold.
     missing : tuple of str
         What the traces lack, and how to get it.
     next : str
@@ -69,7 +66,6 @@ class Looked:
     n_requests: int
     n_failed: int
     n_failed_calls: int
-    unseen: Unseen
     errors: tuple[ErrorRow, ...]
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
@@ -121,18 +117,14 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     window = merge(mined.files, EVERY_DAY)
     found = find_statements(window, mined.workspace)
     has_results = any(part.has_results for file in mined.files for part in file.parts)
-    unseen, arguments = window.unseen(), argument_rows(found.log)
-    tools = Counter[str]()
-    for call, n in sorted(window.calls.items(), key=lambda item: item[0].tool):
-        tools[call.tool] += n
+    arguments = argument_rows(found.log)
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
-        report=replace(report, tools=tools),
+        report=report,
         n_requests=sum(group.n for group in window.requests),
         n_failed=window.n_of(RequestOutcome.FAILURE),
         n_failed_calls=sum(n for call, n in window.calls.items() if call.error_class),
-        unseen=unseen,
-        errors=tuple(replace(row, task="") for row in found.errors),  # no code is at hand
+        errors=found.errors,
         statements=found.statements,
         arguments=arguments,
         missing=(

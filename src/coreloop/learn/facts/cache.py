@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
 from typing import Final
 
 import msgspec
@@ -116,12 +115,10 @@ class FactsCache:
         return {}
 
     def _remove_others(self, cache: Path, prefix: str) -> None:
-        """Remove the facts of files that are gone, and those of older versions, which were folders."""
+        """Remove the facts of files that are gone."""
         with suppress(OSError):
             for path in cache.iterdir():
-                if path.is_dir():
-                    rmtree(path, ignore_errors=True)
-                elif path not in self._bundles and path.name.startswith(f"{prefix}-"):
+                if path not in self._bundles and path.name.startswith(f"{prefix}-"):
                     path.unlink(missing_ok=True)
 
 
