@@ -112,7 +112,7 @@ class Night:
     @property
     def oddities(self) -> LogOddities:
         """Lines that were not mined, and fields that were read as absent, in all of the files."""
-        return find_oddities((file.path, part.oddities) for file in self.mined.files for part in file.parts)
+        return find_oddities((file.path, part) for file in self.mined.files for part in file.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

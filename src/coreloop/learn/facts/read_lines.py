@@ -26,7 +26,7 @@ from coreloop.base.records import (
     selector_value,
     step,
 )
-from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, decoded
+from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, count_oddity, decoded
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.error_texts import general
@@ -131,7 +131,7 @@ class Reader:
         known = known or Part()
         self.is_whole = True
         self._settings = settings
-        self._oddities, self._has_results = known.oddities, known.has_results
+        self._skipped, self._absent, self._has_results = known.skipped, known.absent, known.has_results
         self._calls = list(known.calls)
         self._numbers = {call: number for number, call in enumerate(known.calls)}
         self._kinds: dict[tuple[str, ...], _Kind] = {}
@@ -179,9 +179,10 @@ class Reader:
     def _read_leniently(self, at: int, raw: bytes) -> None:
         line = decode.decode_line(raw, at)
         if isinstance(line, decode.Skipped):
-            self._oddities.skip(line.reason, at)
+            count_oddity(self._skipped, line.reason, 1, at)
             return
-        self._oddities.read_as_absent(line.absent, at)
+        for name in line.absent:
+            count_oddity(self._absent, name, 1, at)
         self._add(line.fields, line.calls, line.ts_us, at)
 
     def _add(self, fields: CountedFields, calls: Sequence[CallFields], us: int, at: int) -> None:
@@ -274,7 +275,7 @@ class Reader:
 
     def _case(self, fields: CountedFields, calls: Sequence[CallFields], at: int) -> str:
         if fields.case and not _CASE("".join(fields.case)):
-            self._oddities.read_as_absent(("case",), at)
+            count_oddity(self._absent, "case", 1, at)
         return case_of(fields, calls, self._settings.case_key)
 
     def _category(self, fields: CountedFields) -> str:
@@ -294,7 +295,7 @@ class Reader:
         columns = zip(COLUMNS.values(), zip(*rows, strict=True), strict=False)
         packed = [array(code, column).tobytes() for code, column in columns]
         durations = self._durations.tobytes()
-        return Part(self._calls, groups, packed, durations, self._oddities, self._has_results)
+        return Part(self._calls, groups, packed, durations, self._skipped, self._absent, self._has_results)
 
 
 def case_of(fields: CountedFields, calls: Iterable[CallFields], key: bytes) -> str:

@@ -52,9 +52,14 @@ class Frames:
         return groups.with_columns(pattern=pl.struct("category", "sequence").rank("dense"))
 
     @property
-    def patterns(self) -> pl.DataFrame:
-        """A row per category and sequence."""
-        return self.groups.select("pattern", "category", "sequence").unique()
+    def patterns(self) -> pl.LazyFrame:
+        """A row per category and sequence, with its usual ``shape``; null if all requests omit calls."""
+        sizes = self.requests.lazy().filter(IS_COUNTED).group_by("group").len()
+        known = self.groups.lazy().filter(pl.col("shape") != 0).join(sizes, on="group")
+        shapes = known.group_by("pattern", "shape").agg(pl.col("len").sum())
+        frequent = shapes.sort("len", "shape", descending=[True, False]).group_by("pattern").first()
+        patterns = self.groups.lazy().select("pattern", "category", "sequence").unique()
+        return patterns.join(frequent.drop("len"), on="pattern", how="left")
 
     @cached_property
     def shapes(self) -> list[str]:

@@ -135,7 +135,7 @@ def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
 def test_a_case_that_is_no_list_of_hashes_is_read_as_absent_and_counted(case: Any):
     file = rolled([record(), record(case=case, tool_calls=[])])
     assert _column(merge([file], EVERY_DAY), "client") == [0, 0]
-    assert file.parts[0].oddities.absent == {"case": (1, len(line(record())))}
+    assert file.parts[0].absent == {"case": (1, len(line(record())))}
 
 
 @each_row("key", [b"k", b"l", b"m"])
