@@ -126,7 +126,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
 
 def _of_sequences(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
     for row in rows.iter_rows(named=True):
-        steps = msgspec.json.decode(window.frames.shapes[row["shape"]], type=tuple[Step, ...])
+        steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
         target = target_step(steps)
         classes = names_of(row["signals"], among=CLASSES)
         group = Counterexample(

@@ -35,7 +35,6 @@ from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Search, S
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    ProposalsFile,
     markdown,
     read_night,
 )
@@ -381,13 +380,8 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         if request.sanitized:
             document = document.shared(result.words)
         write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
-        write_private(path, to_json(document))
+        write_private(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return replace(result, document=document, paths=(path, draft))
-
-
-def to_json(document: ProposalsFile) -> bytes:
-    """The file's bytes: indented JSON, UTF-8."""
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:

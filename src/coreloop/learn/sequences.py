@@ -146,7 +146,7 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
     for row in patterns:
         questions = distinct[row["pattern"]]
         began = _began_by(row["category"], window.texts[row["sequence"]])
-        steps = _steps(window.frames.shapes[row["shape"]])
+        steps = _steps(row["shape"])
         target = target_step(steps)
         yield Candidate(
             key=statement_key(row["category"], window.texts[row["sequence"]], GUIDE),

@@ -21,7 +21,7 @@ IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 _TYPES: Final = {"b": pl.Int8, "H": pl.UInt16, "i": pl.Int32, "I": pl.UInt32, "q": pl.Int64, "Q": pl.UInt64}
 _COLUMNS: Final = ("us", "at", "session", "question", "length", "spent", "outcome", "signals")
-_GROUPS: Final[dict[str, Any]] = {"category": pl.String, "sequence": pl.String, "shape": pl.UInt32}
+_GROUPS: Final[dict[str, Any]] = {"category": pl.String, "sequence": pl.String, "shape": pl.Categorical}
 _KINDS: Final = dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String)
 """Of failed calls; the template is that of the cause."""
 
@@ -42,12 +42,11 @@ class Frames:
     def groups(self) -> pl.DataFrame:
         """A row per group: its ``group``, `_GROUPS`, and ``pattern``, a number of its category and sequence.
 
-        ``shape`` is the place of its steps among the shapes; 0: calls were omitted.
+        ``shape`` is JSON of its steps; null: calls were omitted.
         """
         steps = list(map(self._window.steps, self._requests))
-        places = {shape: place for place, shape in enumerate(self.shapes)}
         categories = [group.alike.category for group in self._requests]
-        columns = (categories, [its.sequence for its in steps], [places[its.shape] for its in steps])
+        columns = (categories, [its.sequence for its in steps], [its.shape or None for its in steps])
         groups = pl.DataFrame(columns, _GROUPS).with_row_index("group")
         return groups.with_columns(pattern=pl.struct("category", "sequence").rank("dense"))
 
@@ -55,16 +54,11 @@ class Frames:
     def patterns(self) -> pl.LazyFrame:
         """A row per category and sequence, with its usual ``shape``; null if all requests omit calls."""
         sizes = self.requests.lazy().filter(IS_COUNTED).group_by("group").len()
-        known = self.groups.lazy().filter(pl.col("shape") != 0).join(sizes, on="group")
+        known = self.groups.lazy().filter(pl.col("shape").is_not_null()).join(sizes, on="group")
         shapes = known.group_by("pattern", "shape").agg(pl.col("len").sum())
         frequent = shapes.sort("len", "shape", descending=[True, False]).group_by("pattern").first()
         patterns = self.groups.lazy().select("pattern", "category", "sequence").unique()
         return patterns.join(frequent.drop("len"), on="pattern", how="left")
-
-    @cached_property
-    def shapes(self) -> list[str]:
-        """The steps with their arguments, as JSON; the first is empty."""
-        return sorted({"", *(self._window.steps(group).shape for group in self._requests)})
 
     @cached_property
     def requests(self) -> pl.DataFrame:
