@@ -372,32 +372,22 @@ def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
-    """The questions that a Guide applies to."""
+class SequenceLine:
+    """A line of a sequence: the calls that it recommends or, without any, the category of its questions."""
 
-    category: str
     language: Language = "en"
+    category: str = ""
+    calls: tuple[AdvisedCall, ...] = ()
 
     def __str__(self) -> str:
+        if self.calls:
+            return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
         return _OF_CATEGORY[self.language].format(self.category)
 
     def names(self) -> Iterator[Named]:
-        """The category."""
-        yield Named("category", self.category)
-
-
-@dataclass(frozen=True, slots=True)
-class AdvisedCalls:
-    """The steps that a Guide recommends."""
-
-    calls: tuple[AdvisedCall, ...]
-    language: Language = "en"
-
-    def __str__(self) -> str:
-        return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
-
-    def names(self) -> Iterator[Named]:
-        """The tools, and the arguments and values of their calls."""
+        """The category, or the tools, and the arguments and values of their calls."""
+        if self.category:
+            yield Named("category", self.category)
         for call in self.calls:
             yield Named("tool", call.name)
             for argument, given in call.arguments:
@@ -407,16 +397,13 @@ class AdvisedCalls:
                     yield Named("value", given.strip('"'), call.name)
 
 
-Line = When | AdvisedCalls
-
-
-def parse_line(line: str) -> Line | None:
-    """Parse a line of a Guide; None if coreloop does not write such a line."""
+def parse_line(line: str) -> SequenceLine | None:
+    """Parse a line of a sequence; None if coreloop does not write such a line."""
     for language in LANGUAGES:
         if match := re.fullmatch(_with_slot(_OF_CATEGORY[language], r"(\S+)"), line):
-            return When(match[1], language)
+            return SequenceLine(language, match[1])
         if match := re.fullmatch(_with_slot(_CALLING[language], f"({_CALLS})"), line):
-            value = AdvisedCalls(tuple(map(_call, re.findall(_CALL, match[1]))), language)
+            value = SequenceLine(language, calls=tuple(map(_call, re.findall(_CALL, match[1]))))
             return value if str(value) == line else None
     return None
 
