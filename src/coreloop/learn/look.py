@@ -116,7 +116,6 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     mined = mine(replace(workspace, settings=settings), MiningOptions(no_cache=True))
     window = merge(mined.files, EVERY_DAY)
     found = find_statements(window, mined.workspace)
-    has_results = any(part.has_results for file in mined.files for part in file.parts)
     arguments = argument_rows(found.log)
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
@@ -128,7 +127,7 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
         statements=found.statements,
         arguments=arguments,
         missing=(
-            *_missing_of_calls(window, has_origins=bool(arguments or has_results)),
+            *_missing_of_calls(window, found.log),
             *_missing_of_requests(window, is_one_day=report.first_day == report.last_day),
             *_missing_of_tools(window.requests),
         ),
@@ -152,11 +151,12 @@ def argument_rows(log: CaseLog) -> tuple[ArgumentOrigin, ...]:
     return tuple(rows)
 
 
-def _missing_of_calls(window: Window, *, has_origins: bool) -> Iterator[str]:
+def _missing_of_calls(window: Window, log: CaseLog) -> Iterator[str]:
+    values = (value for request in log.requests for call in request.calls for value in call.values.values())
     n = sum(n for call, n in window.calls.items() if call.is_known)
     if not n and not window.unseen().calls:
         yield "calls of tools: these traces have none"
-    elif not has_origins:
+    elif all(value.sources is None for value in values):
         yield "results of tools: without them it is not known where arguments come from"
     if n and not any(call.error_class for call in window.calls):
         yield f"failed calls: none of {n:,}; a failure is flagged by the trace, or its text says so"

@@ -131,7 +131,7 @@ class Reader:
         known = known or Part()
         self.is_whole = True
         self._settings = settings
-        self._skipped, self._absent, self._has_results = known.skipped, known.absent, known.has_results
+        self._skipped, self._absent = known.skipped, known.absent
         self._calls = list(known.calls)
         self._numbers = {call: number for number, call in enumerate(known.calls)}
         self._kinds: dict[tuple[str, ...], _Kind] = {}
@@ -254,8 +254,6 @@ class Reader:
                 number, is_odd = self._number_of(kind), is_odd or not kind.ok
                 if kind.error_class:
                     self._durations.append(round(max(0.0, min((call.duration_ms or 0.0) * 1000, _MAX_US))))
-            if not self._has_results and call.result_size_bytes is not None:
-                self._has_results = True
             numbers.append(number)
         return tuple(numbers), is_odd
 
@@ -295,7 +293,7 @@ class Reader:
         columns = zip(COLUMNS.values(), zip(*rows, strict=True), strict=False)
         packed = [array(code, column).tobytes() for code, column in columns]
         durations = self._durations.tobytes()
-        return Part(self._calls, groups, packed, durations, self._skipped, self._absent, self._has_results)
+        return Part(self._calls, groups, packed, durations, self._skipped, self._absent)
 
 
 def case_of(fields: CountedFields, calls: Iterable[CallFields], key: bytes) -> str:

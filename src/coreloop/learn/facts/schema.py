@@ -118,8 +118,6 @@ class Part(msgspec.Struct, array_like=True):
     skipped, absent : dict of str to (int, int)
         Lines that are not mined, by reason, and records by the field whose value is unusable: how many, and
         the byte offset of the first.
-    has_results : bool
-        Whether any call's result was measured.
     """
 
     calls: list[Call] = []
@@ -128,7 +126,6 @@ class Part(msgspec.Struct, array_like=True):
     durations: bytes = b""
     skipped: dict[str, tuple[int, int]] = {}
     absent: dict[str, tuple[int, int]] = {}
-    has_results: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As bytes, which pass to another process in a fifth of the time."""

@@ -140,12 +140,10 @@ class Window:
         """What the successful calls of some requests are."""
         if requests.alike.sequence:
             return Steps(requests.alike.sequence)
-        known = self._steps.get(requests.calls)
-        if known is None:
-            worked = tuple(call for call in requests.calls if call.ok)
-            known = self._steps[requests.calls] = self._steps.get(worked) or steps_of(worked)
-            self._steps[worked] = known
-        return known
+        worked = tuple([call for call in requests.calls if call.ok])
+        if worked not in self._steps:
+            self._steps[worked] = steps_of(worked)
+        return self._steps[worked]
 
     @cached_property
     def texts(self) -> dict[str, str]:
