@@ -126,10 +126,10 @@ def import_facts(report: "ImportReport") -> dict[str, object]:
 
 def _look_lines(looked: "Looked", *, is_verbose: bool) -> Iterator[str]:
     yield from _head_lines(looked)
-    yield from _error_lines(looked.errors, is_verbose=is_verbose)
-    if looked.statements:
+    yield from _error_lines(looked.found.errors, is_verbose=is_verbose)
+    if looked.found.statements:
         yield from ("", "what failing calls have in common:")
-    for statement in looked.statements:
+    for statement in looked.found.statements:
         yield from statement_lines(statement)
     if looked.arguments:
         yield from ("", "where arguments come from:")
@@ -209,8 +209,8 @@ def _look_facts(looked: "Looked") -> dict[str, object]:
         "report": import_facts(looked.report),
         **fields_of(looked, "n_requests", "n_failed", "n_failed_calls"),
         "unseen": looked.report.unseen,
-        "errors": [row.labelled(words) for row in looked.errors],
-        "statements": [one.labelled(words) for one in looked.statements],
+        "errors": [row.labelled(words) for row in looked.found.errors],
+        "statements": [one.labelled(words) for one in looked.found.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
         "next": looked.next,

@@ -18,8 +18,8 @@ from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
-from coreloop.learn.proposals.entry import MIN_CASES, ErrorRow, Statement
-from coreloop.learn.propose import find_statements
+from coreloop.learn.proposals.entry import MIN_CASES
+from coreloop.learn.propose import FoundStatements, find_statements
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files, first_reason
@@ -66,8 +66,7 @@ class Looked:
     n_requests: int
     n_failed: int
     n_failed_calls: int
-    errors: tuple[ErrorRow, ...]
-    statements: tuple[Statement, ...]
+    found: FoundStatements
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
     next: str
@@ -123,8 +122,7 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
         n_requests=sum(group.n for group in window.requests),
         n_failed=window.n_of(RequestOutcome.FAILURE),
         n_failed_calls=sum(n for call, n in window.calls.items() if call.error_class),
-        errors=found.errors,
-        statements=found.statements,
+        found=found,
         arguments=arguments,
         missing=(
             *_missing_of_calls(window, found.log),

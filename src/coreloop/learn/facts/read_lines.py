@@ -33,7 +33,7 @@ from coreloop.observe.reading.error_texts import general
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord, cut_name
 from coreloop.observe.reading.outcome import decide, is_judged, signals, why_unknown, worked
 from coreloop.observe.reading.own_values import without_own_values
-from coreloop.observe.reading.parts import join_parts, part_of
+from coreloop.observe.reading.parts import Line, join_parts, part_of
 
 if TYPE_CHECKING:
     from coreloop.base.project.settings import Settings
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 EPOCH_DAY: Final = date(1970, 1, 1)
 DAY_US: Final = 86_400_000_000
 NO_QUESTION: Final = as_int(hash_question(""))
-Line = tuple[int, bytes]
-"""The offset and the bytes of a line."""
 _MAX_US: Final = 10**12
 _MAX_OMITTED: Final = 1 << 32  # more is no count
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch

@@ -217,11 +217,9 @@ def place_of(path: Path, offset: int) -> str:
 
 
 def _newlines(path: Path, end: int) -> int:
-    count = 0
     with path.open("rb") as file:
-        for start in range(0, end, _AT_ONCE):
-            count += file.read(min(_AT_ONCE, end - start)).count(b"\n")
-    return count
+        sizes = (min(_AT_ONCE, end - start) for start in range(0, end, _AT_ONCE))
+        return sum(file.read(size).count(b"\n") for size in sizes)
 
 
 def count_oddity(counts: dict[str, tuple[int, _Place]], kind: str, n: int, first: _Place) -> None:

@@ -242,7 +242,6 @@ def mine(workspace: "Workspace", options: MiningOptions = AGENT) -> Mined:
     """
     folder = options.in_dir or workspace.records_dir
     judgments = read_verdicts(workspace.judgments_dir)
-    day_files(folder)  # raise errors before any folder is created
     settings = MineSettings.of(
         workspace.settings,
         replayed=workspace.replayed(),

@@ -95,11 +95,6 @@ class Standpoint:
             return self.judgment.judged_at.date()
         return self.first.day if self.first is not None else date.min
 
-    @property
-    def is_listed(self) -> bool:
-        """Whether the newest file of its kind lists it."""
-        return self.last is not None and self.last.is_listed
-
 
 @dataclass(frozen=True, slots=True)
 class GitPromotions:
