@@ -13,10 +13,11 @@ import orjson
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import locked, read_file, write_private
+from coreloop.base.files import file_errors, locked, read_file, write_private
 from coreloop.base.project.tools import Passed, Unresolved, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_intents
 from coreloop.learn.line import parse_advice
@@ -25,7 +26,6 @@ from coreloop.learn.mine.folder import (
     Mined,
     MiningOptions,
     mine,
-    remove_expired,
     without_collections,
 )
 from coreloop.learn.mine.window import Window, merge
@@ -396,13 +396,15 @@ def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
 
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
-    keep_days = mined.workspace.settings.retention_days
+    workspace, keep_days = mined.workspace, mined.workspace.settings.retention_days
     if keep_days is None or request.with_notes or request.mining.in_dir is not None:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
-    paths = remove_expired(mined.files, before=first_day)
-    remove_days(mined.workspace.contexts_dir, before=first_day)
-    return paths
+    limit = (first_day - EPOCH_DAY).days
+    newer = {file.path for file in mined.files if max(file.days, default=0) >= limit}
+    with file_errors("cannot be removed ({strerror})", workspace.audit_dir):
+        remove_days(workspace.contexts_dir, before=first_day)
+        return remove_days(workspace.records_dir, before=first_day, kept=newer)
 
 
 def _known_types(names: Iterable[str]) -> frozenset[str]:

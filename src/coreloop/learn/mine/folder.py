@@ -5,7 +5,6 @@ same facts.
 """
 
 import gc
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +30,6 @@ from coreloop.observe.reading.parts import part_of
 if TYPE_CHECKING:
     from coreloop.base.project.workspace import Workspace
 
-_DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory, and occupies all processors
 _KEPT_FROM: Final = 1 << 20
 """Bytes of a folder: less is read in the time that it takes to find what is kept."""
@@ -192,22 +190,6 @@ def newest_day(files: Iterable[FileFacts]) -> date | None:
     """UTC day of the newest record, or None without records."""
     newest = max((day for file in files for day in file.days), default=None)
     return EPOCH_DAY + timedelta(days=newest) if newest is not None else None
-
-
-def remove_expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
-    """Remove the files of days before one, by name, unless a record is newer."""
-    limit = (before - EPOCH_DAY).days
-    expired = [
-        file.path
-        for file in files
-        if _DAY_FILE.fullmatch(file.path.name)
-        and file.path.stem < f"{before}"
-        and all(day < limit for day in file.days)
-    ]
-    for path in expired:
-        with file_errors("cannot be removed ({strerror})", path):
-            path.unlink(missing_ok=True)
-    return expired
 
 
 @dataclass(frozen=True, slots=True)
