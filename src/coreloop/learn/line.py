@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from coreloop.base.git.trailers import SECTIONS
@@ -70,23 +71,8 @@ FORMS: Final[Mapping[str, Form]] = {
 }
 GUIDE_FORMS: Final = frozenset({"source"})
 """Forms of a Guide."""
-SHAPES: Final[Mapping[str, str]] = {
-    "as YYYY-MM-DD": "YYYY-MM-DD 형식",
-    "as YYYY-MM-DDTHH:MM": "YYYY-MM-DDTHH:MM 형식",
-    "as YYYY-MM": "YYYY-MM 형식",
-    "as HH:MM": "HH:MM 형식",
-    "as Area/City": "Area/City 형식",
-    "without thousands separators": "천 단위 구분 기호 없음",
-    "a whole number": "정수",
-    "with a country code (+…)": "국가 번호 포함 (+…)",
-    "an e-mail address": "이메일 주소",
-    "a UUID": "UUID 형식",
-    "an absolute path": "절대 경로",
-    "in upper case": "대문자",
-    "in lower case": "소문자",
-    "a list": "목록",
-    "no word such as null": "null 같은 단어 아님",
-}
+_SHAPES: Final = Path(__file__).with_name("shapes.tsv").read_text("utf-8")
+SHAPES: Final[Mapping[str, str]] = dict(line.split("\t") for line in _SHAPES.splitlines())
 """What the slot ``shape`` may hold, with its Korean."""
 _ENGLISH: Final = {korean: english for english, korean in SHAPES.items()}
 _ITEMS: Final[Mapping[str, str]] = {
