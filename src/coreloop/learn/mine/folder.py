@@ -176,14 +176,17 @@ def _chunks(path: Path, start: int, size: int, known: Part | None = None) -> Ite
 
 
 def day_files(folder: Path) -> list[Path]:
-    """Every ``*.jsonl`` file in the order of the names; folders and pipes are skipped."""
+    """Every ``*.jsonl`` file in the order of the names; folders are skipped, a pipe is an error."""
     if not folder.is_dir():
         raise WorkspaceError(
             "no such folder; record requests with AuditCollector, or name the folder with --in-dir",
             path=folder,
         )
-    paths = (path for path in folder.iterdir() if path.suffix == ".jsonl")
-    return sorted(path for path in paths if path.is_file() or not path.exists())
+    paths = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl" and not path.is_dir())
+    special = next((path for path in paths if path.exists() and not path.is_file()), None)
+    if special is not None:  # reading a pipe would block forever
+        raise WorkspaceError("is not a regular file; move it to another folder", path=special)
+    return paths
 
 
 def newest_day(files: Iterable[FileFacts]) -> date | None:

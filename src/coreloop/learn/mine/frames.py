@@ -4,17 +4,15 @@ polars takes a tenth of a second to import, so that only what aggregates imports
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
-from coreloop.learn.mine.requests import CODES, Requests, Table, picked
+from coreloop.learn.mine.requests import CODES, Requests, Steps, Table, picked
 from coreloop.observe.reading.outcome import RequestOutcome
-
-if TYPE_CHECKING:
-    from coreloop.learn.mine.window import Window
 
 IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
@@ -26,17 +24,23 @@ _KINDS: Final = dict.fromkeys(("tool", "shape", "template", "error_class"), pl.S
 """Of failed calls; the template is that of the cause."""
 
 
+@dataclass(frozen=True, eq=False)
 class Frames:
     """The requests of a window, their groups and patterns, and their failed calls.
 
-    Parameters
+    Attributes
     ----------
-    window : Window
-        Whose requests they are.
+    members : sequence of Requests
+        The window's.
+    steps : callable
+        What the successful calls of some requests are.
+    causes : mapping of (str, str) to str
+        By tool and template.
     """
 
-    def __init__(self, window: "Window") -> None:
-        self._window, self._requests = window, window.requests
+    members: Sequence[Requests]
+    steps: Callable[[Requests], Steps]
+    causes: Mapping[tuple[str, str], str]
 
     @cached_property
     def groups(self) -> pl.DataFrame:
@@ -44,8 +48,8 @@ class Frames:
 
         ``shape`` is JSON of its steps; null: calls were omitted.
         """
-        steps = list(map(self._window.steps, self._requests))
-        categories = [group.alike.category for group in self._requests]
+        steps = list(map(self.steps, self.members))
+        categories = [group.alike.category for group in self.members]
         columns = (categories, [its.sequence for its in steps], [its.shape or None for its in steps])
         groups = pl.DataFrame(columns, _GROUPS).with_row_index("group")
         return groups.with_columns(pattern=pl.struct("category", "sequence").rank("dense"))
@@ -63,7 +67,7 @@ class Frames:
     @cached_property
     def requests(self) -> pl.DataFrame:
         """A row per request: its ``group``, ``file``, ``pattern``, and `_COLUMNS`."""
-        rows = requests_frame(self._requests, *_COLUMNS)
+        rows = requests_frame(self.members, *_COLUMNS)
         return rows.with_columns(pattern=self.groups["pattern"].gather(rows["group"]))
 
     @cached_property
@@ -72,8 +76,7 @@ class Frames:
         durations, delays = array("q"), array("q")
         firsts, kinds = dict[int, int](), dict[tuple[str, ...], int]()
         columns = {name: array("I") for name in ("group", "kind", "from")}
-        causes = self._window.causes
-        for number, group in enumerate(self._requests):
+        for number, group in enumerate(self.members):
             failed = group.failed
             if failed and id(group.durations) not in firsts:
                 firsts[id(group.durations)] = len(durations)
@@ -81,7 +84,7 @@ class Frames:
                 of_calls = group.delays
                 delays.frombytes(bytes(group.durations.nbytes) if of_calls is None else of_calls.tobytes())
             for place, call in enumerate(failed):
-                kind = (call.tool, call.shape, causes[call.tool, call.template], call.error_class)
+                kind = (call.tool, call.shape, self.causes[call.tool, call.template], call.error_class)
                 columns["group"].append(number)
                 columns["kind"].append(kinds.setdefault(kind, len(kinds)))
                 columns["from"].append(firsts[id(group.durations)] + place)

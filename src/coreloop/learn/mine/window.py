@@ -155,7 +155,7 @@ class Window:
         """The requests as frames of polars, which is imported here."""
         from coreloop.learn.mine.frames import Frames
 
-        return Frames(self)
+        return Frames(self.requests, self.steps, self.causes)
 
     def drawn(
         self, groups: Iterable[Requests], n: int, *, least: RequestOutcome = RequestOutcome.UNKNOWN

@@ -98,8 +98,10 @@ def _find(item_id: str, workspace: Workspace) -> str | RecordLine:
     found = keys.get(item_id) or next(filter(None, (find_record(item_id, log) for log in logs)), None)
     if found is not None:
         return found
-    todo = "; ".join(["copy an id from there or from the queue", *damaged_files(workspace)])
-    raise UsageError(f"no {printable(item_id)} in {workspace.audit_dir}; {todo}")
+    proposals = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
+    places, damaged = (proposals, damaged_files(workspace)) if is_proposal else (workspace.records_dir, [])
+    todo = "; ".join(["copy an id from there or from the queue", *damaged])
+    raise UsageError(f"no {printable(item_id)} in {places}; {todo}")
 
 
 def reject_closed(
