@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,7 @@ def promote(
     forge: Forge | None,
     overrides: frozenset[str] = UNVERIFIED,
     wanted: str = ID,
+    path: Path | None = None,
     **changes: Any,
 ) -> Done:
     """What the command does with --confirm."""
@@ -63,7 +65,7 @@ def promote(
     promoting = Promoting(
         workspace=workspace,
         repository=repository,
-        proposals=(read_proposal(project.candidates, wanted, Settings()),),
+        proposals=(read_proposal(path or project.candidates, wanted, Settings()),),
         ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
         overrides=overrides,
         **changes,
@@ -383,8 +385,8 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     project, hub, forge, changes, reason
 ) -> None:
     entry = statement(**changes)
-    write = write_counterexamples if entry["kind"] != "source" else write_candidates
-    write(project.candidates, entry)
+    path = project.candidates.with_name("2026-04-25-counterexamples.json")
+    write_counterexamples(path, entry)
     with pytest.raises(RefusedError, match=rf"{FILE}::analysis: the guard would stop it: {reason}\. "):
-        promote(project, forge, wanted=entry["id"])
+        promote(project, forge, wanted=entry["id"], path=path)
     assert_nothing_done(project, hub)

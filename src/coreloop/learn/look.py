@@ -154,7 +154,7 @@ def _missing_of_calls(window: Window, log: CaseLog) -> Iterator[str]:
     n = sum(n for call, n in window.calls.items() if call.is_known)
     if not n and not window.unseen().calls:
         yield "calls of tools: these traces have none"
-    elif all(value.sources is None for value in values):
+    elif any(call.ok for call in window.calls) and all(value.sources is None for value in values):
         yield "results of tools: without them it is not known where arguments come from"
     if n and not any(call.error_class for call in window.calls):
         yield f"failed calls: none of {n:,}; a failure is flagged by the trace, or its text says so"

@@ -176,7 +176,7 @@ def _search_tool(
     everything = rest = (1 << calls.n) - 1
     for tried in (kinds.DIRECT, kinds.LAST):
         hypotheses = [*_tested(calls, _hypotheses(search, tried, known, rest, rejected), rest)]
-        hypotheses = [found for found in hypotheses if not _is_state(search, found)]
+        hypotheses = [found for found in hypotheses if not _is_misled(search, found)]
         tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
         if tried is kinds.DIRECT and any(found.line.form in _SPELLING for found in said):
@@ -258,9 +258,11 @@ def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> boo
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
 
 
-def _is_state(search: ToolSearch, found: LineHypothesis) -> bool:
-    """Whether a line is on a source, and a field of the objects there parts the calls as well."""
+def _is_misled(search: ToolSearch, found: LineHypothesis) -> bool:
+    """Whether a field of its objects parts the calls as a source does, or a state those of two kinds."""
     calls = search.calls
+    if found.kind == "state":
+        return _is_of_others(search, found)
     for subject, keys in search.groups(kinds.STATE).items() if found.kind == "source" else ():
         sides = [bits_of(own, calls.n) & (found.deviate | found.follow) for own in keys.values()]
         if subject[0] == found.line.argument() and len(sides) <= _MAX_STATES:
@@ -268,8 +270,17 @@ def _is_state(search: ToolSearch, found: LineHypothesis) -> bool:
             state = replace(found, deviate=deviate, follow=sum(sides) - deviate)
             limit = AS_GOOD * _errors(calls, found) + 1
             if _overlap(calls, state, found) >= _ALIKE and _errors(calls, state) <= limit:
-                return calls.has_cases(state.deviate, state.follow)
+                return calls.has_cases(state.deviate, state.follow) and not _is_of_others(search, state)
     return False
+
+
+def _is_of_others(search: ToolSearch, state: LineHypothesis) -> bool:
+    """Whether most objects with another state are of another kind: from elsewhere, and with other fields."""
+    good, bad = ([*_values_of(search.places, state.line, side)] for side in (state.follow, state.deviate))
+    sources = frozenset().union(*(value.sources or () for value in good))
+    fields = {frozenset(value.saw) for value in good}
+    others = [value for value in bad if value.sources and sources.isdisjoint(value.sources)]
+    return 2 * sum(frozenset(value.saw) not in fields for value in others) > len(bad)
 
 
 def _by_source(
