@@ -385,8 +385,10 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     project, hub, forge, changes, reason
 ) -> None:
     entry = statement(**changes)
-    path = project.candidates.with_name("2026-04-25-counterexamples.json")
-    write_counterexamples(path, entry)
+    path, write = project.candidates, write_candidates
+    if entry["kind"] != "source":
+        path, write = path.with_name("2026-04-25-counterexamples.json"), write_counterexamples
+    write(path, entry)
     with pytest.raises(RefusedError, match=rf"{FILE}::analysis: the guard would stop it: {reason}\. "):
         promote(project, forge, wanted=entry["id"], path=path)
     assert_nothing_done(project, hub)
