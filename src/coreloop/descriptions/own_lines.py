@@ -12,7 +12,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import scan, split_lines
-from coreloop.descriptions.source import UnprovenError, locate, read_source
+from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import DOCSTRING, ToolText, find_text, find_texts
 
 
@@ -84,21 +84,9 @@ def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
 
 
 def text_of(source: bytes, target: str) -> ToolText:
-    """The text of a target: what models read of it, else its docstring.
-
-    Raises
-    ------
-    UnprovenError
-        The file is unreadable, or has no such text, or several.
-    """
+    """The text of a target; `UnprovenError` if the file is unreadable, or has no such text, or several."""
     path, _, name = target.partition("::")
-    try:
-        return find_text(path, source, name)
-    except UnprovenError:
-        with suppress(UnprovenError):
-            if path.endswith(".py") and (located := locate(read_source(source), name)):
-                return ToolText(name, "", located.literal.value, 0, 0, located.node.lineno, DOCSTRING, name)
-        raise
+    return find_text(path, source, name)
 
 
 def text_with(source: bytes, target: str, lines: Collection[str]) -> ToolText:

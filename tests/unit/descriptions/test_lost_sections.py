@@ -1,6 +1,5 @@
 import pytest
 
-from coreloop.descriptions.edit import put_lines
 from coreloop.descriptions.lost_sections import (
     SECTIONS,
     Loss,
@@ -9,6 +8,7 @@ from coreloop.descriptions.lost_sections import (
     shapes,
 )
 from coreloop.descriptions.source import UnprovenError
+from editing import put_lines
 from rows import each_row
 
 NUMPYDOC = """Summary.

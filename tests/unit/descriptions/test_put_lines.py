@@ -3,8 +3,8 @@ import inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, put_lines
-from editing import attempt, function, is_one_insertion, split_docstrings
+from coreloop.descriptions.edit import Edited
+from editing import attempt, function, is_one_insertion, put_lines, split_docstrings
 from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")
@@ -121,11 +121,11 @@ LITERALS = {
     ),
     "continued lines": (
         '"""\\\nSum.\\\n"""',
-        '"""\\\nSum.\\\n\n\n    - When: margin.\n    - Call: show().\n    """',
+        '"""\\\nSum.\n\n    - When: margin.\n    - Call: show().\n    \\\n"""',
     ),
     "in parentheses": (
         '(\n      """Sum."""  # why\n    )',
-        '(\n      """Sum.\n\n    - When: margin.\n    - Call: show().\n    """  # why\n    )',
+        '(\n      """Sum.\n\n      - When: margin.\n      - Call: show().\n      """  # why\n    )',
     ),
     "followed by a statement": (
         '"""Sum."""; x = 1',

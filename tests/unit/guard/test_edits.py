@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, put_lines, remove_bullets
-from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
 from coreloop.learn.line import When, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form
+from editing import put_lines, remove_lines
 from guard_bench import PROMOTED, Bench, message_of, put
 from guarding import commit, edit
 from promoting import FILE, KEY, OTHER_FILE, SOURCE
@@ -87,7 +88,7 @@ def test_a_docstring_of_lines_alone_is_proved_where_there_was_none():
     created = function('"""', *FIRST, '"""', "return 1")
     assert put_lines(bare, "f", FIRST, is_ours=is_form).source == created
     assert proved(bare, created) == (list(FIRST), [])
-    assert remove_bullets(read_source(created), "f", FIRST, section=None).raw.count(b"-") == 0
+    assert remove_lines(created, "f", FIRST).count(b"-") == 0
     with pytest.raises(UnprovenError):
         proved(bare, changed('"""\n    -', '"""Sum.\n    -', created))
 

@@ -165,7 +165,7 @@ class Source:
             if isinstance(node, ast.Call) and re.fullmatch(MOUNTS, f".{last_name(node.func)}(".encode()):
                 self._mount(path, node)
             n_made = 0
-            for value, call in _references(node):
+            for value, call in references(node):
                 for one in self._referred(path, value):
                     n_made += 1
                     yield replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
@@ -225,11 +225,13 @@ def _describes_tool(node: ast.AST) -> TypeGuard[ast.Call | ast.Dict]:
     return is_described and (is_tool or _argument(node, _SCHEMAS) is not None)
 
 
-def _references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """The functions that a list of tools or a call names, each with the call that it stands in."""
     name = node.arg or "" if isinstance(node, ast.keyword) else ""
     name = last_name(node.targets[0]) if isinstance(node, ast.Assign) else name
     listed = getattr(node, "value", None) if name.lower().endswith("tools") else None
+    if isinstance(node, ast.Call) and last_name(node.func).endswith("tools"):  # model.bind_tools([book])
+        listed = next(iter(node.args), None)
     for value in listed.elts if isinstance(listed, ast.List | ast.Tuple) else ():
         yield from ((part, value) for part in _arguments(value))
         yield value, None
