@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.base.errors import ForgeAnswerError, ForgeForbiddenError
+from coreloop.base.errors import ForgeError, ForgeForbiddenError
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.issues import DASHBOARD_LABEL, DASHBOARD_TITLE, write_dashboard
 from github_stand_in import GithubStandIn
@@ -46,7 +46,7 @@ def test_token_that_may_not_label_does_not_make_an_issue_every_night(
     github: GithubStandIn, api: GithubApi
 ) -> None:
     github.rights = "write"
-    with pytest.raises(ForgeAnswerError, match="has no label coreloop-dashboard: add it, or close the issue"):
+    with pytest.raises(ForgeError, match="has no label coreloop-dashboard: add it, or close the issue"):
         write_dashboard(api, "night")
 
 

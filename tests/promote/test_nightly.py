@@ -81,19 +81,16 @@ def test_prepared_drafts_count_as_open_and_none_is_prepared_twice(project: Proje
     hub.add_pull(branch="skill/docstring-other")
     drafts = project.root.parent / "drafts"
     fields = {"branch": "skill/docstring-analysis", "base": "main", "title": "a title", "body": "a body"}
-    with (
-        Repository(project.root) as repository,
-        connect_prepared(drafts, repository, ForgeSettings(), environ) as forge,
-    ):
-        forge.open_draft(**fields)
-        assert [pull.branch for pull in forge.open_pull_requests()] == [
-            "skill/docstring-other",
-            fields["branch"],
-        ]
-        for branch in ("skill/docstring-other", fields["branch"]):
-            with pytest.raises(PullRequestExistsError):
-                forge.open_draft(**{**fields, "branch": branch})
-        forge.rewrite(-1, title="another title", body="another body")
+    forge = connect_prepared(drafts, Repository(project.root), ForgeSettings(), environ)
+    forge.open_draft(**fields)
+    assert [pull.branch for pull in forge.open_pull_requests()] == [
+        "skill/docstring-other",
+        fields["branch"],
+    ]
+    for branch in ("skill/docstring-other", fields["branch"]):
+        with pytest.raises(PullRequestExistsError):
+            forge.open_draft(**{**fields, "branch": branch})
+    forge.rewrite(-1, title="another title", body="another body")
     (path,) = drafts.iterdir()
     wanted = {"head": fields["branch"], "base": "main", "title": "another title", "body": "another body"}
     assert json.loads(path.read_bytes()) == wanted

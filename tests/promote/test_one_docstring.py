@@ -73,8 +73,8 @@ def run(
 ) -> tuple[Plan | None, Done]:
     """What the command does with --confirm."""
     chosen = select_tool(workspace, "analysis", request.path)
-    with WritableRepository(workspace.root) as repository:
-        return promote(prepare_promotion(workspace, chosen, repository, request, confirmed=True), forge)
+    repository = WritableRepository(workspace.root)
+    return promote(prepare_promotion(workspace, chosen, repository, request, confirmed=True), forge)
 
 
 def merge(project: Project, hub: GithubStandIn, branch: str) -> None:

@@ -59,16 +59,16 @@ def promote(
 ) -> Done:
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
-    with WritableRepository(workspace.root) as repository:
-        promoting = Promoting(
-            workspace=workspace,
-            repository=repository,
-            proposals=(read_proposal(project.candidates, wanted, Settings()),),
-            ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
-            overrides=overrides,
-            **changes,
-        )
-        _, done = draft_pull_request.promote(promoting, forge)
+    repository = WritableRepository(workspace.root)
+    promoting = Promoting(
+        workspace=workspace,
+        repository=repository,
+        proposals=(read_proposal(project.candidates, wanted, Settings()),),
+        ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
+        overrides=overrides,
+        **changes,
+    )
+    _, done = draft_pull_request.promote(promoting, forge)
     return done
 
 

@@ -72,10 +72,8 @@ def test_the_branch_removes_the_line_and_counts_as_a_revert(shop: Shop):
     assert git(shop, "diff", "--name-only", "main", f"origin/{branch}") == FILE
     git(shop, "merge", "--quiet", "--no-ff", "-m", "Merge", f"origin/{branch}")
     git(shop, "push", "--quiet")
-    with Repository(shop.project.root) as repository:
-        by_id = {
-            found.candidate_id: found.reverted for found in read_history(repository, "main").promotions()
-        }
+    repository = Repository(shop.project.root)
+    by_id = {found.candidate_id: found.reverted for found in read_history(repository, "main").promotions()}
     assert by_id == {proposal_id(11): True, proposal_id(12): False}
     effects = run_effect(shop.workspace, now=at(90) + timedelta(days=365)).effects
     assert [effect.change.is_revert for effect in effects].count(True) == 1

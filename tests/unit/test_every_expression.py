@@ -12,7 +12,7 @@ from expressions import Expression, build, expressions, run, units
 
 CUT_BEFORE: Final = {
     "coreloop.answer.search.extract.text._COMMENT": "one without an end is looked for once",
-    "coreloop.base.tempfiles._PARTIAL": "the name of a file, 255 bytes",
+    "coreloop.base.files._PARTIAL": "the name of a file, 255 bytes",
     "coreloop.cli.promote: Got unexpected extra arguments? \\((\\S+).*\\)": "what a person typed",
     "coreloop.observe.reading.error_texts._NUMBER": "an error's text, cut",
     "coreloop.observe.reading.error_texts._VALUES": "an error's text, cut",

@@ -76,8 +76,8 @@ def _request(
     owner: str | None, source: str | None, max_open: int | None, *, confirm: bool, may_ask: bool
 ) -> InitRequest:
     """Return what to do; how many drafts may be open is asked on a terminal, while there are no settings."""
-    with Repository(Path.cwd()) as repository:
-        root, github = repository.root, github_repo(repository)
+    repository = Repository(Path.cwd())
+    root, github = repository.root, github_repo(repository)
     is_new = not (root / FILE_NAME).exists()
     if max_open is None and is_new and confirm and may_ask and sys.stdin.isatty():
         max_open = click.prompt("How many drafts may be open at once?", type=click.IntRange(min=1), default=3)

@@ -103,7 +103,7 @@ def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str
     for row, line in zip(shown, lines, strict=True):
         yield line
         if is_whole:
-            texts = (f"{row.error_class}: {row.error}", *row.merged)
+            texts = (f"{row.error_class}: {row.error.removeprefix(f'{row.error_class}: ')}", *row.merged)
             yield from (wrap(f"    {text}") for text in texts)
         if row.suggestion:
             yield wrap(f"    {row.suggestion} (for a person; nothing is edited)")

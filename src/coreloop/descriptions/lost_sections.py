@@ -90,9 +90,7 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     )
 
 
-def lost_sections(
-    old: bytes, new: bytes, *, sections: Sequence[str] = (*SECTIONS, *OTHER_SECTIONS)
-) -> tuple[Loss, ...]:
+def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Loss, ...]:
     """Compare two states of a file: sections that a definition in both of them had and lost.
 
     A removed definition is not a loss; a removed docstring is.
@@ -101,7 +99,7 @@ def lost_sections(
     ----------
     old, new : bytes
     sections : sequence of str
-        Names of the requested sections.
+        Names of the requested sections; `OTHER_SECTIONS` are compared, too.
 
     Returns
     -------
@@ -112,10 +110,11 @@ def lost_sections(
     UnprovenError
         Python cannot read one of them.
     """
-    had = {shape.qualname: shape.present for shape in shapes(old, sections=sections)}
+    known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
+    had = {shape.qualname: shape.present for shape in shapes(old, sections=known)}
     losses = [
         Loss(its.qualname, its.line, tuple(x for x in had.get(its.qualname, ()) if x not in its.present))
-        for its in shapes(new, sections=sections)
+        for its in shapes(new, sections=known)
     ]
     return tuple(loss for loss in losses if loss.sections)
 
@@ -223,8 +222,7 @@ def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileRepor
     source, present = read_file(path), tuple[Shape, ...]()
     try:
         present = shapes(source, sections=sections)
-        known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
-        lost = lost_sections(old, source, sections=known) if old is not None else ()
+        lost = lost_sections(old, source, sections=sections) if old is not None else ()
     except UnprovenError as reason:
         where = "at the other revision: " if present else ""
         return FileReport(path, present, unreadable=f"{where}{reason}")

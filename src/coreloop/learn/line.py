@@ -20,6 +20,8 @@ LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end, since a line has none
 _WORD: Final = r"[\w][\w-]{0,39}"
+SIGNS: Final = "#$%&@*!+=?§€£"
+"""Of them, one may be a prefix that no source declares: it is not private."""
 _PATH: Final = rf"{_TOOL}\(\)(?:\.{_NAME}|\.\*|\[\]){{0,12}}"  # get_product_details().variants.*.item_id
 
 
@@ -96,7 +98,7 @@ _ITEMS: Final[Mapping[str, str]] = {
     "paths": _PATH,
     "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
-    "prefix": r"(?:[#$@]?\w[\w./:-]{0,11}|~?(?:/[\w.-]{1,40}){1,8}/?)",
+    "prefix": rf"(?:(?![./:-])[\w{SIGNS}./:-]{{1,13}}|~?(?:/[\w.-]{{1,40}}){{1,8}}/?)",
 }
 _SEPARATORS: Final[Mapping[str, Mapping[Language, tuple[str, str]]]] = {
     "arguments": {"en": (", ", " and "), "ko": (", ", ", ")},
@@ -168,7 +170,7 @@ class Advice:
     def names(self) -> Iterator[Named]:
         """The names and values in the line, each with the vocabulary that must contain it."""
         yield from (Named("argument", name) for name in self.arguments)
-        yield from (Named("value", text) for text in self.items("values", "prefix"))
+        yield from (Named("value", text) for text in self.items("values", "prefix") if text not in SIGNS)
         yield from (Named("state", text) for text in self.items("states"))
         yield from (Named("value", text.strip('"')) for text in self.items("value") if text[0] == '"')
         fields = (name for path in self.paths for name in path)

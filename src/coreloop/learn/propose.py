@@ -260,7 +260,9 @@ def refine(
             generated_at=now,
             window=days,
             statements=found.statements,
-            counterexamples=search.entries,
+            counterexamples=tuple(
+                replace(one, tool=found.names.get(one.tool, one.tool)) for one in search.entries
+            ),
             errors=found.errors,
         ),
         mined=mined,

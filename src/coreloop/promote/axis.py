@@ -311,8 +311,7 @@ def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetim
     WorkspaceError
         The document cannot be read or written.
     """
-    with Repository(workspace.root) as repository:
-        case = make_case(repository, workspace, request, now=now)
+    case = make_case(Repository(workspace.root), workspace, request, now=now)
     if not case.passed:
         return AxisResult(case)
     return AxisResult(case, *write_proposal(case, workspace, today=now.date()))

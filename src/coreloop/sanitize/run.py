@@ -165,8 +165,8 @@ def _is_unignored(key_file: Path | None) -> bool:
 
     path = key_file.parent.resolve() / key_file.name
     try:
-        with Repository(path.parent) as repository:
-            return not repository.is_ignored(path.relative_to(repository.root.resolve()).as_posix())
+        repository = Repository(path.parent)
+        return not repository.is_ignored(path.relative_to(repository.root.resolve()).as_posix())
     except GitError:  # no repository, or no git
         return False
 

@@ -22,8 +22,8 @@ def promote(project: Project, key: str, *lines: str, target: str = TARGET) -> st
 
 
 def ours(project: Project) -> frozenset[str]:
-    with Repository(project.root) as repository:
-        return promoted_lines(repository, "HEAD", path=FILE, target=TARGET, is_form=is_form)
+    repository = Repository(project.root)
+    return promoted_lines(repository, "HEAD", path=FILE, target=TARGET, is_form=is_form)
 
 
 def test_lines_of_promotions_are_ours_and_a_persons_are_not(project: Project) -> None:

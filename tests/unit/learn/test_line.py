@@ -43,6 +43,7 @@ WRITTEN = [
     (advice("written", argument="tel", shape="with a country code (+…)"), "- tel: with a country code (+…)"),
     (advice("written", argument="at", shape="as HH:MM"), "- at: as HH:MM"),
     (advice("prefix", argument="order", prefix="#W"), "- order: begins with #W"),
+    (advice("prefix", argument="berth", prefix="#"), "- berth: begins with #"),
     (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),
     (advice("items", argument="ids", number="5"), "- ids: at most 5 items"),
     (advice("characters", argument="text", number="80"), "- text: at most 80 characters"),

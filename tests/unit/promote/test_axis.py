@@ -102,8 +102,8 @@ def weigh(
     **more: Any,
 ) -> AxisCase:
     workspace = open_workspace(history.project.root)
-    with Repository(workspace.root) as repository:
-        return make_case(repository, workspace, AxisRequest(engine=engine, axis=axis, **more), now=now)
+    repository = Repository(workspace.root)
+    return make_case(repository, workspace, AxisRequest(engine=engine, axis=axis, **more), now=now)
 
 
 def figures(case: AxisCase) -> list[int]:

@@ -51,16 +51,16 @@ def reach(
 ) -> Measured:
     asked = schema_command(ReachSettings(command=command), project.root)
     assert asked is not None
-    with WritableRepository(project.root) as repository:
-        return measure_reach(
-            asked,
-            lambda folder: repository.export("main", folder),
-            prefix,
-            file,
-            EDITED,
-            tool="analysis",
-            caps=caps or {},
-        )
+    repository = WritableRepository(project.root)
+    return measure_reach(
+        asked,
+        lambda folder: repository.export("main", folder),
+        prefix,
+        file,
+        EDITED,
+        tool="analysis",
+        caps=caps or {},
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)

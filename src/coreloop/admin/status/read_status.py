@@ -138,10 +138,10 @@ def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
     GitError
         There is no repository or no base branch, or the clone is shallow.
     """
-    with Repository(workspace.root) as repository:
-        repository.require_history()
-        base = workspace.settings.forge.base
-        return read_promotions(repository, base, (), project=workspace.root, now=now).stability
+    repository = Repository(workspace.root)
+    repository.require_history()
+    base = workspace.settings.forge.base
+    return read_promotions(repository, base, (), project=workspace.root, now=now).stability
 
 
 def _read_log(
@@ -185,23 +185,22 @@ def _read_history(
         repository = Repository(workspace.root)
     except NoRepositoryError as error:
         return None, None, GitPromotions(), (printable(f"no history: {error}"),)
-    with repository:
-        promoted = read_promoted(workspace, repository)
-        try:
-            repository.base(base)
-        except GitError as error:
-            return None, None, promoted, (printable(f"no history: {error}"),)
-        pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
-        promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
-        asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
-        settled = asked | {entry.key for entry in promoted.promotions}
-        if closed:
-            from coreloop.learn.verdicts.judge import reject_closed
+    promoted = read_promoted(workspace, repository)
+    try:
+        repository.base(base)
+    except GitError as error:
+        return None, None, promoted, (printable(f"no history: {error}"),)
+    pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
+    promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
+    asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
+    settled = asked | {entry.key for entry in promoted.promotions}
+    if closed:
+        from coreloop.learn.verdicts.judge import reject_closed
 
-            judgments = read_verdicts(workspace.judgments_dir)
-            reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
-        known, requested = promoted.known | asked, promoted.requested | asked
-        return repository, promotions, replace(promoted, known=known, requested=requested), notes
+        judgments = read_verdicts(workspace.judgments_dir)
+        reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
+    known, requested = promoted.known | asked, promoted.requested | asked
+    return repository, promotions, replace(promoted, known=known, requested=requested), notes
 
 
 def _ask_forge(
@@ -212,12 +211,12 @@ def _ask_forge(
     A forge that does not answer adds a note instead of failing.
     """
     try:
-        with connect_forge(repository, settings, environ, tries=1) as forge:
-            if forge is None:
-                return (), (), ()
-            from coreloop.learn.verdicts.judge import LOOK_BACK
+        forge = connect_forge(repository, settings, environ, tries=1)
+        if forge is None:
+            return (), (), ()
+        from coreloop.learn.verdicts.judge import LOOK_BACK
 
-            closed = forge.closed_pull_requests(since=now - LOOK_BACK)
-            return forge.open_pull_requests(), closed, ()
+        closed = forge.closed_pull_requests(since=now - LOOK_BACK)
+        return forge.open_pull_requests(), closed, ()
     except ForgeError as error:
         return (), (), (printable(f"pull requests are unknown, only branches are listed: {error}"),)

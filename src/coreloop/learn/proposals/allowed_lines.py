@@ -23,7 +23,7 @@ from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.find_tools import described_tool
 from coreloop.descriptions.source import UnprovenError, read_source, visible
 from coreloop.descriptions.texts import ToolText, find_texts
-from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice, parse_line
+from coreloop.learn.line import ELIDED, SIGNS, AdvisedCall, Named, Step, parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
 
@@ -193,7 +193,7 @@ class Vocabulary:
 def _by_hash(literals: frozenset[str], slugs: tuple[str, ...]) -> Mapping[int, str]:
     from coreloop.learn.statements.values import hash_of
 
-    return {hash_of(text): text for text in (*literals, *slugs, "true", "false")}
+    return {hash_of(text): text for text in (*literals, *slugs, *SIGNS, "true", "false")}
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
 def _refuse_place(name: str, words: Vocabulary) -> str | None:
     """Why it is not known where a tool is described."""
     tool = words.tools.get(name)
-    return tool.reason if isinstance(tool, Unresolved) else None
+    return tool.reason if isinstance(tool, Unresolved) and tool.is_defined else None
 
 
 def _refuse_redundant(

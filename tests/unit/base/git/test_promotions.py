@@ -29,8 +29,8 @@ def promoted(project: Project, *, text: str | None = None, content: bytes = EDIT
 
 
 def promotions_on(project: Project, revision: str = "main") -> list[Promotion]:
-    with Repository(project.root) as repository:
-        return read_history(repository, revision).promotions()
+    repository = Repository(project.root)
+    return read_history(repository, revision).promotions()
 
 
 def states(project: Project, revision: str = "main") -> dict[str, bool]:
@@ -110,8 +110,8 @@ def test_promoted_again_after_a_revert_is_in_effect(project: Project) -> None:
 
 
 def reverts(project: Project) -> int:
-    with Repository(project.root) as repository:
-        return len(read_history(repository, "main").revert_places)
+    repository = Repository(project.root)
+    return len(read_history(repository, "main").revert_places)
 
 
 def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailers(project: Project) -> None:
@@ -146,8 +146,8 @@ def test_a_sentence_about_a_commit_that_comes_later_is_no_revert(project: Projec
 
 
 def keys(project: Project, base: str = "main") -> frozenset[str]:
-    with Repository(project.root) as repository:
-        return known_keys(repository, base=base)
+    repository = Repository(project.root)
+    return known_keys(repository, base=base)
 
 
 def test_keys_are_known_wherever_they_are(project: Project, tmp_path: Path) -> None:
@@ -176,9 +176,10 @@ def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:
     project.git("push", "--quiet", "origin", "main")
     clone = tmp_path / "clone"
     run_git(tmp_path, "clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone))
-    with Repository(clone) as repository, Repository(project.root) as complete:
-        assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
-        assert read_history(repository, "main").promotions() == []
+    repository = Repository(clone)
+    complete = Repository(project.root)
+    assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
+    assert read_history(repository, "main").promotions() == []
 
 
 LINE = "- company: from show().code"
@@ -240,8 +241,8 @@ def test_the_trailers_of_a_merged_promotion_do_not_date_another_change(
     if before != LINED:
         project.commit({FILE: before}, "docs: other words", GIT_COMMITTER_DATE="2026-04-02T00:00:00Z")
     project.commit({FILE: after}, message(), GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
-    with Repository(project.root) as repository:
-        merged_at = read_history(repository, "main").merged_at()
+    repository = Repository(project.root)
+    merged_at = read_history(repository, "main").merged_at()
     assert merged_at[KEY].day == (20 if is_again else 1)
 
 
@@ -253,6 +254,6 @@ def test_a_backport_that_comes_back_does_not_date_its_line_again(project: Projec
     project.git("switch", "--quiet", "main")
     when = "2026-04-20T00:00:00Z"
     project.git("merge", "--quiet", "--no-ff", "-m", "Merge release", "release", GIT_COMMITTER_DATE=when)
-    with Repository(project.root) as repository:
-        merged_at = read_history(repository, "main").merged_at()
+    repository = Repository(project.root)
+    merged_at = read_history(repository, "main").merged_at()
     assert merged_at[KEY].day == 1
