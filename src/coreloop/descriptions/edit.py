@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from coreloop.descriptions.place import DocstringBullet, Wanted, place, read_bullets, read_first_block
 from coreloop.descriptions.sections import DocstringSection, Layout
 from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.spelled import Cut
 
 # Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -45,7 +46,7 @@ class Edited:
 
 def with_lines(
     value: str, wanted: Wanted, read: Callable[[str], Layout], *, indent: str | None
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[Cut, tuple[str, ...]]:
     """Put lines at their place, see `coreloop.descriptions.place.place`.
 
     Parameters
@@ -62,8 +63,8 @@ def with_lines(
 
     Returns
     -------
-    str, tuple of str
-        The new value, and the lines that were absent.
+    Cut, tuple of str
+        Where to insert what, and the lines that were absent.
 
     Raises
     ------
@@ -74,13 +75,12 @@ def with_lines(
     before = read(value)
     placement = place(before, wanted, indent=indent or "")
     if placement is None:
-        return value, ()
+        return (0, 0, ""), ()
     position = before.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
     if indent is not None and position == len(value):
         added += "\n" + placement.lead  # the text could end in a quote
-    value = value[:position] + added + value[position:]
-    after = read(value)
+    after = read(value[:position] + added + value[position:])
     margins = [(layout.least, layout.margin) for layout in (before, after)]
     if after.open_fence or (before.least is not None and margins[0] != margins[1]):
         raise UnprovenError("the lines would change how the rest of the text is read")
@@ -97,7 +97,7 @@ def with_lines(
         raise UnprovenError(
             f"the lines would not be read as text of {where}, or would change another section"
         )
-    return value, placement.appended
+    return (position, position, added), placement.appended
 
 
 def _check(lines: Sequence[str]) -> None:
@@ -130,17 +130,16 @@ def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet
     return bullets
 
 
-def without(value: str, bullet: DocstringBullet, read: Callable[[str], Layout]) -> str:
-    """Take a bullet out, with the blank line above it if it is a whole list."""
+def without(value: str, bullet: DocstringBullet, read: Callable[[str], Layout]) -> Cut:
+    """Where to cut a bullet out, with the blank line above it if it is a whole list."""
     before = read(value)
     lines = before.lines
     is_alone = lines[bullet.first - 1].blank and (bullet.end == len(lines) or lines[bullet.end].blank)
     start, end = lines[max(bullet.first - is_alone - 1, 0)].end, lines[bullet.end - 1].end
-    value = value[:start] + value[end:]
-    after, own = read(value), range(bullet.first, bullet.end)
+    after, own = read(value[:start] + value[end:]), range(bullet.first, bullet.end)
     if _outline(before, before.sections, own) != _outline(after, after.sections):
         raise UnprovenError("removing the lines would change how another section is read")
-    return value
+    return start, end, ""
 
 
 def _outline(

@@ -18,6 +18,7 @@ from coreloop.descriptions.edit import Edited, find_bullets, with_lines, without
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import UnprovenError, differences
+from coreloop.descriptions.spelled import Cut
 
 _KINDS: Final = {
     ".py": "python_text",
@@ -202,14 +203,14 @@ def put_lines(
     wanted = wanted if is_docstring else replace(wanted, section=None, width=_UNWRAPPED)
     base, target = _without(path, raw, text, replaced) if replaced else (raw, text)
     read = partial(_layout, text, asked=wanted.asked)
-    value, appended = with_lines(target.value, wanted, read, indent=_indent(base, target))
-    new, edited = _changed(path, base, target, value)
+    cut, appended = with_lines(target.value, wanted, read, indent=_indent(base, target))
+    new, edited = _changed(path, base, target, cut)
     if replaced and not appended:
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
     if appended and not is_docstring and _without(path, new, edited, appended)[0] != base:
         raise UnprovenError("taking the lines out again would not give the same file")
     is_literal = not is_docstring and text.what not in READ_BY_SOME
-    return Edited(raw, new, appended, text.value, value, tuple(replaced), is_literal)
+    return Edited(raw, new, appended, text.value, edited.value, tuple(replaced), is_literal)
 
 
 def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> Edited:
@@ -254,17 +255,18 @@ def _without(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> t
     return raw, text
 
 
-def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, ToolText]:
-    """Give a text another value; prove that nothing else changes. Returns the file and the text in it."""
+def _changed(path: str, raw: bytes, text: ToolText, cut: Cut) -> tuple[bytes, ToolText]:
+    """Cut a text; prove that nothing else changes. Returns the file and the text in it."""
     known = () if text in find_texts(path, raw) else (text.symbol,)
     kind, texts = _kind(path), find_texts(path, raw, known)
     if kind is None or text not in texts:
         raise UnprovenError("the text is not at its place in the file")
     if text.refused:
         raise UnprovenError(text.refused)
+    value = text.value[: cut[0]] + cut[2] + text.value[cut[1] :]
     if value == text.value:
         return raw, text
-    spelled = kind.spell(raw, text, value)
+    spelled = kind.spell(raw, text, cut)
     new = raw[: text.start] + spelled + raw[text.end :]
     after, number = find_texts(path, new, known), texts.index(text)
     expected = [*texts[:number], replace(text, value=value), *texts[number + 1 :]]

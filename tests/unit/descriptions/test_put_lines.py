@@ -121,7 +121,7 @@ LITERALS = {
     ),
     "continued lines": (
         '"""\\\nSum.\\\n"""',
-        '"""\\\nSum.\n\n    - When: margin.\n    - Call: show().\n    \\\n"""',
+        '"""\\\nSum.\\\n\n\n    - When: margin.\n    - Call: show().\n    """',
     ),
     "in parentheses": (
         '(\n      """Sum."""  # why\n    )',

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import read_spelled
+from coreloop.descriptions.spelled import Cut, read_spelled
 from coreloop.descriptions.texts import ToolText
 
 # Of a valid file: each key, text, bracket and other value. Bytes are read as Latin-1, so that offsets are
@@ -84,12 +84,12 @@ def _value(literal: bytes) -> str:
     return cast(str, scanstring(literal.decode(), 1)[0])
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value: its escapes stay, new ones are as in the literal or else in the file."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut: its escapes stay, new ones are as in the literal or else in the file."""
     literal = raw[text.start : text.end].decode()
     escapes = _escapes(literal.encode()) or _escapes(raw) or False
     inside = read_spelled(literal[1:-1], _ESCAPE, lambda escape: _value(f'"{escape.group()}"'.encode()))
-    spelled = inside.replaced(text.value, value, lambda piece: json.dumps(piece, ensure_ascii=escapes)[1:-1])
+    spelled = inside.replaced(text.value, cut, lambda piece: json.dumps(piece, ensure_ascii=escapes)[1:-1])
     return f'"{spelled}"'.encode()
 
 

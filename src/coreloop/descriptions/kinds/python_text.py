@@ -26,7 +26,7 @@ from coreloop.descriptions.source import (
     read_source,
     visible,
 )
-from coreloop.descriptions.spelled import Spelled, read_spelled
+from coreloop.descriptions.spelled import Cut, Spelled, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _CALLS: Final = DECORATORS | {
@@ -75,8 +75,8 @@ def find(raw: bytes, known: Collection[str] = ()) -> list[ToolText]:
     return list(_File(read_source(raw), known).texts())
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value: the same quotes and escapes; a line break is one where it can be."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut: the same quotes and escapes; a line break is one where it can be."""
     source = read_source(raw)
     written = raw[text.start : text.end].decode(source.encoding)
     prefix, quote, inside = _literal(written or '""""""')
@@ -91,7 +91,7 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
         escaped = piece if is_raw else piece.replace("\\", "\\\\").replace(quote, "\\" + "\\".join(quote))
         return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
 
-    spelled = inside.replaced(text.value, value, spell_piece)
+    spelled = inside.replaced(text.value, cut, spell_piece)
     if len(quote) == 3 and re.search(rf"(?<!\\)(?:\\\\)*{quote[0]}\Z", spelled):
         if is_raw:
             raise UnprovenError("the text is a raw string, which cannot end in its quote")

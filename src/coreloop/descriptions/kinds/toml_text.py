@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import read_spelled, unescape
+from coreloop.descriptions.spelled import Cut, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _TOKEN: Final = re.compile(
@@ -74,8 +74,8 @@ def parsed(raw: bytes) -> dict[str, Any]:
         raise UnprovenError(f"the file is not readable as TOML: {error}") from error
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value; what both values share is spelled as it was."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
     newline = "\r\n" if b"\r\n" in raw else "\n"
     quote = literal[:3] if literal[:3] in _PARTS else '"'
@@ -87,7 +87,7 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
         escaped = piece.replace("\\", "\\\\").replace('"', '\\"')
         return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
 
-    return f"{quote}{spelled.replaced(text.value, value, spell_piece)}{quote}".encode()
+    return f"{quote}{spelled.replaced(text.value, cut, spell_piece)}{quote}".encode()
 
 
 def _meaning(part: re.Match[str]) -> str:

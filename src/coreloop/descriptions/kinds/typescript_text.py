@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 from coreloop.base.extras import needs
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.spelled import Spelled, read_spelled, unescape
+from coreloop.descriptions.spelled import Cut, Spelled, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def parsed(raw: bytes) -> list[object]:
     return flat
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value; what both values share is spelled as it was."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
     quote, inside = literal[0], literal[1:-1]
     is_on_lines = quote == "`" and "\n" in inside
@@ -94,7 +94,7 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
         escaped = escaped.replace("${", "\\${") if quote == "`" else escaped
         return escaped.replace("\n", newline)
 
-    return f"{quote}{_read(inside).replaced(text.value, value, spell_piece)}{quote}".encode()
+    return f"{quote}{_read(inside).replaced(text.value, cut, spell_piece)}{quote}".encode()
 
 
 def _literal(node: "Node") -> Spelled | None:

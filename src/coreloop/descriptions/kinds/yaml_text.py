@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import read_spelled, unescape
+from coreloop.descriptions.spelled import Cut, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _WHAT: Final = "YAML string"
@@ -106,18 +106,18 @@ class _File:
         return Leaf(node.value, start, end, node.start_mark.line + 1, _WHAT, refused)
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value; what both values share is spelled as it was."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
     newline = "\r\n" if b"\r\n" in raw else "\n"
     below = newline + _indent(raw, text.start, literal)
     if literal[0] in "|>":
-        return _block(literal, text.value, value, newline).encode()
+        return _block(literal, text.value, cut, newline).encode()
     if literal[0] == "'":
         single = read_spelled(literal[1:-1], _SINGLE, _meaning)
-        inside = single.replaced(text.value, value, lambda its: _lines(its, below, 1).replace("'", "''"))
+        inside = single.replaced(text.value, cut, lambda its: _lines(its, below, 1).replace("'", "''"))
         return f"'{inside}'".encode()
-    return _double(literal, text.value, value, below).encode()
+    return _double(literal, text.value, cut, below).encode()
 
 
 def _meaning(part: re.Match[str]) -> str:
@@ -148,7 +148,7 @@ def _lines(piece: str, below: str, more: int) -> str:
     return re.sub(r"\n+", lambda run: newline * (len(run[0]) - 1 + more) + below, piece)
 
 
-def _double(literal: str, old: str, value: str, below: str) -> str:
+def _double(literal: str, old: str, cut: Cut, below: str) -> str:
     """In double quotes; without quotes again when the lines that were put into a plain scalar are out."""
     is_plain = literal[0] != '"'
     inside = _quoted(literal) if is_plain else literal[1:-1]
@@ -157,7 +157,7 @@ def _double(literal: str, old: str, value: str, below: str) -> str:
     def escape(piece: str) -> str:
         return re.sub(r"\n+", lambda run: "\\n" * len(run[0]) + breaks, _quoted(piece))
 
-    changed = read_spelled(inside, _DOUBLE, _meaning).replaced(old, value, escape)
+    changed = read_spelled(inside, _DOUBLE, _meaning).replaced(old, cut, escape)
     if breaks and not _BROKEN.search(changed):
         plain = re.sub(r"\\(.)", r"\1", changed)
         with suppress(UnprovenError):
@@ -170,7 +170,7 @@ def _quoted(piece: str) -> str:
     return piece.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _block(literal: str, old: str, value: str, newline: str) -> str:
+def _block(literal: str, old: str, cut: Cut, newline: str) -> str:
     """A block; blank lines at its end are outside of the literal, and stay."""
     header, core = re.split(r"(?=[\r\n])", literal, maxsplit=1)[0], old.rstrip("\n")
     first, inside = literal[len(header) :].lstrip("\r\n"), literal[len(header) :]
@@ -181,6 +181,5 @@ def _block(literal: str, old: str, value: str, newline: str) -> str:
     else:
         spelled = read_spelled(inside, re.compile(step), lambda _: "\n")
     below = newline + " " * pad
-    return header + spelled.replaced(
-        f"\n{core}", "\n" + value.rstrip("\n"), lambda piece: _lines(piece, below, is_folded)
-    )
+    moved = cut[0] + 1, cut[1] + 1, cut[2]
+    return header + spelled.replaced(f"\n{core}", moved, lambda piece: _lines(piece, below, is_folded))
