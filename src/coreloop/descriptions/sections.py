@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 Style = Literal["numpydoc", "google", "markdown"]
@@ -16,27 +17,15 @@ Code = Literal["", "fence", "doctest"]
 PROJECT_NAMES = ("Guide", "When", "How", "Verified", "Caveats")
 """Sections of this project's own vocabulary; `Name: text` opens them even inside a numpydoc section."""
 
-KNOWN_NAMES = (
-    *PROJECT_NAMES,
-    *("Summary", "Description", "Extended Summary", "Short Summary"),
-    *("Args", "Arguments", "Params", "Parameters", "Keyword Args", "Keyword Arguments", "Other Parameters"),
-    *("Return", "Returns", "Yield", "Yields", "Receives", "Raise", "Raises", "Exceptions", "Warns"),
-    *("Attributes", "Methods", "Functions", "Classes", "Modules", "Example", "Examples", "Usage"),
-    *("Note", "Notes", "See Also", "References", "Deprecated", "Todo", "Warning", "Warnings", "Attention"),
-    *("Caution", "Danger", "Error", "Hint", "Important", "Tip"),
-)
+_NAMES = [line.split("\t") for line in Path(__file__).with_name("section_names.tsv").read_text().splitlines()]
+"""Known names; spellings of one section are on one line."""
 
-_SPELLINGS = {
-    "parameters": ("args", "arguments", "params", "parameter"),
-    "returns": ("return",),
-    "raises": ("raise", "exceptions"),
-    "examples": ("example",),
-    "notes": ("note",),
-    "caveats": ("caveat",),
-    "summary": ("shortsummary",),
-    "description": ("extendedsummary",),
-}
-_SAME = {spelling: key for key, spellings in _SPELLINGS.items() for spelling in spellings}
+
+def _squashed(name: str) -> str:
+    return re.sub(r"[\s_*-]+", "", name.strip().removesuffix(":")).casefold()
+
+
+_SAME = {_squashed(name): _squashed(names[0]) for names in _NAMES for name in names}
 
 # numpydoc wants an underline as long as the heading, Markdown one dash; people write at least three.
 _RULE = re.compile(r"-{3,}|={3,}|~{3,}|\^{3,}")
@@ -49,16 +38,16 @@ _FIELD = re.compile(
     r"[:@](?:param(?:eter)?|arg(?:ument)?|key(?:word)?|kwarg|type|raises?|except(?:ion)?|returns?|rtype|yields?|"
     r"ytype|i?var|cvar|vartype|meta)\b[^:`]{0,200}:(?!`)"
 )
-_FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
+_FENCE = re.compile(r"(?P<fence>`{3,})[^`]*")
 
 
 def name_key(name: str) -> str:
     """The key that all spellings of a section name share (`SeeAlso`, `See also:`, `See Also`)."""
-    key = re.sub(r"[\s_*-]+", "", name.strip().removesuffix(":")).casefold()
+    key = _squashed(name)
     return _SAME.get(key, key)
 
 
-KNOWN_KEYS = frozenset(map(name_key, KNOWN_NAMES))
+KNOWN_KEYS = frozenset(_SAME.values())
 PROJECT_KEYS = frozenset(map(name_key, PROJECT_NAMES))
 
 
@@ -237,32 +226,20 @@ def _scan_at(
 def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
     """Mark doctests (up to a blank or outdented line) and fenced lines; return whether a fence stays open."""
     marked, fence, prompt = [], "", -1
-    for number, line in enumerate(lines):
+    for line in lines:
         stripped = line.text.strip()
         code: Code = "fence" if fence else ""
         if fence:
-            fence = "" if len(stripped) >= len(fence) and set(stripped) == {fence[0]} else fence
+            fence = "" if len(stripped) >= len(fence) and set(stripped) == {"`"} else fence
         elif prompt >= 0 and stripped and line.indent >= prompt:
             code = "doctest"
         elif stripped.startswith(">>>"):
             code, prompt = "doctest", line.indent
         else:
-            prompt, fence = -1, "" if _underlines(lines[number - 1 : number + 1]) else _opened(stripped)
+            opened = _FENCE.fullmatch(stripped)
+            prompt, fence = -1, opened["fence"] if opened else ""
         marked.append(replace(line, code=code) if code else line)
     return marked, bool(fence)
-
-
-def _underlines(pair: Sequence[DocLine]) -> bool:
-    """Whether the second of two lines underlines the first in reST; a fence would be shorter."""
-    if len(pair) < 2 or pair[0].blank or pair[0].indent != pair[1].indent:
-        return False
-    title, rule = (line.text.strip() for line in pair)
-    return set(rule) == {"~"} and len(rule) >= columns(title)
-
-
-def _opened(stripped: str) -> str:
-    match = _FENCE.fullmatch(stripped)
-    return match["fence"] if match and match["fence"][0] not in match["info"] else ""
 
 
 class _Scanner:
