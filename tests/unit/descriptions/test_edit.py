@@ -106,8 +106,7 @@ def test_edit_gives_exactly(before, after):
 
 
 REFUSED = {
-    "f-string": (function('f"""Sum."""'), "f-string"),
-    "bytes": (function('b"""Sum."""'), "bytes"),
+    "f-string, which is no docstring": (function('f"""Sum."""'), "empty"),
     "implicit concatenation": (function('"a" "b"'), "several literals"),
     "body on the def line": ('def f(): """Sum."""\n', "line of its definition"),
     "no docstring": (function("return 1"), "empty"),
@@ -124,7 +123,7 @@ REFUSED = {
         function('"""Sum.', "", "Guide", "-----", "a", "", "Guide", "-----", "b", '"""'),
         "2 sections",
     ),
-    "raw in single quotes": (function('r"Sum."'), "single quotes"),
+    "raw in single quotes": (function('r"Sum."'), 'raw string in "'),
     "open fence": (function('"""Sum.', "", "```", "x", '"""'), "never closed"),
     "table in the section": (
         function('"""Sum.', "", "Guide", "-----", "x", "", "=====", "A", "=====", "1", "=====", '"""'),
@@ -150,7 +149,7 @@ def test_quotes_and_backslashes_are_escaped_where_they_must_be():
         assert [line.strip() for line in outcome.after.split("\n")][4:7] == lines
     assert isinstance(edit(function('r"""Sum."""'), lines=lines[:1]), Edited)
     refused = edit(function('r"""Sum."""'), lines=lines[1:2])
-    assert refused == 'the text is a raw string, which cannot contain """'
+    assert refused == 'the text is a raw string in """, which cannot hold the lines'
 
 
 def test_character_that_the_encoding_lacks_is_refused():

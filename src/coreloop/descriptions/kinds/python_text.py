@@ -8,7 +8,6 @@ import ast
 import builtins
 import re
 import typing
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -54,7 +53,7 @@ _LITERAL: Final = re.compile(
 )
 _BREAK: Final = re.compile(r"\r\n?")
 _ESCAPE: Final = re.compile(
-    r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\\]*\}|.)|\r\n?", re.DOTALL
+    r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\\]*\}|[abfnrtv\\'\"\r\n])|\r\n?"
 )
 
 
@@ -84,17 +83,13 @@ def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     newline, is_raw = breaks[-1].decode(), prefix in ("r", "R")
 
     def spell_piece(piece: str) -> str:
-        if is_raw and len(quote) == 1:
-            raise UnprovenError("the text is a raw string in single quotes, which cannot hold a line break")
-        if is_raw and quote in piece:
-            raise UnprovenError(f"the text is a raw string, which cannot contain {quote}")
+        if is_raw and (len(quote) == 1 or quote in piece):
+            raise UnprovenError(f"the text is a raw string in {quote}, which cannot hold the lines")
         escaped = piece if is_raw else piece.replace("\\", "\\\\").replace(quote, "\\" + "\\".join(quote))
         return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
 
     spelled = inside.replaced(text.value, cut, spell_piece)
     if len(quote) == 3 and re.search(rf"(?<!\\)(?:\\\\)*{quote[0]}\Z", spelled):
-        if is_raw:
-            raise UnprovenError("the text is a raw string, which cannot end in its quote")
         spelled = f"{spelled[:-1]}\\{quote[0]}"
     if not written:  # a docstring before what is the first statement
         line = raw[: text.start].decode(source.encoding).rpartition(newline)[2]
@@ -115,9 +110,7 @@ def _literal(written: str) -> tuple[str, str, Spelled]:
 def _meaning(escape: str) -> str:
     if escape[0] == "\r" or escape[1] in "\r\n":
         return "\n" if escape[0] == "\r" else ""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return str(ast.literal_eval(f'"{escape}"'))
+    return str(ast.literal_eval(f'"{escape}"'))
 
 
 class _File:
@@ -157,7 +150,7 @@ class _File:
             if isinstance(node, ast.ClassDef) and (texts := self._of_class(node)):
                 yield from texts
             elif node not in described and (symbol in tools or self._is_tool(node)):
-                yield from self._of_tool(node.name, node, None, {})
+                yield from self._of_tool(node.name, node, {})
         yield from self._of_values(names)
 
     def _makes_tool(self, call: ast.Call, node: AnyDefinition | None) -> bool:
@@ -189,26 +182,21 @@ class _File:
         for value in call.args:
             if isinstance(value, ast.Dict):
                 tree["parameters"] = self._tree(value)
-        leaf = self._leaf(given.get("description"), f"{written}= of {ast.unparse(call.func)}(…)")
+        tree["description"] = self._leaf(
+            given.get("description"), f"{written}= of {ast.unparse(call.func)}(…)"
+        )
         imported = (name for name in _taken(call) if not self._stores[name])
-        name = node.name if node is not None else next(imported, "")
-        name = self._name(given.get("name")) or name
-        if name:
-            yield from self._of_tool(name, node, leaf, tree, symbol)
-
-    def _of_tool(
-        self,
-        name: str,
-        node: AnyDefinition | None,
-        leaf: Leaf | None,
-        tree: dict[str, Tree],
-        symbol: str = "",
-    ) -> Iterator[ToolText]:
-        """The texts of a tool; what is not given is as of its definition."""
+        name = self._name(given.get("name")) or (node.name if node is not None else next(imported, ""))
         if node is not None:
-            leaf, symbol = leaf or self._docstring(node), self._symbols[node]
-            tree = tree or {"parameters": self._arguments(node)}
-        yield from texts_of(name, {"description": leaf, **tree}, symbol)
+            yield from self._of_tool(name, node, tree)
+        elif name:
+            yield from texts_of(name, tree, symbol)
+
+    def _of_tool(self, name: str, node: AnyDefinition, tree: dict[str, Tree]) -> Iterator[ToolText]:
+        """The texts of a tool of a definition; what is not given is as of that."""
+        leaf = tree.pop("description", None) or self._docstring(node)
+        tree = tree or {"parameters": self._arguments(node)}
+        yield from texts_of(name, {"description": leaf, **tree}, self._symbols[node])
 
     def _of_class(self, node: ast.ClassDef) -> list[ToolText]:
         """The texts of a class with a description: ``class Refund(BaseTool)``; none of other classes."""
@@ -325,11 +313,6 @@ class _File:
         at = start + len(line) - len(line.lstrip())
         leaf = self._leaf(docstring_node(node), DOCSTRING)
         leaf = leaf or Leaf("", at, at, node.lineno, DOCSTRING)
-        value = getattr(first, "value", None)
-        if type(value).__name__ in {"JoinedStr", "TemplateStr"} or isinstance(
-            getattr(value, "value", ""), bytes
-        ):
-            return replace(leaf, refused="an f-string, a t-string or bytes are no docstring for Python")
         is_inline = bool(line.strip(b" \t\f(@"))
         return replace(leaf, refused="the body is on the line of its definition") if is_inline else leaf
 
