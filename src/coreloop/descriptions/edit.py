@@ -8,7 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from coreloop.descriptions.place import DocstringBullet, Wanted, place, read_bullets, read_first_block
+from coreloop.descriptions.place import (
+    DocstringBullet,
+    Wanted,
+    margin_lead,
+    place,
+    read_bullets,
+    read_first_block,
+)
 from coreloop.descriptions.sections import DocstringSection, Layout
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Cut
@@ -79,7 +86,7 @@ def with_lines(
     position = before.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
     if indent is not None and position == len(value):
-        added += "\n" + placement.lead  # the text could end in a quote
+        added += "\n" + margin_lead(before, indent)  # the text could end in a quote
     after = read(value[:position] + added + value[position:])
     margins = [(layout.least, layout.margin) for layout in (before, after)]
     if after.open_fence or (before.least is not None and margins[0] != margins[1]):
@@ -88,7 +95,7 @@ def with_lines(
     created = [section for section in after.sections if section.heading in own]
     rest = [section for section in after.sections if section not in created]
     if (
-        len(created) != placement.created
+        len(created) != bool(wanted.section and not before.named(wanted.section))
         or any(_texts(after, section, own) for section in created)
         or _outline(after, rest, own) != _outline(before, before.sections)
         or place(after, wanted, indent="") is not None

@@ -33,17 +33,11 @@ class Placement:
         With indentation, heading and blank lines.
     appended : tuple of str
         The requested lines that were absent.
-    created : bool
-        Whether the section is new.
-    lead : str
-        White space of the docstring's margin, for closing quotes that need their own line.
     """
 
     after: int
     lines: tuple[str, ...]
     appended: tuple[str, ...]
-    created: bool
-    lead: str
 
 
 def never(_: str) -> bool:
@@ -116,11 +110,11 @@ def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | Non
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in block.listed)
     if not missing:
         return None
-    lead = _margin_lead(layout, indent)
+    lead = margin_lead(layout, indent)
     inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
     gap = [] if block.bullets or layout.lines[block.last].blank else [""]
     text = (*gap, *_written(missing, inner, wanted.width), *_tail(layout, block.last))
-    return Placement(block.last, text, missing, False, lead)
+    return Placement(block.last, text, missing)
 
 
 def _tail(layout: Layout, last: int) -> list[str]:
@@ -138,50 +132,30 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     existing = layout.named(section)
     if len(existing) > 1:
         raise UnprovenError(f"the docstring has {len(existing)} sections named {section}")
-    present = _content(layout, existing[0]) if existing else set()
+    bullets = [its.text for part in existing for its in read_bullets(layout.lines, part.body, part.end)]
+    present = {*bullets, *(line for part in existing for line in layout.content(part))}
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
     if not missing:
         return None
-    if existing:
-        return _place_into(layout, existing[0], missing, wanted, indent)
-    return _place_new(layout, section, missing, wanted, indent)
+    lead = margin_lead(layout, indent)
+    if not existing:
+        return _place_new(layout, section, missing, wanted, lead)
+    if any(layout.is_rule(number) for number in range(existing[0].body, existing[0].end)):
+        raise UnprovenError(f"section {section} has a line of dashes that may be a heading or a table")
+    gap = [""] if _needs_gap(layout, existing[0]) else []
+    text = (*gap, *_written(missing, _body_lead(layout, existing[0], lead), wanted.width))
+    return Placement(max(existing[0].end, existing[0].body) - 1, text, missing)
 
 
-def _content(layout: Layout, section: DocstringSection) -> set[str]:
-    """Text of a section, by line and by bullet."""
-    bullets = read_bullets(layout.lines, section.body, section.end)
-    return {*layout.content(section), *(bullet.text for bullet in bullets)}
-
-
-def _place_into(
-    layout: Layout, section: DocstringSection, missing: tuple[str, ...], wanted: Wanted, indent: str
-) -> Placement:
-    _refuse_unclear_end(layout, section)
-    lead = _margin_lead(layout, indent)
-    inner = _body_lead(layout, section, lead)
-    gap = [""] if _needs_gap(layout, section) else []
-    text = (*gap, *_written(missing, inner, wanted.width))
-    return Placement(max(section.end, section.body) - 1, text, missing, False, lead)
-
-
-def _refuse_unclear_end(layout: Layout, section: DocstringSection) -> None:
-    if any(layout.is_rule(number) for number in range(section.body, section.end)):
-        raise UnprovenError(f"section {section.name} has a line of dashes that may be a heading or a table")
-    headings = {other.heading for other in layout.sections}
-    below = (number for number in range(section.end, len(layout.lines)) if not layout.lines[number].blank)
-    following = next(below, None)
-    if section.lazy and not section.inline and following is not None and following not in headings:
-        raise UnprovenError(f"the text of section {section.name} is not indented, so its end is not clear")
-
-
-def _margin_lead(layout: Layout, indent: str) -> str:
+def margin_lead(layout: Layout, indent: str) -> str:
+    """White space of the margin, as written."""
     leads = (line.lead for line in layout.lines[1:] if not line.blank and line.indent == layout.margin)
     return next(leads, indent)
 
 
 def _body_lead(layout: Layout, section: DocstringSection, lead: str) -> str:
     """White space of the section's least indented text."""
-    hanging = section.style == "google" and (bool(section.inline) or not section.lazy)
+    hanging = section.style == "google"
     least = layout.margin + hanging
     lines = layout.lines[section.body : section.end]
     body = [line for line in lines if not line.blank and line.indent >= least]
@@ -199,7 +173,7 @@ def _needs_gap(layout: Layout, section: DocstringSection) -> bool:
     """Whether a blank line must separate new bullets from a doctest or from text of another kind."""
     lines = layout.lines[section.body : section.end]
     body = [line for line in lines if not line.blank and line.indent >= layout.margin]
-    if section.lazy or not body:
+    if section.inline or not body:
         return False
     least = min(line.indent for line in body)
     top = next(line for line in reversed(body) if line.indent == least).text.strip()
@@ -207,16 +181,15 @@ def _needs_gap(layout: Layout, section: DocstringSection) -> bool:
 
 
 def _place_new(
-    layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, indent: str
+    layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, lead: str
 ) -> Placement:
     # after a field, a section would be read as part of that field
     above = range(layout.first_field)
     last = max((number for number in above if not layout.lines[number].blank), default=None)
     if last is None:
         raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
-    lead = _margin_lead(layout, indent)
     text = ("", *_new_section(layout, section, missing, wanted, lead), *_tail(layout, last))
-    return Placement(last, text, missing, True, lead)
+    return Placement(last, text, missing)
 
 
 def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wanted, lead: str) -> list[str]:

@@ -110,8 +110,6 @@ class DocstringSection:
         line of text; ``end == body`` if it has no text.
     inline : str
         Text on the heading's own line (``Guide: text``).
-    lazy : bool
-        A Google heading whose text starts at the heading's own column.
     """
 
     name: str
@@ -121,7 +119,6 @@ class DocstringSection:
     body: int
     end: int
     inline: str = ""
-    lazy: bool = False
 
     @property
     def key(self) -> str:
@@ -259,7 +256,7 @@ class _Scanner:
         while number < len(self._lines):
             if opened := self._heading(number):
                 self._close()
-                self._current, self._lazy = opened, opened.lazy
+                self._current, self._lazy = opened, bool(opened.inline)
                 number = opened.body
                 continue
             self._read(number)
@@ -284,8 +281,7 @@ class _Scanner:
         if self._current.style == "google" and outside and not self._lazy:
             self._close()
             return
-        # After `Guide: text`, an indented block continues the text.
-        self._lazy = self._lazy and (outside or not self._current.inline)
+        self._lazy = self._lazy and outside  # below `Guide: text`, an indented block may follow
         self._current = replace(self._current, end=number + 1)
 
     def _heading(self, number: int) -> DocstringSection | None:
@@ -324,24 +320,18 @@ class _Scanner:
         if not match or match["name"][0].islower():
             return None
         name, inline = match["name"], match["inline"] or ""
-        below = self._lines[number + 1 : number + 2]
-        is_followed = bool(below) and not below[0].blank
-        is_above_block = is_followed and below[0].indent > self._margin
-        if not self._is_google(number, name, bool(inline), is_above_block):
-            return None
-        lazy = bool(inline) or (is_followed and not is_above_block)
-        return DocstringSection(name, "google", "", number, number + 1, number + 1, inline, lazy)
-
-    def _is_google(self, number: int, name: str, has_inline: bool, is_above_block: bool) -> bool:
-        key, current, is_fresh = name_key(name), self._current, self._is_fresh(number)
+        below = [line.indent for line in self._lines[number + 1 : number + 2] if not line.blank]
+        is_fresh, is_block, current = self._is_fresh(number), below > [self._margin], self._current
         is_title = current is not None and not current.heading and not current.known
-        structural = current is not None and current.style != "google" and not is_title
-        if has_inline:
-            return is_fresh and key in (self._project if structural else self._known)
-        if key in self._known:
-            return is_fresh or (is_above_block and not structural)
-        titled = not any(word[0].islower() for word in name.split())
-        return titled and is_fresh and not structural and is_above_block
+        is_structural = current is not None and current.style != "google" and not is_title
+        if inline:
+            opens = is_fresh and name_key(name) in (self._project if is_structural else self._known)
+        elif name_key(name) in self._known:
+            opens = (is_fresh and below != [self._margin]) or (is_block and not is_structural)
+        else:
+            is_titled = not any(word[0].islower() for word in name.split())
+            opens = is_titled and is_fresh and is_block and not is_structural
+        return DocstringSection(name, "google", "", number, number + 1, number + 1, inline) if opens else None
 
     def _is_fresh(self, number: int) -> bool:
         """Whether a heading may start here: at the top, after a blank line, or after a Google section."""

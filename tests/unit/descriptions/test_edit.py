@@ -129,10 +129,6 @@ REFUSED = {
         function('"""Sum.', "", "Guide", "-----", "x", "", "=====", "A", "=====", "1", "=====", '"""'),
         "dashes",
     ),
-    "text of a google section that is not indented continues": (
-        function('"""Sum.', "", "Guide:", "- a", "", "- b", '"""'),
-        "not indented",
-    ),
 }
 
 

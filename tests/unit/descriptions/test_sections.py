@@ -32,7 +32,7 @@ CASES = {
         "S.\n\nWhen: a\nHow: b\nc\n\nend",
         [("When", "google", ["a"]), ("How", "google", ["b", "c"])],
     ),
-    "google, text not indented": ("S.\n\nGuide:\n- a\n- b\n\nend", [("Guide", "google", ["- a", "- b"])]),
+    "text that is not indented is no section of google's": ("S.\n\nGuide:\n- a\n- b\n\nend", []),
     "google, a block below text on the heading's line ends with its indentation": (
         "S.\n\nGuide: x\n    - a\nend",
         [("Guide", "google", ["x", "- a"])],

@@ -3,6 +3,7 @@
 Objects, lists and zod's calls become trees for `descriptions.schemas`.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -31,9 +32,12 @@ _NAMES: Final = {
 }
 _INNER: Final = ("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression")
 """What is only around a value."""
-_FIELDS: Final = {"pair": "key", "variable_declarator": "name", "public_field_definition": "name"}
-_DECLARING: Final = ("name", "left", "pattern", "parameter")
-"""Parts of a node that declare or assign a name."""
+_NAMING: Final = ("pair", "variable_declarator", "public_field_definition")
+_DECLARING: Final = (
+    *("_declarator", "_parameter", "_pattern", "_declaration", "assignment_expression", "arrow_function"),
+    *("import_specifier", "import_clause", "for_in_statement", "catch_clause"),
+)
+"""What declares or assigns a name that stands in it."""
 _CALLS: Final = ("call_expression", "new_expression")
 _CONTAINERS: Final = ("object", "array", "class_body")
 _INSIDE: Final = (*_CONTAINERS, "pair", "public_field_definition")
@@ -110,12 +114,9 @@ def _read(inside: str) -> Spelled:
 
 def _meaning(part: re.Match[str]) -> str:
     spelled = part.group()
-    if spelled[0] == "\r":
-        return "\n"
     if len(spelled) == 12:
-        halves = chr(int(spelled[2:6], 16)) + chr(int(spelled[8:], 16))
-        return halves.encode("utf-16", "surrogatepass").decode("utf-16")
-    return "" if spelled == "\\\r\n" else unescape(spelled, _NAMES)
+        return str(json.loads(f'"{spelled}"'))
+    return "\n" if spelled[0] == "\r" else unescape(spelled, _NAMES)
 
 
 def _text(node: "Node | None") -> str:
@@ -159,8 +160,9 @@ class _File:
         while stack:
             node, above = stack.pop()
             if node.type in _CALLS or (node.type in _CONTAINERS and above.type not in _INSIDE):
-                self._places.append((node, _key(above) if above.type in _FIELDS else ""))
-            if _is_declared(node, above):
+                self._places.append((node, _key(above) if above.type in _NAMING else ""))
+            is_pattern = node.type == "shorthand_property_identifier_pattern"
+            if is_pattern or (node.type == "identifier" and above.type.endswith(_DECLARING)):
                 names[_text(node)] += 1
             value = _field(node, "value") if node.type == "variable_declarator" else None
             if value is not None:
@@ -282,14 +284,6 @@ def _refused(node: "Node", value: str = "") -> Leaf:
 
 def _key(node: "Node") -> str:
     """The name that a pair, variable or field gives; in brackets if it is computed."""
-    name = node.child_by_field_name(_FIELDS.get(node.type, "key")) or node
+    name = node.child_by_field_name("key") or node.child_by_field_name("name") or node
     spelled = _literal(name)
     return spelled.value if spelled else _text(name)
-
-
-def _is_declared(node: "Node", above: "Node") -> bool:
-    """Whether a node is a name that is declared or assigned there."""
-    if node.type != "identifier":
-        return node.type == "shorthand_property_identifier_pattern"
-    is_part = any(above.child_by_field_name(part) == node for part in _DECLARING)
-    return above.type.endswith("_pattern") or (is_part and above.type != "export_specifier")
