@@ -8,14 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from coreloop.descriptions.place import (
-    DocstringBullet,
-    Wanted,
-    margin_lead,
-    place,
-    read_bullets,
-    read_first_block,
-)
+from coreloop.descriptions.place import DocstringBullet, Wanted, margin_lead, place, read_bullets
 from coreloop.descriptions.sections import DocstringSection, Layout
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Cut
@@ -115,15 +108,6 @@ def _check(lines: Sequence[str]) -> None:
             raise UnprovenError("a line is empty")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
             raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
-
-
-def bullets_at(layout: Layout, section: str | None) -> list[DocstringBullet]:
-    """The bullets of a section, or of the first block."""
-    if section is None:
-        parts = [(0, read_first_block(layout, lambda _: True).last + 1)]
-    else:
-        parts = [(part.body, part.end) for part in layout.named(section)]
-    return [bullet for first, end in parts for bullet in read_bullets(layout.lines, first, end)]
 
 
 def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet]:

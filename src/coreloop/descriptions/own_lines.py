@@ -9,11 +9,10 @@ from contextlib import suppress
 
 from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
-from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.place import read_bullets
-from coreloop.descriptions.sections import scan, split_lines
+from coreloop.descriptions.sections import split_lines
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import DOCSTRING, ToolText, find_text, find_texts
+from coreloop.descriptions.texts import ToolText, find_text, find_texts
 
 
 def promoted_lines(
@@ -49,17 +48,6 @@ def symbol_of(target: str) -> tuple[str, str]:
     """File and name of a target, which is that of the tool for an argument's text."""
     file, _, symbol = target.partition("::")
     return file, symbol.partition("[")[0]
-
-
-def existing_bullets(source: bytes, target: str, section: str | None) -> tuple[str, ...]:
-    """The bullets of a section, or (None) of the first block; empty if the text is unreadable."""
-    with suppress(UnprovenError):
-        text = text_of(source, target)
-        if text.what != DOCSTRING:
-            return tuple(bullets_in(text.value))
-        layout = scan(text.value, asked=() if section is None else (section,))
-        return tuple(bullet.text for bullet in bullets_at(layout, section))
-    return ()
 
 
 def bullets_in(value: str) -> Counter[str]:

@@ -14,7 +14,6 @@ from coreloop.descriptions.source import UnprovenError
 WIDTH: Final = 79
 """Columns at which bullets are wrapped, as a terminal counts them: PEP 8's, which each linter accepts."""
 
-_BULLET: Final = re.compile(r"[-*+•]\s|\d+[.)]\s")
 _SUMMARIES: Final = frozenset({"summary", "description"})
 _MARK: Final = "- "
 _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
@@ -132,19 +131,20 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     existing = layout.named(section)
     if len(existing) > 1:
         raise UnprovenError(f"the docstring has {len(existing)} sections named {section}")
-    bullets = [its.text for part in existing for its in read_bullets(layout.lines, part.body, part.end)]
-    present = {*bullets, *(line for part in existing for line in layout.content(part))}
+    bullets = [its for part in existing for its in read_bullets(layout.lines, part.body, part.end)]
+    present = {*(its.text for its in bullets), *(line for part in existing for line in layout.content(part))}
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
     if not missing:
         return None
     lead = margin_lead(layout, indent)
     if not existing:
         return _place_new(layout, section, missing, wanted, lead)
-    if any(layout.is_rule(number) for number in range(existing[0].body, existing[0].end)):
+    own = existing[0]
+    if any(map(layout.is_rule, range(own.body, own.end))):
         raise UnprovenError(f"section {section} has a line of dashes that may be a heading or a table")
-    gap = [""] if _needs_gap(layout, existing[0]) else []
-    text = (*gap, *_written(missing, _body_lead(layout, existing[0], lead), wanted.width))
-    return Placement(max(existing[0].end, existing[0].body) - 1, text, missing)
+    is_list = own.inline or own.end == own.body or (bullets and bullets[-1].end == own.end)
+    text = _written(missing, _body_lead(layout, own, lead), wanted.width)
+    return Placement(max(own.end, own.body) - 1, (*([] if is_list else [""]), *text), missing)
 
 
 def margin_lead(layout: Layout, indent: str) -> str:
@@ -167,17 +167,6 @@ def _body_lead(layout: Layout, section: DocstringSection, lead: str) -> str:
 def _step(lead: str) -> str:
     """Indentation of text in a Google section."""
     return "\t" if lead.endswith("\t") else "    "
-
-
-def _needs_gap(layout: Layout, section: DocstringSection) -> bool:
-    """Whether a blank line must separate new bullets from a doctest or from text of another kind."""
-    lines = layout.lines[section.body : section.end]
-    body = [line for line in lines if not line.blank and line.indent >= layout.margin]
-    if section.inline or not body:
-        return False
-    least = min(line.indent for line in body)
-    top = next(line for line in reversed(body) if line.indent == least).text.strip()
-    return body[-1].code == "doctest" or not _BULLET.match(top)
 
 
 def _place_new(

@@ -28,7 +28,7 @@ def _squashed(name: str) -> str:
 _SAME = {_squashed(name): _squashed(names[0]) for names in _NAMES for name in names}
 
 # numpydoc wants an underline as long as the heading, Markdown one dash; people write at least three.
-_RULE = re.compile(r"-{3,}|={3,}|~{3,}|\^{3,}")
+_RULE = re.compile(r"(?:-{3,}|={3,}|~{3,}|\^{3,})\Z")
 _ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:(?<![ \t])[ \t]+#+)?")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**
 # reads "Guide: text" and "Data Sources:", but not "1st: x" and "{a}: x"
@@ -159,7 +159,7 @@ class Layout:
     @property
     def first_field(self) -> int:
         """Number of the first line with a field (``:param x:``), or of the line after the last."""
-        fields = (number for number, line in enumerate(self.lines) if _is_field(line, self.margin))
+        fields = (number for number, line in enumerate(self.lines) if self.is_field(line))
         return next(fields, len(self.lines))
 
     def preface(self) -> list[str]:
@@ -169,16 +169,15 @@ class Layout:
 
     def is_rule(self, number: int) -> bool:
         """Whether a line at the margin has only dashes: an underline, a table border, a transition."""
-        return _is_rule(self.lines[number], self.margin)
+        return 0 <= number < len(self.lines) and self._is(_RULE, self.lines[number])
 
+    def is_field(self, line: DocLine) -> bool:
+        """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
+        return self._is(_FIELD, line)
 
-def _is_rule(line: DocLine, margin: int) -> bool:
-    return not line.code and line.indent == margin and bool(_RULE.fullmatch(line.text.strip()))
-
-
-def _is_field(line: DocLine, margin: int) -> bool:
-    """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
-    return not line.code and line.indent == margin and bool(_FIELD.match(line.text.strip()))
+    def _is(self, pattern: re.Pattern[str], line: DocLine) -> bool:
+        at_margin = not line.code and line.indent == self.margin
+        return at_margin and pattern.match(line.text.strip()) is not None
 
 
 def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
@@ -201,23 +200,10 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
     """
     lines, open_fence = _mark_code(split_lines(docstring))
     least = min((line.indent for line in lines[1:] if not line.blank), default=None)
-    layout = _scan_at(lines, least or 0, least, asked, open_fence)
-    closing = lines[-1]
-    if layout.sections or least is None or not closing.blank or closing.indent <= least:
-        return layout
-    # A line is outdented (an escaped line break in an example does that), but the closing quotes still show
-    # the margin.
-    moved = _scan_at(lines, closing.indent, least, asked, open_fence)
-    return moved if moved.sections else layout
-
-
-def _scan_at(
-    lines: Sequence[DocLine], margin: int, least: int | None, asked: Collection[str], open_fence: bool
-) -> Layout:
     # As in `inspect.cleandoc`, the first line's own indentation does not count.
-    lines = (replace(lines[0], indent=margin), *lines[1:])
-    sections = tuple(_Scanner(lines, margin, frozenset(map(name_key, asked))).sections())
-    return Layout(lines, sections, margin, least, open_fence)
+    lines[0] = replace(lines[0], indent=least or 0)
+    layout = Layout(tuple(lines), (), least or 0, least, open_fence)
+    return replace(layout, sections=tuple(_Scanner(layout, asked).sections()))
 
 
 def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
@@ -242,11 +228,10 @@ def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
 class _Scanner:
     """One pass over the lines; `_current` is the section that the next line would belong to."""
 
-    def __init__(self, lines: Sequence[DocLine], margin: int, asked: frozenset[str]) -> None:
-        self._lines = lines
-        self._margin = margin
-        self._known = KNOWN_KEYS | asked
-        self._project = PROJECT_KEYS | asked
+    def __init__(self, layout: Layout, asked: Collection[str]) -> None:
+        self._layout, self._lines, self._margin = layout, layout.lines, layout.margin
+        self._known = KNOWN_KEYS.union(map(name_key, asked))
+        self._project = PROJECT_KEYS.union(map(name_key, asked))
         self._sections: list[DocstringSection] = []
         self._current: DocstringSection | None = None
         self._lazy = False
@@ -272,7 +257,7 @@ class _Scanner:
     def _read(self, number: int) -> None:
         """Add a line to the current section, or end it at a field or at text outside a Google section."""
         line = self._lines[number]
-        if self._current is not None and _is_field(line, self._margin):
+        if self._current is not None and self._layout.is_field(line):
             self._close()
         if self._current is None or line.blank:
             self._lazy = self._lazy and not line.blank
@@ -294,10 +279,10 @@ class _Scanner:
 
     def _numpydoc(self, number: int, text: str) -> DocstringSection | None:
         """A name with an underline."""
-        if not self._is_rule(number + 1) or self._is_rule(number):
+        if not self._layout.is_rule(number + 1) or self._layout.is_rule(number):
             return None
         started = self._current is not None and self._current.body == number
-        if self._is_rule(number - 1) and not started:
+        if self._layout.is_rule(number - 1) and not started:
             return None  # a line between two rules is a table or an overlined title
         mark = self._lines[number + 1].text.strip()[0]
         return DocstringSection(text.removesuffix(":"), "numpydoc", mark, number, number + 2, number + 2)
@@ -337,6 +322,3 @@ class _Scanner:
         """Whether a heading may start here: at the top, after a blank line, or after a Google section."""
         after_google = self._current is not None and self._current.style == "google"
         return number == 0 or after_google or self._lines[number - 1].blank
-
-    def _is_rule(self, number: int) -> bool:
-        return 0 <= number < len(self._lines) and _is_rule(self._lines[number], self._margin)

@@ -90,10 +90,6 @@ BEFORE_AFTER = {
         'def f():\n    """Sum."""',
         function('"""Sum.', "", *GUIDE, '"""').removesuffix("\n"),
     ),
-    "an example's escaped line break leaves the margin where the quotes are": (
-        function('"""Sum.', "", "Guide", "-----", "- 'a\\nb'", "", "Notes", "-----", "x", '"""'),
-        function('"""Sum.', "", "Guide", "-----", "- 'a\\nb'", *LINES, "", "Notes", "-----", "x", '"""'),
-    ),
 }
 
 

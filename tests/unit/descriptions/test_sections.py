@@ -79,10 +79,3 @@ def test_requested_name_is_known():
     assert find_sections("S.\n\nHinweis: x") == []
     assert find_sections("S.\n\nHinweis: x", asked=["Hinweis"]) == [("Hinweis", "google", ["x"])]
     assert find_sections("S.\n\n가이드: x", asked=["가이드"]) == [("가이드", "google", ["x"])]
-
-
-def test_outdented_line_does_not_hide_the_sections():
-    text = "S.\n\n    Notes\n    -----\nb'\n    x\n    "
-    assert [section.name for section in scan(text).sections] == ["Notes"]
-    assert scan(text).margin == 4
-    assert scan(text).least == 0
