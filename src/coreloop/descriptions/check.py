@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.descriptions.schemas import Leaf, Tree, schema_of
+from coreloop.descriptions.schemas import Leaf, Tree, nodes, schema_of
 from coreloop.descriptions.texts import ToolText
 
 _SCHEMA: Final = "https://json-schema.org/understanding-json-schema/reference"
@@ -82,18 +82,12 @@ def check_texts(files: Mapping[str, Sequence[ToolText]], caps: Mapping[str, int]
     """
     found = list(_same_texts(files))
     for path, texts in files.items():
-        schemas = dict[int, dict[str, dict[str, Tree]]]()
         for text in texts:
-            if id(text.schema) not in schemas:
-                schemas[id(text.schema)], _ = schema_of(text.schema)
-            properties = schemas[id(text.schema)]
-            if text.argument:
-                wrong = _of_argument(text, properties.get(text.argument, {}))
-            else:
-                wrong = _of_tool(text, properties, caps)
-            found += [
-                Finding(rule, path, text.line, text.tool, text.argument, message) for rule, message in wrong
-            ]
+            properties, _ = schema_of(text.schema)
+            own = properties.get(text.argument, {})
+            wrong = _of_argument(text, own) if text.argument else _of_tool(text, properties, caps)
+            place = path, text.line, text.tool, text.argument
+            found += [Finding(rule, *place, message) for rule, message in wrong]
     return sorted(dict.fromkeys(found), key=lambda its: (its.file, its.line, its.rule))
 
 
@@ -117,16 +111,8 @@ def _is_named(name: str, said: str) -> bool:
 
 def _is_described(item: Tree) -> bool:
     """Whether a schema, or a part of it, has a description, or may have one elsewhere."""
-    stack, seen = [item], set[int]()
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict | list) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, dict) and any(isinstance(node.get(key), Leaf) for key in ("description", "$ref")):
-            return True
-        stack += node.values() if isinstance(node, dict) else node
-    return False
+    parts = (node for node in nodes(item) if isinstance(node, dict))
+    return any(isinstance(part.get(key), Leaf) for part in parts for key in ("description", "$ref"))
 
 
 def _of_argument(text: ToolText, item: Mapping[str, Tree]) -> Iterator[tuple[str, str]]:

@@ -14,10 +14,10 @@ from pathlib import Path
 from coreloop.base.errors import GitError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.definitions import AnyDefinition
+from coreloop.base.project.definitions import AnyDefinition, visible
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.sections import Layout, name_key, scan
-from coreloop.descriptions.source import UnprovenError, docstring_node, read_source, visible
+from coreloop.descriptions.source import UnprovenError, docstring_node, read_source
 
 SECTIONS = DocstringSettings().sections
 """Sections that a report checks by default."""
@@ -203,27 +203,21 @@ def check_files(
         The revision or the repository does not exist.
     """
     files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else (path,))]
-    if base is None:
-        return [_report(path, None, sections) for path in files]
-    repository = Repository(root)
-    sha, top = repository.resolve(base), repository.root.resolve()
-    if sha is None:
+    repository = Repository(root) if base is not None else None
+    if repository is not None and repository.resolve(str(base)) is None:
         raise GitError(f"revision {base} does not exist; fetch it, or name another")
-    outside = "it is outside the repository, so it cannot be compared with a revision"
-    return [
-        _report(path, repository.read(sha, path.resolve().relative_to(top).as_posix()), sections)
-        if path.resolve().is_relative_to(top)
-        else FileReport(path, unreadable=outside)
-        for path in files
-    ]
+    return [_report(path, repository, str(base), sections) for path in files]
 
 
-def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
-    source, present = read_file(path), tuple[Shape, ...]()
+def _report(path: Path, repository: Repository | None, base: str, sections: Sequence[str]) -> FileReport:
+    source, place, old = read_file(path), path.resolve(), None
     try:
         present = shapes(source, sections=sections)
+        if repository is not None:
+            old = repository.read(base, place.relative_to(repository.root.resolve()).as_posix())
         lost = lost_sections(old, source, sections=sections) if old is not None else ()
     except UnprovenError as reason:
-        where = "at the other revision: " if present else ""
-        return FileReport(path, present, unreadable=f"{where}{reason}")
+        return FileReport(path, unreadable=str(reason))
+    except ValueError:
+        return FileReport(path, unreadable="it is outside the repository, so it has no other revision")
     return FileReport(path, present, lost)

@@ -146,16 +146,22 @@ def schema_of(node: object) -> tuple[dict[str, dict[str, Tree]], tuple[str, ...]
     return properties, tuple(name for name in required if name in properties)
 
 
-def leaves(node: object) -> Iterator[str]:
-    """The texts of a tree, in its order."""
-    stack, seen = [node], set[int]()
+def nodes(tree: object) -> Iterator[object]:
+    """All parts of a tree in its order, each once, since names in Python may make a tree endless."""
+    stack, seen = [tree], set[int]()
     while stack:
         node = stack.pop()
-        if isinstance(node, Leaf):
-            yield node.value
-        elif isinstance(node, dict | list) and id(node) not in seen:
+        if isinstance(node, dict | list) and id(node) not in seen:
             seen.add(id(node))
             stack.extend(reversed(list(node.values()) if isinstance(node, dict) else node))
+            yield node
+        elif isinstance(node, Leaf):
+            yield node
+
+
+def leaves(tree: object) -> Iterator[str]:
+    """The texts of a tree, in its order."""
+    return (node.value for node in nodes(tree) if isinstance(node, Leaf))
 
 
 def plain(node: object, deep: int = 9) -> Any:

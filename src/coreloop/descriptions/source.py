@@ -5,11 +5,10 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coreloop.base.project.allowed_values import last_name
-from coreloop.base.project.definitions import AnyDefinition, definitions
+from coreloop.base.project.definitions import AnyDefinition
 
 BOM = b"\xef\xbb\xbf"
 # Line ends as the tokenizer sees them: not a form feed, not U+2028.
@@ -98,18 +97,6 @@ def _first_line(exc: BaseException) -> str:
     message = exc.msg if isinstance(exc, SyntaxError) else str(exc)
     where = f" (line {exc.lineno})" if isinstance(exc, SyntaxError) and exc.lineno else ""
     return (str(message).strip().splitlines() or [type(exc).__name__])[0] + where
-
-
-def visible(tree: ast.Module) -> Iterator[tuple[str, AnyDefinition]]:
-    """The classes and functions of a tree, without those whose docstring never shows.
-
-    That is an ``@overload``'s, and that of a property's setter or deleter.
-    """
-    for qualname, node in definitions(tree):
-        hiding = {f"{node.name}.setter", f"{node.name}.deleter"}
-        names = [(getattr(one, "value", one), last_name(one)) for one in node.decorator_list]
-        if not any(last == "overload" or f"{last_name(owner)}.{last}" in hiding for owner, last in names):
-            yield qualname, node
 
 
 def docstring_node(node: AnyDefinition) -> ast.Constant | None:

@@ -146,8 +146,7 @@ class Source:
 
     def _defined(self, path: Path) -> Iterator[Definition]:
         tree = self.tree(path)
-        every = definitions(tree) if tree is not None else ()
-        nodes = [(qualname, node) for qualname, node in every if not _is_overload(node)]
+        nodes = list(visible(tree)) if tree is not None else []
         functions = {qualname for qualname, node in nodes if isinstance(node, Function)}
         for qualname, node in nodes:
             above = qualname.rpartition(".")[0]
@@ -303,8 +302,13 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefini
             yield from definitions(node, above)
 
 
-def _is_overload(node: AnyDefinition) -> bool:
-    return any(last_name(decorator) == "overload" for decorator in node.decorator_list)
+def visible(tree: ast.AST) -> Iterator[tuple[str, AnyDefinition]]:
+    """The definitions without those that another hides: an ``@overload``, a property's setter or deleter."""
+    for qualname, node in definitions(tree):
+        hidden = {(node.name, "setter"), (node.name, "deleter")}
+        names = [(last_name(getattr(one, "value", one)), last_name(one)) for one in node.decorator_list]
+        if hidden.isdisjoint(names) and not any(last == "overload" for _, last in names):
+            yield qualname, node
 
 
 def parse_python(path: Path) -> ast.Module | None:

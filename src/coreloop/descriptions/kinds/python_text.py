@@ -14,21 +14,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from coreloop.base.project import definitions as defined
 from coreloop.base.project.allowed_values import last_name
-from coreloop.base.project.definitions import DECORATORS, AnyDefinition, Function, definitions, references
+from coreloop.base.project.definitions import AnyDefinition, Function
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
-from coreloop.descriptions.source import (
-    SourceText,
-    UnprovenError,
-    docstring_node,
-    encode,
-    read_source,
-    visible,
-)
+from coreloop.descriptions.source import SourceText, UnprovenError, docstring_node, encode, read_source
 from coreloop.descriptions.spelled import Cut, Spelled, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
-_CALLS: Final = DECORATORS | {
+_CALLS: Final = defined.DECORATORS | {
     *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
     *("register_tool", "create_tool", "pydantic_function_tool"),
 }
@@ -60,7 +54,7 @@ _ESCAPE: Final = re.compile(
 def parsed(raw: bytes) -> ast.Module:
     """The file's syntax tree, in which each definition has a docstring."""
     tree = read_source(raw).tree
-    for _, node in definitions(tree):
+    for _, node in defined.definitions(tree):
         if docstring_node(node) is None:
             node.body.insert(0, ast.Expr(ast.Constant("")))
     return tree
@@ -119,7 +113,7 @@ class _File:
     def __init__(self, source: SourceText, known: Collection[str]) -> None:
         self._source, self._known = source, known
         self._nodes = list(ast.walk(source.tree))
-        self._symbols = {node: qualname for qualname, node in visible(source.tree)}
+        self._symbols = {node: qualname for qualname, node in defined.visible(source.tree)}
         names = [node for node in self._nodes if isinstance(node, ast.Name)]
         self._loads = Counter(name.id for name in names if isinstance(name.ctx, ast.Load))
         self._stores = Counter(name.id for name in names if not isinstance(name.ctx, ast.Load))
@@ -136,7 +130,7 @@ class _File:
         """All texts, in any order, some twice."""
         names = {node: name for name, node in _assigned(self._nodes)}
         decorated = {its: node for node in self._symbols for its in node.decorator_list}
-        parts = [part for node in self._nodes for part, _ in references(node)]
+        parts = [part for node in self._nodes for part, _ in defined.references(node)]
         tools = {part.id for part in parts if isinstance(part, ast.Name)} | set(self._known)
         described = set[AnyDefinition]()
         for call in self._nodes:

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
-from coreloop.base.project.definitions import definitions
+from coreloop.base.project.definitions import definitions, visible
 from coreloop.base.project.imports import Imports
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.find_tools import described_tool
-from coreloop.descriptions.source import UnprovenError, read_source, visible
+from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.descriptions.texts import ToolText, find_texts
 from coreloop.learn.line import ELIDED, SIGNS, AdvisedCall, Named, Step, parse_advice, parse_line
 
