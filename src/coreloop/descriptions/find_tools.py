@@ -111,7 +111,6 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
         qualname=first.tool,
         line=first.line,
         literals=tool.literals.union(leaves(first.schema)),
-        listed=tool.listed.union(map(frozenset, tool.choices.values())),
     )
     properties, required = schema_of(first.schema)
     schema = {"properties": plain(properties), "required": list(required)}
@@ -146,10 +145,9 @@ def _search(names: Collection[str], workspace: Workspace) -> dict[str, list[_Pla
         pattern = given if path.suffix == ".py" else mention
         is_ours = workspace.root / workspace.settings.data_dir not in path.parents
         if is_ours and _DESCRIBES.search(raw) and pattern.search(raw):
-            by_name = defaultdict[str, list[ToolText]](list)
+            found = list[ToolText]()
             with suppress(UnprovenError):
-                for text in find_texts(file, raw):
-                    by_name[text.tool].append(text)
-            for name in by_name.keys() & set(names):
-                places[name].append((file, by_name[name]))
+                found = find_texts(file, raw)
+            for name in {text.tool for text in found} & set(names):
+                places[name].append((file, [text for text in found if text.tool == name]))
     return places

@@ -72,7 +72,8 @@ def read_source(raw: bytes) -> SourceText:
             warnings.simplefilter("ignore")  # invalid escapes
             tree = ast.parse(raw)
     except _UNREADABLE as exc:
-        raise UnprovenError(f"{_PYTHON} cannot read the file: {_first_line(exc)}") from exc
+        reason = str(exc).strip().partition("\n")[0].replace("<unknown>, ", "") or type(exc).__name__
+        raise UnprovenError(f"{_PYTHON} cannot read the file: {reason}") from exc
     starts = (len(raw) - len(body), *(match.end() for match in _NEWLINE.finditer(raw)))
     return SourceText(raw, text, encoding, tree, starts)
 
@@ -91,12 +92,6 @@ def _encoding(raw: bytes) -> str:
     lines = iter(_NEWLINE.split(raw, maxsplit=2)[:2])
     encoding, _ = tokenize.detect_encoding(lambda: next(lines, b"") + b"\n")
     return "utf-8" if encoding == "utf-8-sig" else encoding
-
-
-def _first_line(exc: BaseException) -> str:
-    message = exc.msg if isinstance(exc, SyntaxError) else str(exc)
-    where = f" (line {exc.lineno})" if isinstance(exc, SyntaxError) and exc.lineno else ""
-    return (str(message).strip().splitlines() or [type(exc).__name__])[0] + where
 
 
 def docstring_node(node: AnyDefinition) -> ast.Constant | None:

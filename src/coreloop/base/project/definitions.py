@@ -19,13 +19,17 @@ _SKIPPED_FOLDERS: Final = frozenset(
 _MAX_SOURCE_BYTES: Final = 2_000_000
 
 DECORATORS: Final = frozenset(
-    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"}
+    (
+        *("tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"),
+        *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
+        *("register_tool", "create_tool", "pydantic_function_tool"),
+    )
 )
 """Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``server.add_tool`` …"""
 MOUNTS: Final = rb"\.(mount|import_server|prefixed)\("
 _NAMES: Final = ("name", "name_override")
 _DESCRIPTIONS: Final = ("description", "description_override")
-_FUNCTIONS: Final = ("func", "fn", "coroutine")
+_FUNCTIONS: Final = ("func", "fn", "function", "coroutine", "callback", "handler", "on_invoke_tool", "model")
 _SCHEMAS: Final = ("inputSchema", "input_schema", "parameters", "params_json_schema")
 _MENTION: Final = (
     rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|"
@@ -205,7 +209,7 @@ def is_tool_decorator(decorator: ast.expr) -> bool:
     return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in DECORATORS
 
 
-def _is_tool_call(call: ast.Call) -> bool:
+def is_tool_call(call: ast.Call) -> bool:
     """Whether a call makes a tool: ``Tool(f)``, ``StructuredTool.from_function(f)``, ``mcp.tool("x")(f)``."""
     function = call.func
     owner = function.value if isinstance(function, ast.Attribute) else function
@@ -232,17 +236,17 @@ def references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     if isinstance(node, ast.Call) and last_name(node.func).endswith("tools"):  # model.bind_tools([book])
         listed = next(iter(node.args), None)
     for value in listed.elts if isinstance(listed, ast.List | ast.Tuple) else ():
-        yield from ((part, value) for part in _arguments(value))
+        yield from ((part, value) for part in taken_by(value))
         yield value, None
-    if isinstance(node, ast.Call) and _is_tool_call(node):
+    if isinstance(node, ast.Call) and is_tool_call(node):
         made = node.func if isinstance(node.func, ast.Call) else node
-        yield from ((part, made) for part in _arguments(node))
+        yield from ((part, made) for part in taken_by(node))
     text = _argument(node, _DESCRIPTIONS)
     if text is not None and _describes_tool(node) and not text_of(text):  # description=book.__doc__
         yield from ((part, node) for part in ast.walk(text) if isinstance(part, ast.Name))
 
 
-def _arguments(call: ast.expr) -> Iterator[ast.expr]:
+def taken_by(call: ast.expr) -> Iterator[ast.expr]:
     """The functions that a call may take."""
     if isinstance(call, ast.Call):
         yield from call.args

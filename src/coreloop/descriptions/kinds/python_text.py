@@ -22,15 +22,10 @@ from coreloop.descriptions.source import SourceText, UnprovenError, docstring_no
 from coreloop.descriptions.spelled import Cut, Spelled, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
-_CALLS: Final = defined.DECORATORS | {
-    *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
-    *("register_tool", "create_tool", "pydantic_function_tool"),
-}
 _GIVEN: Final = ("name", "description")
 _ALIASES: Final = {
     alias: given for given in _GIVEN for alias in (given, f"{given}_override", f"tool_{given}")
 }
-_FUNCTIONS: Final = ("func", "fn", "function", "coroutine", "callback", "handler", "on_invoke_tool", "model")
 _RUN: Final = ("_run", "run", "forward", "execute", "__call__", "_arun")
 """Methods whose arguments are those of a class's tool."""
 _FOR_MODELS: Final = {"Field": "Field(description=…)", "Doc": "Doc(…)"}
@@ -149,16 +144,14 @@ class _File:
 
     def _makes_tool(self, call: ast.Call, node: AnyDefinition | None) -> bool:
         """Whether a call makes a tool: ``mcp.tool()``, ``Tool(…)``, ``StructuredTool.from_function(…)``."""
-        last, owner = _last(call), call.func.value if isinstance(call.func, ast.Attribute) else call
-        if last in _CALLS or last.endswith("Tool") or (last[:5] == "from_" and _last(owner).endswith("Tool")):
-            return True
         is_known = node is not None and self._symbols.get(node) in self._known
-        return is_known and any(_ALIASES.get(keyword.arg or "") == "description" for keyword in call.keywords)
+        is_described = any(_ALIASES.get(keyword.arg or "") == "description" for keyword in call.keywords)
+        return defined.is_tool_call(call) or (is_known and is_described)
 
     def _is_tool(self, node: AnyDefinition) -> bool:
         """Whether a definition is a tool by its decorator, or by what describes its arguments."""
         if node.decorator_list or isinstance(node, ast.ClassDef):
-            return any(_last(decorator) in _CALLS for decorator in node.decorator_list)
+            return any(map(defined.is_tool_decorator, node.decorator_list))
         leaves = (leaf for its, default in _signature(node) for leaf in self._field(its.annotation, default))
         return any(leaf.what in _FOR_MODELS.values() for leaf in leaves)
 
@@ -341,10 +334,9 @@ class _File:
         """What an expression says; what is unknown of it is as written."""
         if isinstance(node, ast.Constant):
             return str(node.value)
-        if isinstance(node, ast.JoinedStr):
-            return "".join(map(self._value, node.values))
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return self._value(node.left) + self._value(node.right)
+        if isinstance(node, ast.JoinedStr | ast.BinOp):
+            parts = node.values if isinstance(node, ast.JoinedStr) else (node.left, node.right)
+            return "".join(map(self._value, parts))
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             table, key = self._constants.get(node.value.id), ast.unparse(node.slice)
             pairs = zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ()
@@ -355,8 +347,7 @@ class _File:
 
 def _taken(call: ast.Call) -> Iterator[str]:
     """The names that may be the function or class of a tool that a call makes."""
-    values = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in _FUNCTIONS)]
-    return (value.id for value in values if isinstance(value, ast.Name))
+    return (value.id for value in defined.taken_by(call) if isinstance(value, ast.Name))
 
 
 def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:

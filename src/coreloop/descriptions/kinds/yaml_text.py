@@ -12,7 +12,7 @@ from coreloop.descriptions.spelled import Cut, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _WHAT: Final = "YAML string"
-_TEXTS: Final = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
+_TEXT: Final = "tag:yaml.org,2002:str"
 _FOLD: Final = r"[ \t]*(?:\r?\n[ \t]*)+"
 _BROKEN: Final = re.compile(r"(?:\\n)+\\\r?\n[ \t]*")
 """Line breaks as a plain scalar gets them: escaped, the next line below, so that they can be taken out."""
@@ -76,7 +76,7 @@ class _File:
             written = self._raw[start : self._places[node.end_mark.index]].split()[0].decode()
             refused = f"the anchor {written} shares it" if sign == b"&" else f"it has the tag {written}"
         if isinstance(node.value, str):
-            return self._leaf(node, start, refused) if node.tag in _TEXTS or sign == b"!" else None
+            return self._leaf(node, start, refused) if node.tag == _TEXT or sign == b"!" else None
         if id(node) in self._trees:
             return None
         self._trees[id(node)] = None  # may be inside itself
@@ -88,15 +88,11 @@ class _File:
         return tree
 
     def _mapping(self, node: Any, refused: str) -> dict[str, Tree]:
-        tree, merged = dict[str, Tree](), cast(Tree, None)
+        tree = dict[str, Tree]()
         for number, (key, value) in enumerate(node.value):
             name, item = key.value if isinstance(key.value, str) else f"\0{number}", self.tree(value, refused)
-            if name == "<<":
-                merged = self._trees.get(id(value))
             is_twice = name in tree and isinstance(item, Leaf)
             tree[name] = replace(cast(Leaf, item), refused=f"{name} is written twice") if is_twice else item
-        if isinstance(merged, dict):
-            tree.setdefault("description", merged.get("description"))
         return tree
 
     def _leaf(self, node: Any, start: int, refused: str) -> Leaf:
