@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from coreloop.descriptions.place import DocstringBullet, Wanted, margin_lead, place, read_bullets
 from coreloop.descriptions.sections import DocstringSection, Layout
@@ -14,6 +15,7 @@ from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Cut
 
 # Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
+Read: TypeAlias = Callable[[str], Layout]
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -44,9 +46,7 @@ class Edited:
     is_literal: bool = False
 
 
-def with_lines(
-    value: str, wanted: Wanted, read: Callable[[str], Layout], *, indent: str | None
-) -> tuple[Cut, tuple[str, ...]]:
+def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) -> tuple[Cut, tuple[str, ...]]:
     """Put lines at their place, see `coreloop.descriptions.place.place`.
 
     Parameters
@@ -121,7 +121,7 @@ def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet
     return bullets
 
 
-def without(value: str, bullet: DocstringBullet, read: Callable[[str], Layout]) -> Cut:
+def without(value: str, bullet: DocstringBullet, read: Read) -> Cut:
     """Where to cut a bullet out, with the blank line above it if it is a whole list."""
     before = read(value)
     lines = before.lines
@@ -133,11 +133,9 @@ def without(value: str, bullet: DocstringBullet, read: Callable[[str], Layout]) 
     return start, end, ""
 
 
-def _outline(
-    layout: Layout, sections: Sequence[DocstringSection], left_out: Collection[int] = ()
-) -> list[tuple[str, str, list[str]]]:
+def _outline(layout: Layout, sections: Sequence[DocstringSection], own: Collection[int] = ()) -> list[object]:
     """Sections with their text, without some lines."""
-    return [(section.name, section.style, _texts(layout, section, left_out)) for section in sections]
+    return [(section.name, section.style, _texts(layout, section, own)) for section in sections]
 
 
 def _texts(layout: Layout, section: DocstringSection, left_out: Collection[int]) -> list[str]:

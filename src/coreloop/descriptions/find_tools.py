@@ -137,9 +137,7 @@ def _search(names: Collection[str], workspace: Workspace) -> dict[str, list[_Pla
     words = b"|".join(re.escape(name.encode()) for name in sorted(filter(is_tool_name, names)))
     if not words:
         return places
-    mention, given = (
-        re.compile(form % words) for form in (rb"(?<!\w)(?:%s)(?!\w)", rb"[\"'(=](?:%s)[\"',)]")
-    )
+    mention, given = re.compile(rb"(?<!\w)(?:%s)(?!\w)" % words), re.compile(rb"[\"'(=](?:%s)[\"',)]" % words)
     for path in source_files(workspace.root, SUFFIXES):
         raw, file = read_source(path), path.relative_to(workspace.root).as_posix()
         pattern = given if path.suffix == ".py" else mention

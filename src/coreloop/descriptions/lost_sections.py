@@ -14,10 +14,10 @@ from pathlib import Path
 from coreloop.base.errors import GitError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.definitions import AnyDefinition, visible
+from coreloop.base.project.definitions import visible
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.sections import Layout, name_key, scan
-from coreloop.descriptions.source import UnprovenError, docstring_node, read_source
+from coreloop.descriptions.source import UnprovenError, read_source
 
 SECTIONS = DocstringSettings().sections
 """Sections that a report checks by default."""
@@ -84,10 +84,13 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     """
     found = dict(visible(read_source(source).tree))
     functions = tuple(f"{name}." for name, node in found.items() if not isinstance(node, ast.ClassDef))
-    public = {name: node for name, node in found.items() if not f".{name}".count("._")}
-    return tuple(
-        _shape(name, node, sections) for name, node in public.items() if not name.startswith(functions)
-    )
+    listed = list[Shape]()
+    for name, node in found.items():
+        if "._" not in f".{name}" and not name.startswith(functions):
+            present = docstring_sections(ast.get_docstring(node, clean=False), sections=sections)
+            missing = tuple(section for section in sections if section not in present)
+            listed.append(Shape(name, node.lineno, present, missing))
+    return tuple(listed)
 
 
 def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Loss, ...]:
@@ -139,13 +142,6 @@ def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTI
     keys = set(_implicit(layout))
     keys.update(part.key for part in layout.sections if _has_content(layout.content(part), part.key))
     return tuple(name for name in sections if name_key(name) in keys)
-
-
-def _shape(qualname: str, node: AnyDefinition, sections: Sequence[str]) -> Shape:
-    docstring = docstring_node(node)
-    present = docstring_sections(str(docstring.value) if docstring else None, sections=sections)
-    missing = tuple(name for name in sections if name not in present)
-    return Shape(qualname, node.lineno, present, missing)
 
 
 def _implicit(layout: Layout) -> Iterator[str]:

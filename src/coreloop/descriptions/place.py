@@ -177,26 +177,14 @@ def _place_new(
     last = max((number for number in above if not layout.lines[number].blank), default=None)
     if last is None:
         raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
-    text = ("", *_new_section(layout, section, missing, wanted, lead), *_tail(layout, last))
-    return Placement(last, text, missing)
-
-
-def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wanted, lead: str) -> list[str]:
-    """Write a section as the docstring's last one is, or in the wanted style if it has none."""
     headed = [its for its in layout.sections if not its.prose and (its.known or its.mark != "=")]
-    model = max(headed, key=lambda its: (its.known, its.heading), default=None)
-    style, mark = (model.style, model.mark) if model is not None else (wanted.style, "")
-    heading = [lead + text for text in _heading(mark, section, style)]
-    return [*heading, *_written(lines, lead + _step(lead) if style == "google" else lead, wanted.width)]
-
-
-def _heading(mark: str, section: str, style: Style) -> list[str]:
-    if style == "google":
-        return [f"{section}:"]
-    if style == "numpydoc":
-        return [section, (mark or "-") * max(3, columns(section))]
-    mark = mark or "##"
-    return [f"{mark} {section}" if mark.startswith("#") else f"{mark}{section}{mark}"]
+    style, mark = (headed[-1].style, headed[-1].mark) if headed else (wanted.style, "")
+    heading = [f"{section}:"] if style == "google" else [section, (mark or "-") * max(3, columns(section))]
+    if style == "markdown":
+        heading = [f"{mark}{section}{mark}" if mark[:1] in ("*", "_") else f"{mark or '##'} {section}"]
+    inner = lead + _step(lead) if style == "google" else lead
+    text = (*(lead + line for line in heading), *_written(missing, inner, wanted.width))
+    return Placement(last, ("", *text, *_tail(layout, last)), missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +215,6 @@ def read_bullets(lines: Sequence[DocLine], first: int, end: int) -> list[Docstri
         elif bullets and bullets[-1].end == number and text and line.indent > lines[bullets[-1].first].indent:
             bullets[-1] = DocstringBullet(f"{bullets[-1].text} {text}", bullets[-1].first, number + 1)
     return bullets
-
-
-def read_list(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringBullet]:
-    """The bullets of some lines, or [] if any line is not part of a bullet."""
-    bullets = read_bullets(lines, first, end)
-    return bullets if sum(bullet.end - bullet.first for bullet in bullets) == end - first else []
 
 
 def write_bullet(text: str, lead: str, width: int = WIDTH) -> list[str]:
@@ -306,7 +288,9 @@ def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlo
         )
     first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
     is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
-    bullets = read_list(lines, first, last + 1) if is_text else []
+    bullets = read_bullets(lines, first, last + 1) if is_text else []
+    if sum(bullet.end - bullet.first for bullet in bullets) != last + 1 - first:
+        bullets = []  # a line is not part of one
     texts = frozenset(bullet.text for bullet in bullets)
     return FirstBlock(last, tuple(bullets) if all(map(is_ours, texts)) else (), texts)
 

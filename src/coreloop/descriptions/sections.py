@@ -239,35 +239,30 @@ class _Scanner:
     def sections(self) -> list[DocstringSection]:
         number = 0
         while number < len(self._lines):
-            if opened := self._heading(number):
-                self._close()
+            opened = self._heading(number)
+            if opened is not None:
+                self._sections.append(opened)
                 self._current, self._lazy = opened, bool(opened.inline)
                 number = opened.body
                 continue
             self._read(number)
             number += 1
-        self._close()
         return self._sections
-
-    def _close(self) -> None:
-        if self._current is not None:
-            self._sections.append(self._current)
-        self._current = None
 
     def _read(self, number: int) -> None:
         """Add a line to the current section, or end it at a field or at text outside a Google section."""
         line = self._lines[number]
-        if self._current is not None and self._layout.is_field(line):
-            self._close()
+        if self._layout.is_field(line):
+            self._current = None
         if self._current is None or line.blank:
             self._lazy = self._lazy and not line.blank
             return
         outside = line.indent <= self._margin and line.code != "fence"
         if self._current.style == "google" and outside and not self._lazy:
-            self._close()
+            self._current = None
             return
         self._lazy = self._lazy and outside  # below `Guide: text`, an indented block may follow
-        self._current = replace(self._current, end=number + 1)
+        self._current = self._sections[-1] = replace(self._current, end=number + 1)
 
     def _heading(self, number: int) -> DocstringSection | None:
         """The section that a line opens; underlines and number signs first, since a colon may be prose."""

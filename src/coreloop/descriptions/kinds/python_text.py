@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.base.project import definitions as defined
-from coreloop.base.project.allowed_values import last_name
+from coreloop.base.project.allowed_values import last_name, signature
 from coreloop.base.project.definitions import AnyDefinition, Function
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import SourceText, UnprovenError, docstring_node, encode, read_source
@@ -23,9 +23,7 @@ from coreloop.descriptions.spelled import Cut, Spelled, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _GIVEN: Final = ("name", "description")
-_ALIASES: Final = {
-    alias: given for given in _GIVEN for alias in (given, f"{given}_override", f"tool_{given}")
-}
+_ALIASES: Final = {its: key for key in _GIVEN for its in (key, f"{key}_override", f"tool_{key}")}
 _RUN: Final = ("_run", "run", "forward", "execute", "__call__", "_arun")
 """Methods whose arguments are those of a class's tool."""
 _FOR_MODELS: Final = {"Field": "Field(description=…)", "Doc": "Doc(…)"}
@@ -152,7 +150,7 @@ class _File:
         """Whether a definition is a tool by its decorator, or by what describes its arguments."""
         if node.decorator_list or isinstance(node, ast.ClassDef):
             return any(map(defined.is_tool_decorator, node.decorator_list))
-        leaves = (leaf for its, default in _signature(node) for leaf in self._field(its.annotation, default))
+        leaves = (leaf for its, default in signature(node) for leaf in self._field(its.annotation, default))
         return any(leaf.what in _FOR_MODELS.values() for leaf in leaves)
 
     def _of_call(self, call: ast.Call, node: AnyDefinition | None, symbol: str) -> Iterator[ToolText]:
@@ -217,7 +215,7 @@ class _File:
             properties, bases = dict[str, Tree](), list[Tree]()
             self._trees[node] = {"properties": properties, "allOf": bases}
             if isinstance(node, Function):
-                for argument, default in _signature(node):
+                for argument, default in signature(node):
                     properties[argument.arg] = self._argument(argument.annotation, default)
             elif isinstance(node, ast.ClassDef):
                 for field in node.body:
@@ -243,13 +241,11 @@ class _File:
 
     def _field(self, annotation: ast.expr | None, default: ast.expr | None) -> Iterator[Leaf]:
         """What describes an argument: ``Field(description=…)`` as default, or what is in ``Annotated``."""
-        parts, described = list[ast.expr](), list[tuple[ast.expr, str]]()
-        if isinstance(annotation, ast.Subscript) and _last(annotation.value) == "Annotated":
-            parts = annotation.slice.elts[1:] if isinstance(annotation.slice, ast.Tuple) else []
-            described += [(part, "Annotated[…]") for part in parts if isinstance(part, ast.Constant)]
+        is_annotated = isinstance(annotation, ast.Subscript) and _last(annotation.value) == "Annotated"
+        parts = getattr(getattr(annotation, "slice", None), "elts", ())[1:] if is_annotated else ()
+        described = [(part, "Annotated[…]") for part in parts if type(part) is ast.Constant]
         for value in (default, *parts):
-            what = _FOR_MODELS.get(_last(value), "") if isinstance(value, ast.Call) else ""
-            if isinstance(value, ast.Call) and what:
+            if isinstance(value, ast.Call) and (what := _FOR_MODELS.get(_last(value), "")):
                 texts = [keyword.value for keyword in value.keywords if keyword.arg == "description"]
                 described += [(text, what) for text in texts or value.args[: _last(value) == "Doc"]]
         yield from filter(None, (self._leaf(text, what) for text, what in described))
@@ -268,8 +264,8 @@ class _File:
         if isinstance(node, ast.Dict):
             tree = dict[str, Tree]()
             self._trees[node] = tree  # first, since constants may name each other
-            for key, value in zip(node.keys, node.values, strict=True):
-                if name := self._name(key):
+            for name, value in zip(map(self._name, node.keys), node.values, strict=True):
+                if name:
                     tree[name] = self._tree(value) if name != "name" or self._name(value) else None
             return tree
         if isinstance(node, ast.List | ast.Tuple):
@@ -362,11 +358,3 @@ def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
 def _last(node: ast.expr) -> str:
     """The last part of a name, or of that of a call."""
     return last_name(node.func if isinstance(node, ast.Call) else node)
-
-
-def _signature(node: Function) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-    """The arguments of a function with their defaults."""
-    arguments = [*node.args.posonlyargs, *node.args.args]
-    missing = [None] * (len(arguments) - len(node.args.defaults))
-    yield from zip(arguments, [*missing, *node.args.defaults], strict=True)
-    yield from zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
