@@ -130,7 +130,9 @@ class _File:
             if isinstance(call, ast.Call):
                 taken = [self._named[name] for name in _taken(call) if name in self._named]
                 node = decorated.get(call) or next(iter(taken), None)
-                if self._makes_tool(call, node):
+                is_known = node is not None and self._symbols.get(node) in self._known
+                is_described = any(_ALIASES.get(its.arg or "") == "description" for its in call.keywords)
+                if defined.is_tool_call(call) or (is_known and is_described):
                     described.update([node] if node is not None else ())
                     yield from self._of_call(call, node, names.get(call, ""))
         for node, symbol in self._symbols.items():
@@ -139,12 +141,6 @@ class _File:
             elif node not in described and (symbol in tools or self._is_tool(node)):
                 yield from self._of_tool(node.name, node, {})
         yield from self._of_values(names)
-
-    def _makes_tool(self, call: ast.Call, node: AnyDefinition | None) -> bool:
-        """Whether a call makes a tool: ``mcp.tool()``, ``Tool(…)``, ``StructuredTool.from_function(…)``."""
-        is_known = node is not None and self._symbols.get(node) in self._known
-        is_described = any(_ALIASES.get(keyword.arg or "") == "description" for keyword in call.keywords)
-        return defined.is_tool_call(call) or (is_known and is_described)
 
     def _is_tool(self, node: AnyDefinition) -> bool:
         """Whether a definition is a tool by its decorator, or by what describes its arguments."""
@@ -243,7 +239,8 @@ class _File:
         """What describes an argument: ``Field(description=…)`` as default, or what is in ``Annotated``."""
         is_annotated = isinstance(annotation, ast.Subscript) and _last(annotation.value) == "Annotated"
         parts = getattr(getattr(annotation, "slice", None), "elts", ())[1:] if is_annotated else ()
-        described = [(part, "Annotated[…]") for part in parts if type(part) is ast.Constant]
+        described = list[tuple[ast.expr, str]]()
+        described += [(part, "Annotated[…]") for part in parts if isinstance(part, ast.Constant)]
         for value in (default, *parts):
             if isinstance(value, ast.Call) and (what := _FOR_MODELS.get(_last(value), "")):
                 texts = [keyword.value for keyword in value.keywords if keyword.arg == "description"]
