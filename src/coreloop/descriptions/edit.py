@@ -81,8 +81,7 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     if indent is not None and position == len(value):
         added += "\n" + margin_lead(before, indent)  # the text could end in a quote
     after = read(value[:position] + added + value[position:])
-    margins = [(layout.least, layout.margin) for layout in (before, after)]
-    if after.open_fence or (before.least is not None and margins[0] != margins[1]):
+    if after.open_fence or before.margin not in (0, after.margin):
         raise UnprovenError("the lines would change how the rest of the text is read")
     own = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
     created = [section for section in after.sections if section.heading in own]
@@ -94,9 +93,7 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
         or place(after, wanted, indent="") is not None
     ):
         where = "the first block" if wanted.section is None else f"section {wanted.section}"
-        raise UnprovenError(
-            f"the lines would not be read as text of {where}, or would change another section"
-        )
+        raise UnprovenError(f"the lines would not be text of {where}, or would change another section")
     return (position, position, added), placement.appended
 
 

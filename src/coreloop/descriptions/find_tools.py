@@ -7,28 +7,23 @@ from contextlib import suppress
 from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias, Unpack
 
 from coreloop.base.project import allowed_values
 from coreloop.base.project import tools as defined
 from coreloop.base.project.definitions import read_source, source_files
-from coreloop.base.project.tools import Passed, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
+from coreloop.base.project.tools import Choices, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.schemas import leaves, plain, schema_of
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import READ_BY_SOME, SUFFIXES, ToolText, find_texts
+from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
 
 _DESCRIBES: Final = re.compile(rb"descri", re.IGNORECASE)
 _Place: TypeAlias = tuple[str, Sequence[ToolText]]
 
 
 def find_tools(
-    names: Iterable[str],
-    workspace: Workspace,
-    *,
-    only_places: bool = False,
-    and_registered: bool = False,
-    passed: Passed = lambda _: (),
+    names: Iterable[str], workspace: Workspace, **choices: Unpack[Choices]
 ) -> dict[str, Tool | Unresolved]:
     """Find the definitions of tools, as `resolve_tools` does, also of those that only a description defines.
 
@@ -41,11 +36,10 @@ def find_tools(
         Tool names.
     workspace : Workspace
         The project.
-    only_places, and_registered, passed
+    choices
         As in `resolve_tools`.
     """
-    options: dict[str, Any] = {"only_places": only_places, "and_registered": and_registered}
-    found = resolve_tools(names, workspace, passed=passed, **options)
+    found = resolve_tools(names, workspace, **choices)
     configured = workspace.settings.tools
     targets = {name: its.target for name, its in configured.items() if name in found and its.target}
     codes = {name: tool for name, tool in found.items() if isinstance(tool, Tool)}
@@ -100,7 +94,7 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
     first = texts[0]
     tool = replace(
         code or Tool(name, file, "", (), frozenset()),
-        described={its.argument: its.value for its in texts if its.argument and _takes_lines(its)},
+        described={its.argument: its.value for its in texts if its.argument and its.takes_lines},
         docstring=next((cleandoc(its.value) for its in texts if not its.argument), ""),
     )
     if code is not None and (file, first.symbol) == (code.file, code.qualname):
@@ -115,11 +109,6 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
     properties, required = schema_of(first.schema)
     schema = {"properties": plain(properties), "required": list(required)}
     return replace(tool, **allowed_values.schema_of(schema)) if properties else tool
-
-
-def _takes_lines(text: ToolText) -> bool:
-    """Whether a text can be edited, and every framework sends it."""
-    return not text.refused and text.what not in READ_BY_SOME
 
 
 def _at(root: Path, target: str, is_known: bool) -> _Place:

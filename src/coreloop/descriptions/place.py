@@ -95,10 +95,9 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
     UnprovenError
         No place is unambiguous.
     """
-    if wanted.section is None:
-        placement = _place_first(layout, wanted, indent)
-    else:
-        placement = _place_in_section(layout, wanted, wanted.section, indent)
+    section = wanted.section
+    in_block = _place_first(layout, wanted, indent) if section is None else None
+    placement = in_block if section is None else _place_in_section(layout, wanted, section, indent)
     if placement is not None and layout.open_fence:
         raise UnprovenError("the text has a code fence that is never closed")
     return placement
@@ -143,7 +142,9 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     if any(map(layout.is_rule, range(own.body, own.end))):
         raise UnprovenError(f"section {section} has a line of dashes that may be a heading or a table")
     is_list = own.inline or own.end == own.body or (bullets and bullets[-1].end == own.end)
-    text = _written(missing, _body_lead(layout, own, lead), wanted.width)
+    body = [line.lead for line in layout.lines[own.body : own.end] if not line.blank and not own.inline]
+    default = lead + _step(lead) if own.style == "google" else lead
+    text = _written(missing, body[0] if body else default, wanted.width)
     return Placement(max(own.end, own.body) - 1, (*([] if is_list else [""]), *text), missing)
 
 
@@ -151,17 +152,6 @@ def margin_lead(layout: Layout, indent: str) -> str:
     """White space of the margin, as written."""
     leads = (line.lead for line in layout.lines[1:] if not line.blank and line.indent == layout.margin)
     return next(leads, indent)
-
-
-def _body_lead(layout: Layout, section: DocstringSection, lead: str) -> str:
-    """White space of the section's least indented text."""
-    hanging = section.style == "google"
-    least = layout.margin + hanging
-    lines = layout.lines[section.body : section.end]
-    body = [line for line in lines if not line.blank and line.indent >= least]
-    if body:
-        return min(reversed(body), key=lambda line: line.indent).lead
-    return lead + _step(lead) if hanging else lead
 
 
 def _step(lead: str) -> str:
@@ -282,10 +272,7 @@ def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlo
     nowhere = 0 if all(line.blank for line in lines) else None
     last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=nowhere)
     if last is None:
-        raise UnprovenError(
-            "the docstring has no text before its first section; write a summary first, "
-            "or set docstring: {placement: section}"
-        )
+        raise UnprovenError("the docstring has no text before its first section; write a summary first")
     first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
     is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
     bullets = read_bullets(lines, first, last + 1) if is_text else []

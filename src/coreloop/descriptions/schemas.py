@@ -191,9 +191,8 @@ def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:
         if isinstance(items, dict):
             yield f"{prefix}[]", items.get("description")
         below.append((prefix, items))
-        for key in _BRANCHES:
-            branches = node.get(key)
-            below += [(prefix, branch) for branch in (branches if isinstance(branches, list) else ())]
+        branches = [node.get(key) for key in _BRANCHES]
+        below += [(prefix, each) for several in branches if isinstance(several, list) for each in several]
         stack.extend(reversed(below))
 
 

@@ -43,8 +43,7 @@ _FENCE = re.compile(r"(?P<fence>`{3,})[^`]*")
 
 def name_key(name: str) -> str:
     """The key that all spellings of a section name share (`SeeAlso`, `See also:`, `See Also`)."""
-    key = _squashed(name)
-    return _SAME.get(key, key)
+    return _SAME.get(_squashed(name), _squashed(name))
 
 
 KNOWN_KEYS = frozenset(_SAME.values())
@@ -138,13 +137,12 @@ class DocstringSection:
 class Layout:
     """A docstring as lines and sections.
 
-    `margin` is the column of headings, `least` the columns that `inspect.cleandoc` removes (None: one line).
+    `margin` is the column of headings: that of the least indented line, as `inspect.cleandoc` has it.
     """
 
     lines: tuple[DocLine, ...]
     sections: tuple[DocstringSection, ...]
     margin: int
-    least: int | None
     open_fence: bool
 
     def named(self, name: str) -> list[DocstringSection]:
@@ -199,10 +197,10 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
     Layout
     """
     lines, open_fence = _mark_code(split_lines(docstring))
-    least = min((line.indent for line in lines[1:] if not line.blank), default=None)
+    margin = min((line.indent for line in lines[1:] if not line.blank), default=0)
     # As in `inspect.cleandoc`, the first line's own indentation does not count.
-    lines[0] = replace(lines[0], indent=least or 0)
-    layout = Layout(tuple(lines), (), least or 0, least, open_fence)
+    lines[0] = replace(lines[0], indent=margin)
+    layout = Layout(tuple(lines), (), margin, open_fence)
     return replace(layout, sections=tuple(_Scanner(layout, asked).sections()))
 
 

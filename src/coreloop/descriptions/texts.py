@@ -75,6 +75,11 @@ class ToolText:
     schema: object = field(default=None, compare=False, repr=False)
 
     @property
+    def takes_lines(self) -> bool:
+        """Whether it can be edited, and every framework sends it."""
+        return not self.refused and self.what not in READ_BY_SOME
+
+    @property
     def name(self) -> str:
         """What follows ``path::`` in its target: ``tool``, ``tool[argument]`` or a docstring's qualname."""
         return self.symbol if self.what == DOCSTRING else named(self.tool, self.argument)

@@ -3,8 +3,7 @@
 import json
 import re
 from collections import Counter
-from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from coreloop.descriptions.schemas import placed, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
@@ -53,15 +52,11 @@ def find(raw: bytes) -> list[ToolText]:
     return list(texts_in(placed(raw, _TOKEN, loads, "JSON string", refuse)))
 
 
-def _value(literal: bytes) -> str:
-    return cast(str, scanstring(literal.decode(), 1)[0])
-
-
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     """The literal with a cut: its escapes stay, new ones are as in the literal or else in the file."""
     literal = raw[text.start : text.end].decode()
     escapes = _escapes(literal.encode()) or _escapes(raw) or False
-    inside = read_spelled(literal[1:-1], _ESCAPE, lambda escape: _value(f'"{escape.group()}"'.encode()))
+    inside = read_spelled(literal[1:-1], _ESCAPE, lambda escape: str(json.loads(f'"{escape.group()}"')))
     spelled = inside.replaced(text.value, cut, lambda piece: json.dumps(piece, ensure_ascii=escapes)[1:-1])
     return f'"{spelled}"'.encode()
 
