@@ -68,11 +68,6 @@ class Wanted:
     is_ours: Callable[[str], bool] = never
     width: int = WIDTH
 
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The section to look for."""
-        return () if self.section is None else (self.section,)
-
 
 def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
     """Choose the place for lines.
@@ -95,9 +90,10 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
     UnprovenError
         No place is unambiguous.
     """
-    section = wanted.section
-    in_block = _place_first(layout, wanted, indent) if section is None else None
-    placement = in_block if section is None else _place_in_section(layout, wanted, section, indent)
+    if wanted.section is None:
+        placement = _place_first(layout, wanted, indent)
+    else:
+        placement = _place_in_section(layout, wanted, wanted.section, indent)
     if placement is not None and layout.open_fence:
         raise UnprovenError("the text has a code fence that is never closed")
     return placement

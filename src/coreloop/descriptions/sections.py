@@ -12,10 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 Style = Literal["numpydoc", "google", "markdown"]
-Code = Literal["", "fence", "doctest"]
-
-PROJECT_NAMES = ("Guide", "When", "How", "Verified", "Caveats")
-"""Sections of this project's own vocabulary; `Name: text` opens them even inside a numpydoc section."""
 
 _NAMES = [line.split("\t") for line in Path(__file__).with_name("section_names.tsv").read_text().splitlines()]
 """Known names; spellings of one section are on one line."""
@@ -47,7 +43,8 @@ def name_key(name: str) -> str:
 
 
 KNOWN_KEYS = frozenset(_SAME.values())
-PROJECT_KEYS = frozenset(map(name_key, PROJECT_NAMES))
+PROJECT_KEYS = frozenset({"guide", "when", "how", "verified", "caveats"})
+"""Sections of this project's own vocabulary; `Name: text` opens them even inside a numpydoc section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ class DocLine:
     text: str
     start: int
     indent: int
-    code: Code = ""
+    code: str = ""
 
     @property
     def end(self) -> int:
@@ -209,7 +206,7 @@ def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
     marked, fence, prompt = [], "", -1
     for line in lines:
         stripped = line.text.strip()
-        code: Code = "fence" if fence else ""
+        code = "fence" if fence else ""
         if fence:
             fence = "" if len(stripped) >= len(fence) and set(stripped) == {"`"} else fence
         elif prompt >= 0 and stripped and line.indent >= prompt:

@@ -116,8 +116,10 @@ def _refuse_shared(texts: Sequence[ToolText]) -> Iterator[ToolText]:
         named_by[text.start, text.end].append(text.name)
     for text in texts:
         names = sorted({*named_by[text.start, text.end]})
-        shared = f"it is shared by {' and '.join(names[:3])}" if len(names) > 1 else ""
-        yield replace(text, refused=text.refused or shared)
+        reason = f"it is shared by {' and '.join(names[:3])}" if len(names) > 1 else ""
+        if not text.value.strip() and text.what != DOCSTRING:
+            reason = "the text is empty; write a sentence first"
+        yield replace(text, refused=text.refused or reason)
 
 
 def find_texts(path: str, raw: bytes, known: Collection[str] = ()) -> list[ToolText]:
@@ -201,12 +203,9 @@ def put_lines(
         Nothing can be changed with proof; the reason, for a maintainer.
     """
     is_docstring = text.what == DOCSTRING
-    is_empty = not is_docstring and not text.value.strip()
-    if reason := text.refused or ("the text is empty; write a sentence first" if is_empty else ""):
-        raise UnprovenError(reason)
     wanted = wanted if is_docstring else replace(wanted, section=None, width=_UNWRAPPED)
     base, target = _without(path, raw, text, replaced) if replaced else (raw, text)
-    read = partial(_layout, text, asked=wanted.asked)
+    read = partial(_layout, text, asked=[wanted.section] if wanted.section else ())
     cut, appended = with_lines(target.value, wanted, read, indent=_indent(base, target))
     new, edited = _changed(path, base, target, cut)
     if replaced and not appended:

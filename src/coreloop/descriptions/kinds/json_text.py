@@ -53,16 +53,9 @@ def find(raw: bytes) -> list[ToolText]:
 
 
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
-    """The literal with a cut: its escapes stay, new ones are as in the literal or else in the file."""
+    """The literal with a cut: its escapes stay; characters outside ASCII are escaped as the file has them."""
     literal = raw[text.start : text.end].decode()
-    escapes = _escapes(literal.encode()) or _escapes(raw) or False
+    escapes = raw.removeprefix(BOM).isascii() and _WIDE_ESCAPE.search(raw) is not None
     inside = read_spelled(literal[1:-1], _ESCAPE, lambda escape: str(json.loads(f'"{escape.group()}"')))
     spelled = inside.replaced(text.value, cut, lambda piece: json.dumps(piece, ensure_ascii=escapes)[1:-1])
     return f'"{spelled}"'.encode()
-
-
-def _escapes(raw: bytes) -> bool | None:
-    """Whether characters outside ASCII are escaped; None if there are none."""
-    if not raw.removeprefix(BOM).isascii():
-        return False
-    return True if _WIDE_ESCAPE.search(raw) else None

@@ -33,10 +33,7 @@ _NAMES: Final = {
 _INNER: Final = ("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression")
 """What is only around a value."""
 _NAMING: Final = ("pair", "variable_declarator", "public_field_definition")
-_DECLARING: Final = (
-    *("_declarator", "_parameter", "_pattern", "_declaration", "assignment_expression", "arrow_function"),
-    *("import_specifier", "import_clause", "for_in_statement", "catch_clause"),
-)
+_DECLARING: Final = ("_declarator", "_parameter", "_pattern", "_declaration", "assignment_expression")
 """What declares or assigns a name that stands in it."""
 _CALLS: Final = ("call_expression", "new_expression")
 _CONTAINERS: Final = ("object", "array", "class_body")
@@ -144,9 +141,7 @@ def _arguments(call: "Node") -> list["Node"]:
 def _method(call: "Node") -> str:
     """The last name of what a call calls."""
     function = call.child_by_field_name("function") or call.child_by_field_name("constructor")
-    if function is not None and function.type == "member_expression":
-        function = function.child_by_field_name("property")
-    return _text(function)
+    return _text(function.child_by_field_name("property") or function) if function is not None else ""
 
 
 class _File:
