@@ -9,12 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coreloop.descriptions.edit import Edited
-from editing import (
-    DEFINITIONS,
-    LINES,
-    attempt,
-    split_docstrings,
-)
+from editing import DEFINITIONS, LINES, attempt, split_docstrings
 from weekly import WEEKLY
 
 

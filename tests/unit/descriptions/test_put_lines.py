@@ -177,15 +177,7 @@ def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
     assert reason in outcome
 
 
-@each_row(
-    "line",
-    [
-        "- When: ```",
-        '- When: """',
-        "- When: a\\",
-        "- When: '''",
-    ],
-)
+@each_row("line", ["- When: ```", '- When: """', "- When: a\\", "- When: '''"])
 @each_row("quoted", ['"""Sum."""', "'Sum.'"])
 def test_markup_after_a_dash_is_text(line, quoted):
     outcome = put(f"def f():\n    {quoted}\n", lines=[line])

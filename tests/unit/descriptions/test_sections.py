@@ -24,10 +24,7 @@ CASES = {
     "dashes after a blank line are not an underline": ("S.\n\nNotes\n\n-----\nx", []),
     "a line between two rules is a table": ("S.\n\n=====\nNotes\n=====\nx", []),
     "dashes at another column are not an underline": ("S.\n\nNotes\n  -----\nx", []),
-    "google": (
-        "S.\n\nArgs:\n    x: y\n\n    z: w\nend",
-        [("Args", "google", ["x: y", "", "z: w"])],
-    ),
+    "google": ("S.\n\nArgs:\n    x: y\n\n    z: w\nend", [("Args", "google", ["x: y", "", "z: w"])]),
     "google on the heading's line": (
         "S.\n\nWhen: a\nHow: b\nc\n\nend",
         [("When", "google", ["a"]), ("How", "google", ["b", "c"])],
