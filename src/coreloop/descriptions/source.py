@@ -51,7 +51,7 @@ class SourceText:
         start = self.line_starts[lineno - 1]
         if self.encoding == "utf-8":
             return start + column
-        line = self.raw[start : (*self.line_starts, len(self.raw))[lineno]]
+        line = self.raw[start : self.line_starts[lineno] if lineno < len(self.line_starts) else None]
         text = line.decode(self.encoding)
         if encode(text, self.encoding) != line:
             raise UnprovenError(f"line {lineno} does not survive a round trip through {self.encoding}")
