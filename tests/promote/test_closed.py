@@ -10,7 +10,6 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion
@@ -54,7 +53,7 @@ def _promote(workspace: Workspace, path: Path, environ: dict[str, str]) -> str:
 
 
 def _night(workspace: Workspace, environ: dict[str, str]) -> Status:
-    return read_status(workspace, now=NIGHT, environ=environ, mining=MiningOptions())
+    return read_status(workspace, now=NIGHT, environ=environ)
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
 from coreloop.cli.main import main
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.proposal_state import ProposalState
 from effects import FILE, Planted, Shop, at, git, make_shop, proposal_id, write_days
 from promoting import run_git
@@ -36,7 +35,7 @@ def _run(*args: str):
 
 @pytest.mark.slow
 def test_the_status_warns_and_names_the_command(shop: Shop):
-    status = read_status(shop.workspace, now=at(90), environ={}, mining=MiningOptions())
+    status = read_status(shop.workspace, now=at(90), environ={})
     (alarm,) = [alarm for alarm in status.alarms if alarm.kind == "hurts"]
     assert "refund_order" in alarm.text
     assert f"promote --revert {proposal_id(11)}" in alarm.todo

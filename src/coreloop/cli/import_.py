@@ -126,10 +126,10 @@ def import_facts(report: "ImportReport") -> dict[str, object]:
 
 def _look_lines(looked: "Looked", *, is_verbose: bool) -> Iterator[str]:
     yield from _head_lines(looked)
-    yield from _error_lines(looked.errors, is_verbose=is_verbose)
-    if looked.statements:
+    yield from _error_lines(looked.found.errors, is_verbose=is_verbose)
+    if looked.found.statements:
         yield from ("", "what failing calls have in common:")
-    for statement in looked.statements:
+    for statement in looked.found.statements:
         yield from statement_lines(statement)
     if looked.arguments:
         yield from ("", "where arguments come from:")
@@ -148,7 +148,7 @@ def _head_lines(looked: "Looked") -> Iterator[str]:
         counts = (number_of(n, noun.removesuffix("s")) for noun, n in count.items())
         yield wrap(f"{name}: {', '.join(counts)}")
     report, n_calls = looked.report, looked.report.tools.total()
-    guessed = f", {looked.unseen.guessed:,} only read like failures" if looked.unseen.guessed else ""
+    guessed = f", {report.unseen.guessed:,} only read like failures" if report.unseen.guessed else ""
     yield wrap(
         f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
         f"{number_of(n_calls, 'call')} of {number_of(len(report.tools), 'tool')}, "
@@ -190,7 +190,7 @@ def statement_lines(statement: "Statement") -> Iterator[str]:
 def _unseen_lines(looked: "Looked") -> Iterator[str]:
     """Yield what the traces do not say, what would let them say more, and what was not read."""
     report = looked.report
-    texts = [*looked.unseen.lines(), *looked.missing]
+    texts = [*report.unseen.lines(), *looked.missing]
     texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(report.skipped.items())]
     texts += [f"{file.file.path}: {file.reason}" for file in report.unusable]
     yield from ("", "not seen:") if texts else ()
@@ -207,9 +207,10 @@ def _look_facts(looked: "Looked") -> dict[str, object]:
         "formats": looked.report.formats,
         "n_unknown": looked.n_unknown,
         "report": import_facts(looked.report),
-        **fields_of(looked, "n_requests", "n_failed", "n_failed_calls", "unseen"),
-        "errors": [row.labelled(words) for row in looked.errors],
-        "statements": [one.labelled(words) for one in looked.statements],
+        **fields_of(looked, "n_requests", "n_failed", "n_failed_calls"),
+        "unseen": looked.report.unseen,
+        "errors": [row.labelled(words) for row in looked.found.errors],
+        "statements": [one.labelled(words) for one in looked.found.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
         "next": looked.next,

@@ -187,12 +187,13 @@ class ProgressBar:
         click.get_current_context().call_on_close(self.end)
 
     def update(self, done_bytes: int, total_bytes: int) -> None:
-        """Set how many bytes are processed."""
-        if time.monotonic() < self._next_s or not sys.stderr.isatty():
-            return
-        self._next_s = time.monotonic() + _PERIOD_S
-        self._is_shown = True
-        click.echo(f"\r{self._label}: {100 * done_bytes // max(total_bytes, 1)}%", nl=False, err=True)
+        """Set how many bytes are processed; all of them end it."""
+        if done_bytes >= total_bytes:
+            self.end()
+        elif time.monotonic() >= self._next_s and sys.stderr.isatty():
+            self._next_s = time.monotonic() + _PERIOD_S
+            self._is_shown = True
+            click.echo(f"\r{self._label}: {100 * done_bytes // total_bytes}%", nl=False, err=True)
 
     def end(self) -> None:
         """Erase the line if it is shown."""

@@ -19,7 +19,6 @@ from coreloop.cli.mining_options import (
     night_options,
     oddity_lines,
     skipped_lines,
-    watched,
     written_notes,
 )
 from coreloop.cli.options import SHARE
@@ -56,7 +55,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     from coreloop.learn.propose import NightRequest, run_pattern
 
     workspace = open_workspace(Path.cwd())
-    result = run_pattern(workspace, NightRequest(**options), now=now, watch=watched())
+    result = run_pattern(workspace, NightRequest(**options), now=now)
     notes = [
         *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
         *for_people(written_notes(result.paths)),

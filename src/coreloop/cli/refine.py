@@ -19,7 +19,6 @@ from coreloop.cli.mining_options import (
     night_options,
     oddity_lines,
     skipped_lines,
-    watched,
     written_notes,
 )
 from coreloop.cli.options import verbose_option
@@ -49,7 +48,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
     from coreloop.learn.propose import NightRequest, run_refine
 
     request = NightRequest(excluded=tuple(exclude_types.split(",")), **options)
-    result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
+    result = run_refine(open_workspace(Path.cwd()), request, now=now)
     skipped = skipped_lines(result.mined.judgments.skipped, "judgments")
     return Output(
         _facts(result),

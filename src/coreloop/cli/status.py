@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable, text_width, wrapped
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
-from coreloop.cli.mining_options import absent_lines, mining_options, watched
+from coreloop.cli.mining_options import absent_lines, mining_options
 from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def status(only_stability: bool, mining: "MiningOptions") -> Output:
         stability = read_stability_gates(workspace, now=now)
         facts = fields_of(stability, "holds", "gates", "flaws")
         return Output(facts, _stability_lines(stability), code=0 if stability.holds else 1)
-    state = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watched())
+    state = read_status(workspace, now=now, environ=os.environ, mining=mining)
     return Output(status_facts(state), status_lines(state))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from coreloop.base.git.trailers import SECTIONS
@@ -72,23 +73,8 @@ FORMS: Final[Mapping[str, Form]] = {
 }
 GUIDE_FORMS: Final = frozenset({"source"})
 """Forms of a Guide."""
-SHAPES: Final[Mapping[str, str]] = {
-    "as YYYY-MM-DD": "YYYY-MM-DD 형식",
-    "as YYYY-MM-DDTHH:MM": "YYYY-MM-DDTHH:MM 형식",
-    "as YYYY-MM": "YYYY-MM 형식",
-    "as HH:MM": "HH:MM 형식",
-    "as Area/City": "Area/City 형식",
-    "without thousands separators": "천 단위 구분 기호 없음",
-    "a whole number": "정수",
-    "with a country code (+…)": "국가 번호 포함 (+…)",
-    "an e-mail address": "이메일 주소",
-    "a UUID": "UUID 형식",
-    "an absolute path": "절대 경로",
-    "in upper case": "대문자",
-    "in lower case": "소문자",
-    "a list": "목록",
-    "no word such as null": "null 같은 단어 아님",
-}
+_SHAPES: Final = Path(__file__).with_name("shapes.tsv").read_text("utf-8")
+SHAPES: Final[Mapping[str, str]] = dict(line.split("\t") for line in _SHAPES.splitlines())
 """What the slot ``shape`` may hold, with its Korean."""
 _ENGLISH: Final = {korean: english for english, korean in SHAPES.items()}
 _ITEMS: Final[Mapping[str, str]] = {
@@ -374,32 +360,22 @@ def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
-    """The questions that a Guide applies to."""
+class SequenceLine:
+    """A line of a sequence: the calls that it recommends or, without any, the category of its questions."""
 
-    category: str
     language: Language = "en"
+    category: str = ""
+    calls: tuple[AdvisedCall, ...] = ()
 
     def __str__(self) -> str:
+        if self.calls:
+            return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
         return _OF_CATEGORY[self.language].format(self.category)
 
     def names(self) -> Iterator[Named]:
-        """The category."""
-        yield Named("category", self.category)
-
-
-@dataclass(frozen=True, slots=True)
-class AdvisedCalls:
-    """The steps that a Guide recommends."""
-
-    calls: tuple[AdvisedCall, ...]
-    language: Language = "en"
-
-    def __str__(self) -> str:
-        return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
-
-    def names(self) -> Iterator[Named]:
-        """The tools, and the arguments and values of their calls."""
+        """The category, or the tools, and the arguments and values of their calls."""
+        if self.category:
+            yield Named("category", self.category)
         for call in self.calls:
             yield Named("tool", call.name)
             for argument, given in call.arguments:
@@ -409,16 +385,13 @@ class AdvisedCalls:
                     yield Named("value", given.strip('"'), call.name)
 
 
-Line = When | AdvisedCalls
-
-
-def parse_line(line: str) -> Line | None:
-    """Parse a line of a Guide; None if coreloop does not write such a line."""
+def parse_line(line: str) -> SequenceLine | None:
+    """Parse a line of a sequence; None if coreloop does not write such a line."""
     for language in LANGUAGES:
         if match := re.fullmatch(_with_slot(_OF_CATEGORY[language], r"(\S+)"), line):
-            return When(match[1], language)
+            return SequenceLine(language, match[1])
         if match := re.fullmatch(_with_slot(_CALLING[language], f"({_CALLS})"), line):
-            value = AdvisedCalls(tuple(map(_call, re.findall(_CALL, match[1]))), language)
+            value = SequenceLine(language, calls=tuple(map(_call, re.findall(_CALL, match[1]))))
             return value if str(value) == line else None
     return None
 

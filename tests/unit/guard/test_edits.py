@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
-from coreloop.learn.line import When, statement_key
+from coreloop.learn.line import SequenceLine, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form
 from editing import put_lines, remove_lines
 from guard_bench import PROMOTED, Bench, message_of, put
@@ -257,17 +257,18 @@ def test_a_line_is_a_proposal_s_in_words_of_the_base(build, reason: str, bench: 
 
 
 WHEN, CALL = SEQUENCE
+OTHER = str(SequenceLine(category="FIN-other-KR"))
 OTHER_CALL = CALL.replace("show(company)", "search(query)")
 GUIDES: list[tuple[str, tuple[str, ...], tuple[str, ...], bool]] = [
     # lines that stand there, lines of the promotion, whether they are its candidate's
     ("both lines", (), (WHEN, CALL), True),
     ("beside the questions of another", (WHEN,), (CALL,), True),
     ("beside the calls of another", (CALL,), (WHEN,), True),
-    ("beside the questions of another category", (str(When("")),), (WHEN, CALL), True),
+    ("beside the questions of another category", (OTHER,), (WHEN, CALL), True),
     ("with other calls beside its own", (CALL,), (WHEN, OTHER_CALL), False),
     ("without its calls", (), (WHEN,), False),
-    ("for two kinds of questions", (), (WHEN, str(When("")), CALL), False),
-    ("for other questions", (WHEN, CALL), (str(When("")),), False),
+    ("for two kinds of questions", (), (WHEN, OTHER, CALL), False),
+    ("for other questions", (WHEN, CALL), (OTHER,), False),
     ("with other calls", (), (WHEN, OTHER_CALL), False),
 ]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bounded import bounded
 from coreloop.learn.line import (
     Advice,
-    AdvisedCalls,
+    SequenceLine,
     Step,
     advice,
     calls_fit,
@@ -159,4 +159,4 @@ SHOW = Step("show", {}, ("company", "topic"))
 )
 def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
     value = parse_line(line)
-    assert (isinstance(value, AdvisedCalls) and calls_fit(value.calls, (ANALYSIS, SHOW))) is sound
+    assert (isinstance(value, SequenceLine) and calls_fit(value.calls, (ANALYSIS, SHOW))) is sound

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from coreloop.base.project.settings import CategoryRule, Settings
@@ -13,7 +14,7 @@ from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import markdown
-from coreloop.learn.propose import PatternResult, propose, to_json
+from coreloop.learn.propose import PatternResult, propose
 from hostile import INJECTED
 from logs import call, failed, on_days, repeated, rest, word
 from rows import slow_after
@@ -146,7 +147,7 @@ def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = S
 def _published(result: PatternResult) -> str:
     """Everything that is published."""
     document = result.document.with_ids().shared(result.words)
-    return to_json(document).decode() + markdown(document, result.words)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + markdown(document, result.words)
 
 
 QUICK = 4

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from coreloop.base.project.settings import Settings
@@ -13,7 +14,7 @@ from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Statement, SuggestedAppend
 from coreloop.learn.proposals.proposal_files import markdown
-from coreloop.learn.propose import RefineResult, refine, to_json
+from coreloop.learn.propose import RefineResult, refine
 from hostile import INJECTED
 from logs import call, failed, on_days, record, word
 from rows import slow_after
@@ -93,7 +94,7 @@ def _refine(folder: Path, rows: list[dict[str, Any]], source: str = SOURCE) -> R
 def _written(refined: RefineResult, *, sanitized: bool) -> str:
     document = refined.document.with_ids()
     document = document.shared(refined.words) if sanitized else document
-    return to_json(document).decode() + markdown(document, refined.words)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + markdown(document, refined.words)
 
 
 def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
-from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, mine
+from coreloop.learn.mine.folder import AGENT, Mined, MiningOptions, mine
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
@@ -46,8 +46,7 @@ def read_status(
     *,
     now: datetime,
     environ: Mapping[str, str],
-    mining: MiningOptions,
-    watch: Watch = UNWATCHED,
+    mining: MiningOptions = AGENT,
 ) -> Status:
     """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
 
@@ -59,10 +58,8 @@ def read_status(
         Timezone-aware.
     environ : mapping
         May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
-    mining : MiningOptions
+    mining : MiningOptions, optional
         Which records, and how they are mined.
-    watch : Watch, optional
-        Callbacks that report the progress of mining.
 
     Raises
     ------
@@ -78,10 +75,10 @@ def read_status(
         f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
     mined = None
-    if not mining.is_of_agent or workspace.records_dir.is_dir():
-        mined = mine(workspace, mining, watch=watch)
+    if mining.in_dir is not None or workspace.records_dir.is_dir():
+        mined = mine(workspace, mining)
     effects = Effects()
-    if promotions is not None and mining.is_of_agent:
+    if promotions is not None and mining.in_dir is None:
         files, keep = mined.files if mined is not None else (), not mining.no_cache
         effects = read_effects(workspace, now=now, files=files, repository=repository, keep=keep)
     states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)

@@ -1,18 +1,16 @@
 """The kinds of lines, and whether a call is against one: what each reads of a call, and what it may say."""
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
-from math import inf
 from operator import gt, itemgetter, lt
 from typing import Any, Final, NamedTuple
 
 from coreloop.learn.line import SHAPES, Advice, advice, recorded_path, written_path
 from coreloop.learn.proposals.entry import MIN_CASES, StatementKind
-from coreloop.learn.statements.cases import MAX_SUCCESS, bits_of
+from coreloop.learn.statements.cases import MAX_SUCCESS, bits_of, upper_bounds
 from coreloop.learn.statements.logged_calls import CallPlace
 from coreloop.learn.statements.values import TIMES, Value, Written, hash_of, is_written, measure
 
@@ -26,8 +24,6 @@ Groups = Mapping[Subject, Mapping[Key, list[int]]]
 """Numbers of calls by what a kind reads of them."""
 KeyTest = Callable[[Key], bool | None]
 """Whether calls with a key deviate from a line; None where the line says nothing about them."""
-AS_GOOD: Final = 1.25
-"""A better reason may be wrong about a quarter more calls."""
 
 
 class KeyTally(NamedTuple):
@@ -294,8 +290,6 @@ _ROUND: Final = frozenset(range(21)) | {
     *(25, 75, 140, 150, 250, 255, 280, 365),
 }
 """Bounds that people set, beside the numbers in a tool's source."""
-_MAX_LOGGED: Final = 100_000
-"""Larger numbers are written only if the source has them: they may well be of one user, such as an id."""
 _MIN_CHARACTERS: Final = 20
 """Shorter texts are values to choose from: what their length separates is which of them was chosen."""
 
@@ -315,37 +309,10 @@ def _bound_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
         worked = sorted(numbers.pop(0, ()))
         preferred = [[sign * number for number in of] for of in (known.numbers, _ROUND)]
         groups = (sorted(failed) for failed in numbers.values() if len(failed) >= MIN_CASES)
-        parted = (_upper_bounds(worked, failed, *preferred) for failed in groups)
+        parted = (upper_bounds(worked, failed, *preferred) for failed in groups)
         for bound in max(parted, key=itemgetter(0), default=(0, ()))[1]:
             if form != "characters" or bound >= _MIN_CHARACTERS:
                 yield advice(form, argument=subject[0], number=f"{sign * bound:g}")
-
-
-def _upper_bounds(
-    worked: Sequence[float], failed: Sequence[float], in_source: Iterable[float], usual: Iterable[float]
-) -> tuple[float, Sequence[float]]:
-    """Those between the largest number that worked and the smallest that failed, the least of equal ones.
-
-    Numbers of the source are first, then those that people set, then the largest that worked. Where calls
-    failed below or worked above, numbers of the source may be about a quarter more calls wrong than others.
-    Before them, how many calls they part rightly.
-    """
-
-    def n_wrong(bound: float) -> float:
-        n_below = bisect_right(failed, bound)
-        return n_below + len(worked) - bisect_right(worked, bound) if 2 * n_below <= len(failed) else inf
-
-    tried = sorted({*worked, *failed})
-    best = min(map(n_wrong, tried))
-    n_right = len(failed) - best
-    if best == inf:
-        return n_right, ()
-    for limit, bounds in ((AS_GOOD * best + (best > 0), in_source), (best, usual)):
-        fitting = sorted((bound for bound in bounds if n_wrong(bound) <= limit), reverse=True)
-        if fitting:
-            return n_right, [*{bisect_right(tried, bound): bound for bound in fitting}.values()]
-    logged = (number for number in tried if n_wrong(number) == best and abs(number) <= _MAX_LOGGED)
-    return n_right, [number for number in logged if float(f"{number:g}") == number][-1:]
 
 
 def _bound_test(line: Advice) -> KeyTest:

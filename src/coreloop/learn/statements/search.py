@@ -15,6 +15,7 @@ from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.statements import kinds
 from coreloop.learn.statements.cases import (
+    AS_GOOD,
     MAX_SUCCESS,
     NumberedCalls,
     bits_of,
@@ -246,7 +247,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
     """The surest hypothesis; among those about the same failures, the best reason."""
     first = min(tested, key=lambda found: (found.p_value, _errors(calls, found), found.rank))
     alike = [found for found in tested if _overlap(calls, found, first) >= _ALIKE]
-    limit = kinds.AS_GOOD * min(_errors(calls, found) for found in alike) + 1
+    limit = AS_GOOD * min(_errors(calls, found) for found in alike) + 1
     good = (found for found in alike if _errors(calls, found) <= limit)
     return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
 
@@ -265,7 +266,7 @@ def _is_state(search: ToolSearch, found: LineHypothesis) -> bool:
         if subject[0] == found.line.argument() and len(sides) <= _MAX_STATES:
             deviate = sum(side for side in sides if 2 * (side & calls.good).bit_count() <= side.bit_count())
             state = replace(found, deviate=deviate, follow=sum(sides) - deviate)
-            limit = kinds.AS_GOOD * _errors(calls, found) + 1
+            limit = AS_GOOD * _errors(calls, found) + 1
             if _overlap(calls, state, found) >= _ALIKE and _errors(calls, state) <= limit:
                 return calls.has_cases(state.deviate, state.follow)
     return False
@@ -278,7 +279,7 @@ def _by_source(
     if found.line.form not in _SPELLING:
         return found
     of_argument = [source for source in sources if source.line.argument() == found.line.argument()]
-    limit = kinds.AS_GOOD * _errors(calls, found) + 1
+    limit = AS_GOOD * _errors(calls, found) + 1
     fitting = [
         source
         for source in _tested(calls, of_argument, found.deviate | found.follow)

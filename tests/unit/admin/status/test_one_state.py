@@ -9,7 +9,6 @@ import pytest
 from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import read_health
@@ -44,7 +43,7 @@ def _entry(n: int, **changes: Any) -> dict[str, Any]:
 
 def _read(project: Project) -> Status:
     workspace = open_workspace(project.root)
-    return read_status(workspace, now=NOW, environ={}, mining=MiningOptions())
+    return read_status(workspace, now=NOW, environ={})
 
 
 def _judge(workspace: Workspace, entry: dict[str, Any], verdict: VerdictLetter) -> None:

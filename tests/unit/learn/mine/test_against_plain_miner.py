@@ -92,7 +92,7 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
     empty = plain_miner.hash_sequence("")
     neutral = {key: n for key, n in _neutral(window).items() if key[1] != empty}
     assert neutral == {key: group.neutral for key, group in plain.groups.items() if group.neutral}
-    odd = find_oddities((file.path, part.oddities) for file in files for part in file.parts)
+    odd = find_oddities((file.path, part) for file in files for part in file.parts)
     assert sum(odd.skipped.values()) == plain.n_skipped
     assert {name: oddity.n for name, oddity in odd.read_as_absent.items()} == dict(plain.absent)
     return plain

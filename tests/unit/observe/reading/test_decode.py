@@ -199,8 +199,8 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
         return
     (part,) = facts_of([(0, raw)], MineSettings(), path=Path("a.jsonl")).parts
     of_facts = {"args_from", "case", "saw"}  # only facts read these
-    assert set(part.oddities.absent) - of_facts == set(read.absent) - of_facts
-    assert part.oddities.skipped == {}
+    assert set(part.absent) - of_facts == set(read.absent) - of_facts
+    assert part.skipped == {}
 
 
 @given(raw=st.binary(max_size=200))
