@@ -15,7 +15,6 @@ BOM = b"\xef\xbb\xbf"
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """Named where a file is refused, since the file may need a newer Python."""
-_UNREADABLE = (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError)
 
 
 class UnprovenError(Exception):
@@ -71,7 +70,7 @@ def read_source(raw: bytes) -> SourceText:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes
             tree = ast.parse(raw)
-    except _UNREADABLE as exc:
+    except (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError) as exc:
         reason = str(exc).strip().partition("\n")[0].replace("<unknown>, ", "") or type(exc).__name__
         raise UnprovenError(f"{_PYTHON} cannot read the file: {reason}") from exc
     starts = (len(raw) - len(body), *(match.end() for match in _NEWLINE.finditer(raw)))

@@ -12,9 +12,7 @@ from coreloop.descriptions.texts import ToolText
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"[ \t\r\n]*:|(?P<value>"(?:[^"\\]++|\\.)*+")')
 """Of a valid file: keys, and texts."""
-_ESCAPE: Final = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\."
-)
+_ESCAPE: Final = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u\w{4}|\\.")  # two halves first
 _WIDE_ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 
 

@@ -93,6 +93,9 @@ class _File:
             name, item = key.value if isinstance(key.value, str) else f"\0{number}", self.tree(value, refused)
             is_twice = name in tree and isinstance(item, Leaf)
             tree[name] = replace(cast(Leaf, item), refused=f"{name} is written twice") if is_twice else item
+        merged = next((self._trees.get(id(value)) for key, value in node.value if key.value == "<<"), None)
+        if isinstance(merged, dict):
+            tree.setdefault("description", merged.get("description"))
         return tree
 
     def _leaf(self, node: Any, start: int, refused: str) -> Leaf:
