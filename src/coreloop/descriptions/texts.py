@@ -184,7 +184,7 @@ def put_lines(
 
     Nothing else in the file changes, and that is proven: the bytes outside the literal are equal; the file
     parses to the same values except for this one; the same texts are found in it; no section gains or loses a
-    line; and taking the lines out gives the first bytes again, but for white space of a docstring.
+    line; and taking the lines out of a text that is no docstring gives the first bytes again.
 
     Parameters
     ----------
