@@ -3,11 +3,27 @@
 import ast
 import warnings
 
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions import texts
+from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.place import Wanted, never
 from coreloop.descriptions.source import UnprovenError
 
 LINES = ("- When: margin.", "- Call: show().")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def put_lines(
+    source, qualname, lines, *, section=None, style="numpydoc", is_ours=never, replaced=()
+) -> Edited:
+    """Put lines into a docstring of a Python file."""
+    wanted = Wanted(tuple(lines), section, style, is_ours)
+    text = texts.find_text("f.py", source, qualname)
+    return texts.put_lines("f.py", source, text, wanted, replaced=replaced)
+
+
+def remove_lines(source, qualname, lines) -> bytes:
+    """Take lines out of a docstring of a Python file."""
+    return texts.remove_lines("f.py", source, texts.find_text("f.py", source, qualname), lines).source
 
 
 def edit(source, qualname="f", section="Guide", lines=LINES, **choices):

@@ -12,10 +12,11 @@ from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import join_steps, step
 from coreloop.base.text import printable
-from coreloop.descriptions.edit import put_lines
-from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
+from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines, text_of
+from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.sections import Style
-from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import SUFFIXES, put_lines
 from coreloop.learn.line import SequenceLine, keys_of, parse_advice, parse_line, statement_key
 from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_line, refuse_words
 
@@ -50,13 +51,12 @@ def changed_lines(
     """
     before, after = (docstring_bullets(side, target) for side in (old, new))
     added, removed = list((after - before).elements()), list((before - after).elements())
-    qualname = target.partition("::")[2]
+    path, text = target.partition("::")[0], text_of(old, target)
     alone = sections if len(sections) == 1 else ()  # lines of two phases stand in the first block
     for section, kind in dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))]):
         with suppress(UnprovenError):
-            edited = put_lines(
-                old, qualname, added, section=section, style=kind, is_ours=is_form, replaced=removed
-            )
+            wanted = Wanted(tuple(added), section, kind, is_form)
+            edited = put_lines(path, old, text, wanted, replaced=removed)
             if edited.source == new:
                 return added, removed
     raise UnprovenError(f"{printable(target)} is not as promote writes it; promote it again")
@@ -97,12 +97,13 @@ class Proof:
         """Why the change is not exactly what `promote` writes for its proposals."""
         symbol = self.target.partition("::")[2]
         if not SYMBOL.fullmatch(symbol) or len({its.get("Target") for its in self.groups}) > 1:
-            yield f"the trailers of commit {self.commit.sha[:12]} do not name one docstring"
+            yield f"the trailers of commit {self.commit.sha[:12]} do not name one text"
             return
         try:
             replaced = self._replaced()
             added, removed = self._changed(replaced)
             words = self._words(replaced)
+            unknown = {line: tuple(refuse_words(line, words)) for line in added}
         except UnprovenError as reason:
             yield str(reason)
             return
@@ -111,7 +112,7 @@ class Proof:
         if not self._is_named(added, standing, words.tool):
             yield "its lines are not those of the proposals that its commit names; promote it again"
         for line in added:
-            reasons = filter(None, (refuse_line(line, private=False), *refuse_words(line, words)))
+            reasons = filter(None, (refuse_line(line, private=False), *unknown[line]))
             yield from (f"{printable(line)}: {reason}" for reason in reasons)
 
     def _refuse_room(
@@ -145,7 +146,7 @@ class Proof:
         """The target's file; `UnprovenError` unless it alone changes, and of it only the text."""
         file = self.target.partition("::")[0]
         replaced = self.repository.replaced_file(self.old, self.new)
-        if replaced is None or replaced.path != self.project + file or not file.endswith(".py"):
+        if replaced is None or replaced.path != self.project + file or not file.endswith(SUFFIXES):
             raise UnprovenError(f"it changes more than the text of {printable(file)}; put the rest elsewhere")
         return replaced
 
@@ -172,14 +173,13 @@ class Proof:
 
     def _words(self, file: Replaced) -> Words:
         """What the base declares of the words about the target's tool."""
-        qualname = self.target.partition("::")[2]
-        tree = read_source(self.repository.read(self.base, file.path) or b"").tree
-        tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
-        tools = tools or [qualname.rpartition(".")[2]]
+        target, symbol = self.target.partition("[")[0], self.target.partition("::")[2]
+        tools = [name for name, its in self.settings.tools.items() if its.target == target]
+        own = target.partition("::")[2]
+        tools = tools or [own.rpartition(".")[2], own]
         subject = self.commit.message.partition("\n")[0]
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
-        definition = find_definition(tree, qualname)
-        return Words(self.repository, self.base, self.settings, file.path, tool, definition)
+        return Words(self.repository, self.base, self.settings, file.path, tool, symbol)
 
 
 def _subject(line: str) -> tuple[str, ...]:

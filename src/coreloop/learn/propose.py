@@ -14,8 +14,9 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked, read_file, write_private
-from coreloop.base.project.tools import Passed, Unresolved, logged_names, resolve_tools
+from coreloop.base.project.tools import Passed, Unresolved
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.facts.schema import LogOddities, find_oddities
@@ -387,7 +388,7 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
 
 
 def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:
-    return Vocabulary(resolve_tools(names, workspace, passed=passed), workspace.settings)
+    return Vocabulary(find_tools(names, workspace, passed=passed), workspace.settings)
 
 
 def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:

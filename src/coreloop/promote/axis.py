@@ -22,6 +22,7 @@ from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
+from coreloop.descriptions.texts import SUFFIXES
 from coreloop.learn.line import AdvisedCall, parse_advice, parse_line
 
 PROPOSALS_FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
@@ -212,7 +213,7 @@ def _is_inside(target: str) -> bool:
     """Whether a trailer's target is a docstring below the project's folder."""
     file, symbol = symbol_of(target)
     path = PurePosixPath(file)
-    return bool(symbol) and path.suffix == ".py" and not path.is_absolute() and ".." not in path.parts
+    return bool(symbol) and path.suffix in SUFFIXES and not path.is_absolute() and ".." not in path.parts
 
 
 def engines_of(target: str, tools: Mapping[str, ToolSettings]) -> set[str]:

@@ -9,12 +9,13 @@ from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import read_history
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.texts import named
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, newest_measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import UNMEASURED, Measured, measure_reach, unread_lines
+from coreloop.promote.reach import UNMEASURED, Measured, compare_descriptions, measure_reach, unread_lines
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.tool_schemas import schema_command
 
@@ -70,7 +71,7 @@ class Promoting:
         Raises
         ------
         RefusedError
-            It is not in the repository, or not a Python file.
+            It is not in the repository, or of no kind that can be edited.
         """
         return repository_path(self.repository, self.workspace.root, self.lead.file)
 
@@ -238,16 +239,19 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
 def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | None:
     lead, settings = promoting.lead, promoting.workspace.settings.reach
     command = schema_command(settings, promoting.workspace.root)
-    if command is None:
-        return None
+    argument = lead.symbol.partition("[")[2].removesuffix("]")
+    caps = settings.caps if not argument else {}  # they are of a tool's own text
+    if command is None or (argument and command.reader):  # readers print the tools' own texts
+        sides, source = (edited.before, edited.after, edited.appended), f"as {lead.file} says it"
+        return compare_descriptions(*sides, caps=caps, source=source) if edited.is_literal else None
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
         promoting.path.removesuffix(lead.file),  # the project may be below the repository's root
         lead.file,
         edited,
-        tool=lead.engine,
-        caps=settings.caps,
+        tool=named(lead.engine, argument),
+        caps=caps,
     )
 
 

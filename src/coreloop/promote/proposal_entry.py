@@ -187,18 +187,18 @@ def _refuse_text(entry: Statement | Candidate, append: SuggestedAppend, section:
 
 
 def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> str | None:
-    """Why its target is not the docstring of its tool."""
+    """Why its target is not the description of its tool."""
     if append.target_file is None or append.target_symbol is None:
         return f"it has no target: add {tool} under tools: and propose again"
     file = PurePosixPath(append.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(append.target_symbol):
         return "its target is not a path.py::name below the project"
     declared = settings.tools[tool].target if tool in settings.tools else None
-    named = append.target_symbol.rpartition(".")[2]
-    is_own = f"{file}::{append.target_symbol}" == declared if declared else named == tool
-    row = f'{tool}: {{target: "{printable(str(file))}::{append.target_symbol}"}}'
+    symbol = append.target_symbol.partition("[")[0]
+    is_own = f"{file}::{symbol}" == declared if declared else tool in {symbol, symbol.rpartition(".")[2]}
+    row = f'{tool}: {{target: "{printable(str(file))}::{symbol}"}}'
     todo = "propose again" if declared else f"if it is, add {row} under tools: in coreloop.yaml and commit it"
-    return None if is_own else f"its target is not the docstring of {tool}; {todo}"
+    return None if is_own else f"its target is not the description of {tool}; {todo}"
 
 
 def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | None:

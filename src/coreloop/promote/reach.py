@@ -10,9 +10,7 @@ from typing import Final
 from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.source import parse
 from coreloop.observe import jsonl
-from coreloop.promote.docstring_edit import description_elsewhere
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
 REACH_EXAMPLES: Final = (
@@ -173,13 +171,10 @@ def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequ
     first = next((_flat(line) for line in edited.before.splitlines() if line.strip()), "")
     if not first or first in _flat(description):
         return None
-    place = description_elsewhere(parse(edited.old), edited.qualname)
-    why = f"but set by {place}" if place else "so no edit of it reaches the model"
-    finding = f"the description of {tool} does not come from its docstring, {why}"
+    finding = f"the description of {tool} does not come from this text, so no edit of it reaches the model"
     if not missing:
         return f"{finding}; it has the lines already"
-    where = "there" if place else "where it is defined"
-    return f"{finding}; paste {where}:" + "".join(f"\n    {line}" for line in missing)
+    return f"{finding}; paste where it is defined:" + "".join(f"\n    {line}" for line in missing)
 
 
 def _words(line: str) -> re.Pattern[str]:

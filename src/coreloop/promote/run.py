@@ -218,7 +218,7 @@ def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspac
     if not proposals:
         return None
     if proposal.target != proposals[0].target:
-        return f"its docstring is {proposal.target}"
+        return f"its text is {proposal.target}"
     in_sections = workspace.settings.docstring.placement == "section"
     if in_sections and proposal.section != proposals[0].section:
         return f"it is for {proposal.section}: run again after this is merged"

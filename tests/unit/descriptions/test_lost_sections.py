@@ -1,13 +1,6 @@
 import pytest
 
-from coreloop.descriptions.edit import put_lines
-from coreloop.descriptions.lost_sections import (
-    SECTIONS,
-    Loss,
-    docstring_sections,
-    lost_sections,
-    shapes,
-)
+from coreloop.descriptions.lost_sections import SECTIONS, Loss, docstring_sections, lost_sections, shapes
 from coreloop.descriptions.source import UnprovenError
 from rows import each_row
 
@@ -78,23 +71,8 @@ def test_nine_sections_are_seen_in_every_style(docstring):
 @each_row(
     "stub",
     [
-        *(
-            "",
-            "TODO",
-            "todo",
-            "…",
-            "...",
-            "-",
-            "N/A",
-            "None",
-        ),
-        *(
-            "(none)",
-            "*placeholder*",
-            "추후 작성",
-            "해당 없음",
-            "```python\n    ```",
-        ),
+        *("", "TODO", "todo", "…", "...", "-", "N/A", "None"),
+        *("(none)", "*placeholder*", "추후 작성", "해당 없음", "```python\n    ```"),
     ],
 )
 @each_row("heading", ["Guide\n    -----", "## Guide", "Guide:"])
@@ -179,11 +157,3 @@ def with_docstring(docstring):
 def test_lost_sections_are_named(new, lost):
     expected = (Loss("A.f", 2, lost),) if lost else ()
     assert lost_sections(with_docstring(NUMPYDOC), new) == expected
-
-
-@each_row("docstring", [NUMPYDOC])
-def test_edit_loses_nothing_and_fills_a_stub(docstring):
-    old = with_docstring(docstring.replace("always.", "TODO"))
-    edited = put_lines(old, "A.f", ["- When: now."], section="Guide")
-    assert lost_sections(old, edited.source) == ()
-    assert "Guide" in shapes(edited.source)[1].present

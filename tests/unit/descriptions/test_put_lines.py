@@ -3,8 +3,8 @@ import inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, put_lines
-from editing import attempt, function, is_one_insertion, split_docstrings
+from coreloop.descriptions.edit import Edited
+from editing import attempt, function, is_one_insertion, put_lines, split_docstrings
 from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")
@@ -125,7 +125,7 @@ LITERALS = {
     ),
     "in parentheses": (
         '(\n      """Sum."""  # why\n    )',
-        '(\n      """Sum.\n\n    - When: margin.\n    - Call: show().\n    """  # why\n    )',
+        '(\n      """Sum.\n\n      - When: margin.\n      - Call: show().\n      """  # why\n    )',
     ),
     "followed by a statement": (
         '"""Sum."""; x = 1',
@@ -177,15 +177,7 @@ def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
     assert reason in outcome
 
 
-@each_row(
-    "line",
-    [
-        "- When: ```",
-        '- When: """',
-        "- When: a\\",
-        "- When: '''",
-    ],
-)
+@each_row("line", ["- When: ```", '- When: """', "- When: a\\", "- When: '''"])
 @each_row("quoted", ['"""Sum."""', "'Sum.'"])
 def test_markup_after_a_dash_is_text(line, quoted):
     outcome = put(f"def f():\n    {quoted}\n", lines=[line])

@@ -24,15 +24,12 @@ CASES = {
     "dashes after a blank line are not an underline": ("S.\n\nNotes\n\n-----\nx", []),
     "a line between two rules is a table": ("S.\n\n=====\nNotes\n=====\nx", []),
     "dashes at another column are not an underline": ("S.\n\nNotes\n  -----\nx", []),
-    "google": (
-        "S.\n\nArgs:\n    x: y\n\n    z: w\nend",
-        [("Args", "google", ["x: y", "", "z: w"])],
-    ),
+    "google": ("S.\n\nArgs:\n    x: y\n\n    z: w\nend", [("Args", "google", ["x: y", "", "z: w"])]),
     "google on the heading's line": (
         "S.\n\nWhen: a\nHow: b\nc\n\nend",
         [("When", "google", ["a"]), ("How", "google", ["b", "c"])],
     ),
-    "google, text not indented": ("S.\n\nGuide:\n- a\n- b\n\nend", [("Guide", "google", ["- a", "- b"])]),
+    "text that is not indented is no section of google's": ("S.\n\nGuide:\n- a\n- b\n\nend", []),
     "google, a block below text on the heading's line ends with its indentation": (
         "S.\n\nGuide: x\n    - a\nend",
         [("Guide", "google", ["x", "- a"])],
@@ -79,10 +76,3 @@ def test_requested_name_is_known():
     assert find_sections("S.\n\nHinweis: x") == []
     assert find_sections("S.\n\nHinweis: x", asked=["Hinweis"]) == [("Hinweis", "google", ["x"])]
     assert find_sections("S.\n\n가이드: x", asked=["가이드"]) == [("가이드", "google", ["x"])]
-
-
-def test_outdented_line_does_not_hide_the_sections():
-    text = "S.\n\n    Notes\n    -----\nb'\n    x\n    "
-    assert [section.name for section in scan(text).sections] == ["Notes"]
-    assert scan(text).margin == 4
-    assert scan(text).least == 0

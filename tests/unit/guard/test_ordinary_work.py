@@ -176,8 +176,7 @@ def test_the_title_and_trailers_of_a_merged_promotion_make_no_other_work_ordinar
 @pytest.mark.parametrize(
     "build",
     slow_after(
-        3,
-        [backport, merged_back, quoted, release, backport_resolved, reverted, brought_back, pasted],
+        3, [backport, merged_back, quoted, release, backport_resolved, reverted, brought_back, pasted]
     ),
 )
 def test_what_is_merged_is_ordinary_elsewhere(build, bench: Bench):

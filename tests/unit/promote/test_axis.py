@@ -10,7 +10,7 @@ import pytest
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import write_trailers
 from coreloop.base.project.workspace import open_workspace
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.axis import (
     AxisCase,
     AxisRequest,
@@ -18,6 +18,7 @@ from coreloop.promote.axis import (
     make_case,
     write_proposal,
 )
+from editing import put_lines
 from promoting import FILE, SOURCE, Project
 from rows import slow_after
 

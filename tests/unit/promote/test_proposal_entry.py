@@ -141,7 +141,7 @@ TAMPERED = [
     pytest.param({"suggested_append": {**APPEND, "section": "Caveats"}}, "no lines for Guide", id="section"),
     pytest.param(
         {"suggested_append": {**APPEND, "target_symbol": "show"}},
-        "its target is not the docstring of analysis",
+        "its target is not the description of analysis",
         id="another tool's docstring",
     ),
     pytest.param({"key": KEY}, NOT_OURS, id="another key"),

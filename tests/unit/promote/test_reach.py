@@ -10,11 +10,12 @@ import pytest
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Measured, compare_descriptions, measure_reach, unread_lines
 from coreloop.promote.tool_schemas import schema_command
+from editing import put_lines
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
 

@@ -13,18 +13,17 @@ from typing import Final
 import yaml
 
 from coreloop.base.project.allowed_values import last_name
-from coreloop.base.project.definitions import MOUNTS, parse_python, python_files, read_source
+from coreloop.base.project.definitions import MOUNTS, parse_python, read_source, source_files
 from coreloop.base.project.imports import Imports
 from coreloop.base.project.tools import (
     SENT_FOLDER,
     Tool,
     Unresolved,
     is_tool_name,
-    logged_names,
-    resolve_tools,
     sent_tools,
 )
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.observe.reading.decode import RecordLine, read_lines
 
 _MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
@@ -56,9 +55,7 @@ def propose_settings(workspace: Workspace) -> SettingsProposals:
     """
     seen = {*used_tools(workspace.records_dir), *sent_tools(workspace.audit_dir)}
     names = {name: name for name in seen} | logged_names(seen, workspace)
-    tools = resolve_tools(
-        filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True
-    )
+    tools = find_tools(filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True)
     new = [tool for name, tool in tools.items() if name not in workspace.settings.tools]
     targets = {tool.name: f"{tool.file}::{tool.qualname}" for tool in new if isinstance(tool, Tool)}
     return SettingsProposals(
@@ -152,7 +149,7 @@ def _made(root: Path) -> Iterator[tuple[str, str]]:
     Without servers that another one mounts.
     """
     mounted = set(_mounted(root))
-    for path in python_files(root):
+    for path in source_files(root):
         tree = parse_python(path) if _MADE.search(read_source(path)) else None
         body = tree.body if tree is not None else []
         module = ".".join(path.relative_to(root).with_suffix("").parts)
@@ -171,7 +168,7 @@ def _made(root: Path) -> Iterator[tuple[str, str]]:
 def _mounted(root: Path) -> Iterator[tuple[Path, int]]:
     """Where servers are made that others mount."""
     imports = Imports(root, parse_python)
-    for path in python_files(root):
+    for path in source_files(root):
         tree = parse_python(path) if _MOUNTS.search(read_source(path)) else None
         for call in ast.walk(tree) if tree is not None else ():
             if isinstance(call, ast.Call) and _MOUNTS.match(f".{last_name(call.func)}(".encode()):

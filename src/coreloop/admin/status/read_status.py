@@ -157,12 +157,13 @@ def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing,
     """Tools by the name that the project defines; an alarm says no name that only a log has."""
     if not failing:
         return ()
-    from coreloop.base.project.tools import Tool, logged_names, resolve_tools
+    from coreloop.base.project.tools import Tool
+    from coreloop.descriptions.find_tools import find_tools, logged_names
 
     called, configured = {tool.tool for tool in failing}, workspace.settings.tools
     names = logged_names(called, workspace)
     wanted = {*called, *names.values()}
-    defined = resolve_tools(wanted, workspace, only_places=True)
+    defined = find_tools(wanted, workspace, only_places=True)
 
     def named(name: str) -> str:
         known = names.get(name, name)

@@ -19,13 +19,17 @@ _SKIPPED_FOLDERS: Final = frozenset(
 _MAX_SOURCE_BYTES: Final = 2_000_000
 
 DECORATORS: Final = frozenset(
-    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"}
+    (
+        *("tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"),
+        *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
+        *("register_tool", "create_tool", "pydantic_function_tool"),
+    )
 )
 """Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``server.add_tool`` …"""
 MOUNTS: Final = rb"\.(mount|import_server|prefixed)\("
 _NAMES: Final = ("name", "name_override")
 _DESCRIPTIONS: Final = ("description", "description_override")
-_FUNCTIONS: Final = ("func", "fn", "coroutine")
+_FUNCTIONS: Final = ("func", "fn", "function", "coroutine", "callback", "handler", "on_invoke_tool", "model")
 _SCHEMAS: Final = ("inputSchema", "input_schema", "parameters", "params_json_schema")
 _MENTION: Final = (
     rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|"
@@ -48,7 +52,7 @@ class Definition:
     name : str
         As the model knows it.
     path, qualname : Path, str
-        Where it is; for a call, the assignment or the function around it.
+        Where it is; a call or a dictionary has the tool's name.
     node : ast.FunctionDef or ast.AsyncFunctionDef or ast.ClassDef or None
         None if a call or a dictionary is all of it.
     call : ast.expr or None
@@ -75,19 +79,6 @@ class Definition:
         return value if value is not None and (text_of(value) or self.node is None) else None
 
     @property
-    def described(self) -> str:
-        """Where that stands; empty if a docstring is read."""
-        value = self.description
-        if value is None:
-            return ""
-        word = next(name for name, its in _entries(self.call) if its is value)
-        what = f'"{word}" of a dictionary'
-        if isinstance(self.call, ast.Call):
-            what = f"{word}= of {ast.unparse(self.call.func)}(…)"
-        whose = f"{self.qualname or self.name} is no function: its" if self.node is None else "its"
-        return f"{whose} description is set by {what}, line {value.lineno}"
-
-    @property
     def schema(self) -> ast.expr | None:
         """What says its parameters instead of a signature."""
         return _argument(self.call, _SCHEMAS)
@@ -109,7 +100,7 @@ class Source:
     def mentions(self, pattern: bytes) -> list[Path]:
         """The files with a pattern."""
         search = re.compile(pattern).search
-        return [path for path in python_files(self.root) if search(self._read(path))]
+        return [path for path in source_files(self.root) if search(self._read(path))]
 
     def search(self) -> dict[str, list[Definition]]:
         """All registered tools by their names, and whatever else has one of the names."""
@@ -159,8 +150,7 @@ class Source:
 
     def _defined(self, path: Path) -> Iterator[Definition]:
         tree = self.tree(path)
-        every = definitions(tree) if tree is not None else ()
-        nodes = [(qualname, node) for qualname, node in every if not _is_overload(node)]
+        nodes = list(visible(tree)) if tree is not None else []
         functions = {qualname for qualname, node in nodes if isinstance(node, Function)}
         for qualname, node in nodes:
             above = qualname.rpartition(".")[0]
@@ -174,16 +164,17 @@ class Source:
     def _registered(self, path: Path) -> Iterator[Definition]:
         """The tools that calls, lists and dictionaries of a file make; mounts are noted."""
         tree = self.tree(path)
-        for around, node in _placed(tree) if tree is not None else ():
+        for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Call) and re.fullmatch(MOUNTS, f".{last_name(node.func)}(".encode()):
                 self._mount(path, node)
             n_made = 0
-            for value, call in _references(node):
+            for value, call in references(node):
                 for one in self._referred(path, value):
                     n_made += 1
                     yield replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
             if not n_made and _describes_tool(node):
-                yield Definition(_constant(_argument(node, _NAMES)), path, around, None, node)
+                name = _constant(_argument(node, _NAMES))
+                yield Definition(name, path, name, None, node)
 
     def _mount(self, path: Path, call: ast.Call) -> None:
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -218,7 +209,7 @@ def is_tool_decorator(decorator: ast.expr) -> bool:
     return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in DECORATORS
 
 
-def _is_tool_call(call: ast.Call) -> bool:
+def is_tool_call(call: ast.Call) -> bool:
     """Whether a call makes a tool: ``Tool(f)``, ``StructuredTool.from_function(f)``, ``mcp.tool("x")(f)``."""
     function = call.func
     owner = function.value if isinstance(function, ast.Attribute) else function
@@ -237,23 +228,25 @@ def _describes_tool(node: ast.AST) -> TypeGuard[ast.Call | ast.Dict]:
     return is_described and (is_tool or _argument(node, _SCHEMAS) is not None)
 
 
-def _references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """The functions that a list of tools or a call names, each with the call that it stands in."""
     name = node.arg or "" if isinstance(node, ast.keyword) else ""
     name = last_name(node.targets[0]) if isinstance(node, ast.Assign) else name
     listed = getattr(node, "value", None) if name.lower().endswith("tools") else None
+    if isinstance(node, ast.Call) and last_name(node.func).endswith("tools"):  # model.bind_tools([book])
+        listed = next(iter(node.args), None)
     for value in listed.elts if isinstance(listed, ast.List | ast.Tuple) else ():
-        yield from ((part, value) for part in _arguments(value))
+        yield from ((part, value) for part in taken_by(value))
         yield value, None
-    if isinstance(node, ast.Call) and _is_tool_call(node):
+    if isinstance(node, ast.Call) and is_tool_call(node):
         made = node.func if isinstance(node.func, ast.Call) else node
-        yield from ((part, made) for part in _arguments(node))
+        yield from ((part, made) for part in taken_by(node))
     text = _argument(node, _DESCRIPTIONS)
     if text is not None and _describes_tool(node) and not text_of(text):  # description=book.__doc__
         yield from ((part, node) for part in ast.walk(text) if isinstance(part, ast.Name))
 
 
-def _arguments(call: ast.expr) -> Iterator[ast.expr]:
+def taken_by(call: ast.expr) -> Iterator[ast.expr]:
     """The functions that a call may take."""
     if isinstance(call, ast.Call):
         yield from call.args
@@ -289,26 +282,12 @@ def text_of(value: ast.expr) -> str:
     return next(filter(None, (_constant(node) for node in ast.walk(value) if isinstance(node, ast.expr))), "")
 
 
-def _placed(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """What may make a tool, each with the assignment or the definitions around it."""
-    waiting: list[tuple[str, ast.AST]] = [("", tree)]
-    for around, node in waiting:  # grows
-        if isinstance(node, ast.Call | ast.Dict | ast.keyword | ast.Assign):
-            yield around, node
-        place = around
-        if isinstance(node, AnyDefinition):
-            place = f"{around}.{node.name}".strip(".")
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and not around:
-            place = last_name(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-        waiting.extend((place, child) for child in ast.iter_child_nodes(node))
-
-
-def python_files(root: Path) -> Iterator[Path]:
-    """Yield the Python files below a folder, without tests, environments and build output."""
+def source_files(root: Path, suffixes: tuple[str, ...] = (".py",)) -> Iterator[Path]:
+    """Yield the files with some suffixes below a folder, without tests, environments and build output."""
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
-            if name.endswith(".py") and not name.startswith("test_"):
+            if name.endswith(suffixes) and not name.startswith("test_"):
                 yield Path(folder, name)
 
 
@@ -327,8 +306,13 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefini
             yield from definitions(node, above)
 
 
-def _is_overload(node: AnyDefinition) -> bool:
-    return any(last_name(decorator) == "overload" for decorator in node.decorator_list)
+def visible(tree: ast.AST) -> Iterator[tuple[str, AnyDefinition]]:
+    """The definitions without those that another hides: an ``@overload``, a property's setter or deleter."""
+    for qualname, node in definitions(tree):
+        hidden = {(node.name, "setter"), (node.name, "deleter")}
+        names = [(last_name(getattr(one, "value", one)), last_name(one)) for one in node.decorator_list]
+        if hidden.isdisjoint(names) and not any(last == "overload" for _, last in names):
+            yield qualname, node
 
 
 def parse_python(path: Path) -> ast.Module | None:

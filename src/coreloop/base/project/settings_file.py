@@ -22,7 +22,7 @@ FILE_NAME: Final = "coreloop.yaml"
 _ATTRIBUTE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
 _VARIABLES: Final = {"CORELOOP_DATA_DIR": "data_dir", "CORELOOP_MODEL": "model"}
-_TARGET: Final = re.compile(r".+\.py::.+")
+_TARGET: Final = re.compile(r".+\.\w+::.+")
 _DETECTOR: Final = re.compile("[A-Z]{2,9}")
 _Place = tuple[str | int, ...]
 

@@ -8,10 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
-from inspect import cleandoc
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from coreloop.base.project.allowed_values import (
     declared_arguments,
@@ -55,7 +54,7 @@ class Tool:
     literals : frozenset of str
         String constants of the file, and of what it uses of the project's other files, without docstrings.
     docstring : str
-        The docstring of the definition; empty if absent.
+        What models read of the tool itself, usually the docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
         Argument -> the values that its annotation allows, see `coreloop.base.project.allowed_values`.
     declared : mapping of str to str
@@ -68,8 +67,8 @@ class Tool:
         Of the definition in its file.
     words : frozenset of str
         What a field of an object may be: these literals, the words of the docstrings, members of enums.
-    described : str
-        Where its description is set, if that is not its docstring, which then is what stands there.
+    described : mapping of str to str
+        Argument -> its own description, if that can be edited.
     """
 
     name: str
@@ -84,7 +83,7 @@ class Tool:
     numbers: frozenset[float] = frozenset()
     line: int = 0
     words: frozenset[str] = frozenset()
-    described: str = ""
+    described: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,14 @@ def is_tool_name(name: str) -> bool:
 
 Passed = Callable[[str], Collection[str]]
 """The arguments that a tool's calls passed, where calls are known."""
+
+
+class Choices(TypedDict, total=False):
+    """The choices of `resolve_tools`."""
+
+    only_places: bool
+    and_registered: bool
+    passed: Passed
 
 
 def resolve_tools(
@@ -290,14 +297,12 @@ class _Found:
         return frozenset(self._made(one.name, one).parameters)
 
     def _made(self, name: str, one: Definition, only_places: bool = True) -> Tool:
-        """The tool of a definition; what a call says of it stands for its signature and its docstring."""
+        """The tool of a definition; what a call says of its schema stands for its signature."""
         tree = None if only_places else self.source.used(one.path)
         file = one.path.relative_to(self._workspace.root).as_posix()
         tool = make_tool(name, file, one.qualname, one.node, tree)
         if one.schema is not None:
             tool = replace(tool, **schema_of(self.source.plain(one.path, one.schema)))
-        if one.description is not None:
-            tool = replace(tool, docstring=cleandoc(_text(one)), described=one.described)
         return replace(tool, line=one.line)
 
 

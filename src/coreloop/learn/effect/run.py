@@ -126,7 +126,7 @@ def run_effect(
 def _judge(
     workspace: Workspace, repository: Repository, files: Sequence[FileFacts], kept: Effects, now: datetime
 ) -> Effects:
-    from coreloop.base.project.tools import logged_names
+    from coreloop.descriptions.find_tools import logged_names
 
     settled = {_id_of(one.change): one for one in kept.effects if _is_settled(one, kept.judged_on)}
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
@@ -155,17 +155,16 @@ def _read_ledger(
     workspace: Workspace, repository: Repository, tools: set[str], now: datetime
 ) -> "tuple[Ledger, dict[str, str]]":
     """The ledger, and why it is not known where a tool is defined."""
-    from coreloop.base.project.tools import Tool, resolve_tools
-    from coreloop.learn.effect.description_changes import find_documented, read_ledger
+    from coreloop.base.project.tools import Tool
+    from coreloop.descriptions.find_tools import find_tools
+    from coreloop.learn.effect.description_changes import read_ledger
 
-    found = resolve_tools(tools, workspace, only_places=True)
+    found = find_tools(tools, workspace, only_places=True)
     targets = {name: f"{its.file}::{its.qualname}" for name, its in found.items() if isinstance(its, Tool)}
     unknown = {name: its.reason for name, its in found.items() if not isinstance(its, Tool)}
     folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())
     base = repository.base(workspace.settings.forge.base)
-    documented = find_documented(repository, base, unknown, folder=folder)
-    ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
-    return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
+    return read_ledger(repository, base, targets, folder=folder, now=now), unknown
 
 
 def _fits(change: "Change", tool: str | None, id: str | None) -> bool:

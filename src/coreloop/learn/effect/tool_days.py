@@ -9,7 +9,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from coreloop.descriptions.other_places import described_texts
 from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.line import Advice, parse_advice
 from coreloop.learn.mine.window import Window
@@ -157,6 +156,15 @@ def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, list[st
     for _, tool in sent_tools(audit_dir, descriptions):
         texts.setdefault(tool.name, [tool.description, *described_texts([tool.schema])])
     return texts
+
+
+def described_texts(value: Any) -> Iterator[str]:
+    """The descriptions in an object, at any depth."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == "description" and isinstance(item, str):
+            yield item
+        elif isinstance(item, dict | list):
+            yield from described_texts(item)
 
 
 def newest_sent(window: Window) -> list[str]:

@@ -18,7 +18,7 @@ import msgspec
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
-from coreloop.base.project.definitions import python_files
+from coreloop.base.project.definitions import source_files
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.records import digest64, hash_sequence
 from coreloop.learn.causes import causes
@@ -116,7 +116,7 @@ class Window:
     def states(self) -> dict[str, str]:
         """The words of the project's source and of coreloop.yaml, by their hashes in records."""
         root, words = self.settings.root, set[str]()
-        for path in () if root is None else (*python_files(root), root / FILE_NAME):
+        for path in () if root is None else (*source_files(root), root / FILE_NAME):
             with suppress(OSError):
                 text = path.read_text(encoding="utf-8", errors="replace")
                 words.update(LITERAL.findall(text), LITERAL.findall(text.lower()))  # an Enum's auto()

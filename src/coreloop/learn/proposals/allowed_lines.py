@@ -14,13 +14,15 @@ from typing import Any, Final
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
-from coreloop.base.project.definitions import definitions
+from coreloop.base.project.definitions import definitions, visible
 from coreloop.base.project.imports import Imports
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
-from coreloop.descriptions.source import Definition, parse
+from coreloop.descriptions.find_tools import described_tool
+from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.descriptions.texts import ToolText, find_texts
 from coreloop.learn.line import ELIDED, SIGNS, AdvisedCall, Named, Step, parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
@@ -206,8 +208,8 @@ class Words:
         Its coreloop.yaml.
     path : str
         The edited file.
-    tool, definition : str, Definition
-        The docstring's tool.
+    tool, symbol : str
+        The tool, and the part of its target after ``::``.
     """
 
     repository: Repository
@@ -215,7 +217,7 @@ class Words:
     settings: Settings
     path: str
     tool: str
-    definition: Definition
+    symbol: str
 
     def has(self, one: Named) -> bool:
         """Whether the base declares a name."""
@@ -226,21 +228,33 @@ class Words:
                 known = self.settings.tools.get(one.tool)
                 if one.tool and one.name in (DEFAULT_SELECTORS if known is None else known.selectors):
                     return True
-                own = [self._own] if one.tool in {"", self.tool} else []
+                own = [self.own] if one.tool in {"", self.tool} else []
                 return any(one.name in tool.parameters for tool in (*own, *self._defined(one.tool)))
             case "value":  # a string in a file, escapes resolved, or an axis
                 if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
                     return True
-                return any(one.name in tool.literals for tool in (self._own, *self._defined(one.tool)))
+                return any(one.name in tool.literals for tool in (self.own, *self._defined(one.tool)))
             case "state":
-                return one.name in self._own.words or one.name in self.settings.axis_slugs
+                return one.name in self.own.words or one.name in self.settings.axis_slugs
             case "field":
                 return bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)
 
     @cached_property
-    def _own(self) -> Tool:
-        return self._made(self.path, self.definition.node)
+    def own(self) -> Tool:
+        """The tool that the base defines or describes; `UnprovenError` if it has none."""
+        name = self.symbol.partition("[")[0]
+        nodes = [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
+        code = self._made(self.path, nodes[0], name) if len(nodes) == 1 else None
+        texts = self._texts(name)
+        if code is None and not texts:
+            raise UnprovenError(f"nothing named {printable(name)} is defined or described here")
+        return described_tool(self.tool, self.path, texts, code)
+
+    def _texts(self, name: str) -> list[ToolText]:
+        """The texts of a tool in the edited file."""
+        texts = find_texts(self.path, self.repository.read(self.base, self.path) or b"")
+        return [text for text in texts if name in {text.tool, text.symbol}]
 
     def _defined(self, tool: str) -> list[Tool]:
         """The definitions of a tool by the name of its target or its own."""
@@ -250,27 +264,28 @@ class Words:
             name = known.target.partition("::")[2].partition(":")[0].rpartition(".")[2]
         pattern = f"(def|class)[[:space:]]+{name}"
         files = self.repository.files_with(self.base, pattern, ("*.py",)) if name.isidentifier() else ()
-        return [
+        described = [described_tool(tool, self.path, texts)] if (texts := self._texts(tool)) else []
+        return described + [
             self._made(file, node)
             for file in files
             for _, node in definitions(self._tree(file))
             if node.name == name
         ]
 
-    def _made(self, path: str, node: Any) -> Tool:
+    def _made(self, path: str, node: Any, qualname: str = "") -> Tool:
         """The tool of a definition, with the strings of its file and of what that uses of others."""
         imports = Imports(
             Path(),
             lambda file: self._tree(file.as_posix()),
             lambda file: self.repository.read(self.base, file.as_posix()) is not None,
         )
-        return make_tool(self.tool, path, "", node, imports.whole(Path(path)))
+        return make_tool(self.tool, path, qualname, node, imports.whole(Path(path)))
 
     def _tree(self, path: str) -> ast.Module:
         """A file; nothing if it is not readable Python."""
         try:
-            return parse(self.repository.read(self.base, path) or b"")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return read_source(self.repository.read(self.base, path) or b"").tree
+        except UnprovenError:
             return ast.Module([], [])
 
 

@@ -4,7 +4,6 @@ The inputs are tool names, argument names of the signature, values that the sour
 category labels and counts; never questions or words of them, undeclared values or error texts.
 """
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,10 +13,10 @@ from typing import Final
 
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.records import UNSPECIFIED, is_category
-from coreloop.descriptions.other_places import Arguments
 from coreloop.descriptions.place import read_bullets
-from coreloop.descriptions.sections import DocLine
-from coreloop.descriptions.source import UnprovenError, docstring_node, find_definition, read_source
+from coreloop.descriptions.sections import split_lines
+from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import find_texts
 from coreloop.learn.line import (
     Advice,
     Language,
@@ -69,7 +68,7 @@ def draft_statement(
         refused = _refuse_redundant(statement, advice, tool, merges)
         if place := standing_at(advice, standing):
             refused = f"redundant: it already stands in {place}"
-    refused = refused or _refuse_place(statement.tool, [statement.line], words)
+    refused = refused or _refuse_place(statement.tool, words)
     if refused is not None:
         return replace(statement, refused=refused)
     suggested = SuggestedAppend.of(words, statement.tool, CAVEATS, (statement.line,))
@@ -87,14 +86,10 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
     return refused or refuse_line(statement.line)
 
 
-def _refuse_place(name: str, lines: Iterable[str], words: Vocabulary) -> str | None:
-    """Why a tool has no docstring for lines, and where a person can paste them."""
+def _refuse_place(name: str, words: Vocabulary) -> str | None:
+    """Why it is not known where a tool is described."""
     tool = words.tools.get(name)
-    if isinstance(tool, Unresolved):
-        return tool.reason if tool.is_defined else None
-    if tool is None or not tool.described:
-        return None
-    return f"{tool.file}: {tool.described}; paste there: {' '.join(lines)}"
+    return tool.reason if isinstance(tool, Unresolved) and tool.is_defined else None
 
 
 def _refuse_redundant(
@@ -111,8 +106,9 @@ def _refuse_redundant(
 
 def merged_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime]]:
     """The promoted lines of a tool's description, clause by clause, and when each was merged."""
+    texts = (tool.docstring, *tool.described.values()) if merges else ()
     found = list[tuple[Advice, datetime]]()
-    for line in dict.fromkeys(text for _, text in lines_of(tool.docstring)) if merges else ():
+    for line in dict.fromkeys(line for text in texts for _, line in lines_of(text)):
         own, keys = parse_advice(line), keys_of(name, line) & merges.keys()
         if own is not None and keys:
             found += [(clause, max(map(merges.__getitem__, keys))) for clause in own.clauses()]
@@ -151,7 +147,7 @@ def _flat(text: str) -> str:
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """The bullets and the other lines of a text, by the number of their line, and the whole of it."""
-    lines = [DocLine(line, 0, len(line) - len(line.lstrip())) for line in text.splitlines()]
+    lines = split_lines(text)
     bullets = read_bullets(lines, 0, len(lines))
     yield from ((bullet.first, bullet.text) for bullet in bullets)
     in_bullets = {number for bullet in bullets for number in range(bullet.first, bullet.end)}
@@ -159,22 +155,18 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
     yield 0, text
 
 
-def standing_texts(source: bytes, qualname: str, file: str) -> list[tuple[str, str]]:
-    """What models read of a definition, docstring and descriptions, as `Texts` has it; places are lines."""
+def standing_texts(source: bytes, symbol: str, file: str) -> list[tuple[str, str]]:
+    """What models read of a tool, its arguments included, as `Texts` has it; places are lines."""
+    name = symbol.partition("[")[0]
     try:
-        tree = read_source(source).tree
-        definition = find_definition(tree, qualname)
-        nodes = [docstring_node(definition), *Arguments(tree).of(definition.node)]
+        texts = [text for text in find_texts(file, source, [name]) if name in {text.tool, text.symbol}]
     except UnprovenError:
         return []
-    parts = (
-        part for node in filter(None, nodes) for part in ast.walk(node) if isinstance(part, ast.Constant)
-    )
+    heights = [source.count(b"\n", text.start, text.end) for text in texts]
     return [
-        (text, f"{file}:{min(part.lineno + number, part.end_lineno or part.lineno)}")
-        for part in parts
-        if isinstance(part.value, str)
-        for number, text in lines_of(part.value)
+        (line, f"{file}:{text.line + min(number, height)}")
+        for text, height in zip(texts, heights, strict=True)
+        for number, line in lines_of(text.value)
     ]
 
 
@@ -227,7 +219,7 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         or words.refuse([step.name for step in candidate.tool_pattern], target=candidate.engine)
         or (None if is_category(candidate.cat_hash) else "the category is not a label")
         or next((f"{line.split(':')[0]} line: {why}" for line in lines if (why := refuse_line(line))), None)
-        or _refuse_place(candidate.engine, lines, words)
+        or _refuse_place(candidate.engine, words)
     )
     if refused is not None:
         return replace(candidate, refused=refused)

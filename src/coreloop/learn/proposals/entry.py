@@ -17,7 +17,8 @@ from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.records import is_category
 from coreloop.base.untrusted import with_untrusted
-from coreloop.learn.line import Step
+from coreloop.descriptions.texts import named
+from coreloop.learn.line import Step, parse_advice
 
 if TYPE_CHECKING:
     from coreloop.base.project.tools import Tool
@@ -49,10 +50,12 @@ class SuggestedAppend:
 
     @classmethod
     def of(cls, words: "Vocabulary", tool: str, section: str, lines: Iterable[str]) -> "SuggestedAppend":
-        """The text for a tool's docstring."""
-        target = words.tool(tool)
-        file, symbol = (target.file, target.qualname) if target is not None else (None, None)
-        return cls(file, symbol, section, "\n".join(lines))
+        """The text for a tool: about one argument, for the description that the argument has."""
+        target, texts = words.tool(tool), list(lines)
+        arguments = {name for its in filter(None, map(parse_advice, texts)) for name in its.arguments}
+        own = arguments & target.described.keys() if target is not None and len(arguments) == 1 else ()
+        symbol = named(target.qualname, "".join(own)) if target is not None else None
+        return cls(target.file if target is not None else None, symbol, section, "\n".join(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

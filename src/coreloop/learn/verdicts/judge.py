@@ -20,8 +20,10 @@ from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.descriptions.edit import put_lines
+from coreloop.descriptions.own_lines import text_of
+from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import put_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
@@ -164,9 +166,9 @@ class DocstringChange:
     Attributes
     ----------
     target : str
-        ``path.py::qualname``.
+        As in `coreloop.descriptions.texts`.
     lines : sequence of str
-        The whole docstring, each line behind two blanks, ``- `` or ``+ ``.
+        The whole text, each line behind two blanks, ``- `` or ``+ ``.
     """
 
     target: str = ""
@@ -188,14 +190,10 @@ def change_of(workspace: Workspace, entry: Entry) -> DocstringChange:
         return DocstringChange(target, problem="the target is outside of the project")
     settings = workspace.settings.docstring
     try:
-        edited = put_lines(
-            read_file(path),
-            suggested.target_symbol,
-            suggested.body.splitlines(),
-            section=suggested.section if settings.placement == "section" else None,
-            style=settings.style,
-            is_ours=is_form,
-        )
+        section = suggested.section if settings.placement == "section" else None
+        wanted = Wanted(tuple(suggested.body.splitlines()), section, settings.style, is_form)
+        source = read_file(path)
+        edited = put_lines(suggested.target_file, source, text_of(source, target), wanted)
     except (WorkspaceError, UnprovenError) as reason:
         return DocstringChange(target, problem=str(reason))
     before, after = (cleandoc(side).splitlines() for side in (edited.before, edited.after))

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from coreloop.base.project.settings import ToolSettings
-from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
+from coreloop.base.project.tools import Tool, Unresolved
+from coreloop.descriptions.find_tools import find_tools
 from coreloop.web.pages.changes import read_changes, read_kept_states
 from coreloop.web.pages.charts import rate_of
 from coreloop.web.pages.health import read_kept_activity
@@ -96,7 +97,7 @@ def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     kept = read_kept_activity(source)
     called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
     names = {*called, *source.workspace.settings.tools}
-    return resolve_tools(names, source.workspace, only_places=True, and_registered=True)
+    return find_tools(names, source.workspace, only_places=True, and_registered=True)
 
 
 def _describe(source: PageSource, name: str) -> Description:
@@ -107,7 +108,7 @@ def _describe(source: PageSource, name: str) -> Description:
     if isinstance(tool, Tool):
         target = ToolSettings(target=f"{tool.file}::{tool.qualname}")
         settings = replace(workspace.settings, tools={name: target})
-        tool = resolve_tools([name], replace(workspace, settings=settings))[name]
+        tool = find_tools([name], replace(workspace, settings=settings))[name]
     if isinstance(tool, Unresolved):
         return Description(problem=tool.reason)
     text = tool.docstring

@@ -6,8 +6,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Literal
 
-from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
@@ -143,7 +143,7 @@ def _tools_of(entry: Entry) -> set[str]:
 
 def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
     """Return the names that coreloop.yaml or the source declares."""
-    return Vocabulary(resolve_tools(tools, workspace), workspace.settings)
+    return Vocabulary(find_tools(tools, workspace), workspace.settings)
 
 
 def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
