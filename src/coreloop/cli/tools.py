@@ -28,12 +28,9 @@ _COLUMNS: Final = ("tool", ">texts", ">characters", ">waiting", "where")
 @click.command(cls=Command)
 @click.argument("paths", metavar="[PATH]…", nargs=-1, type=FILE_OR_FOLDER)
 @click.option("--check", is_flag=True, help="Say what is wrong with them; exit 1 if there is an error.")
-@click.option("--sarif", is_flag=True, help="With --check: print the findings as SARIF 2.1.0.")
+@click.option("--sarif", is_flag=True, help="Print the findings as SARIF 2.1.0.")
 def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     """List the texts that models read of each tool, and check them.
-
-    Each tool's own text and those of its arguments, where they stand, and the proposals that wait. With
-    --check, contradictions of text and schema, missing words and texts that clients cut; no log is needed.
 
     Example: tools --check
     """
