@@ -21,7 +21,9 @@ def project(tmp_path: Path) -> Path:
     """A project with one tool, a test, and a file that cannot be read."""
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "pay.json").write_text(PAY)
-    (tmp_path / "shop" / "pay.test.json").write_text(PAY)
+    for name in ("pay.test.json", "test_pay.json", "tests_integ/pay.json"):
+        (tmp_path / "shop" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "shop" / name).write_text(PAY)
     (tmp_path / "shop" / "torn.json").write_text('{"description": ')
     return tmp_path
 

@@ -16,7 +16,7 @@ from coreloop.base.project.imports import Imports
 _SKIPPED_FOLDERS: Final = frozenset(
     {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
 )
-_TEST: Final = re.compile(r"test_|.*[._](test|spec)\.")
+_TEST: Final = re.compile(r"test_|.*[._]test\.|.*\.spec\.[cm]?[jt]sx?$")
 _MAX_SOURCE_BYTES: Final = 2_000_000
 
 DECORATORS: Final = frozenset(
