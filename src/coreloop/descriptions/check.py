@@ -178,11 +178,11 @@ def _differs(said: str, default: Tree, choices: Sequence[str]) -> bool:
 
 
 def _same_texts(files: Mapping[str, Sequence[ToolText]]) -> Iterator[Finding]:
-    """Tools whose texts have the same words, but for empty ones."""
+    """Tools of a file whose texts have the same words, but for empty ones; another file may list copies."""
     first = dict[tuple[str, ...], str]()
     for path, text in ((path, text) for path, texts in files.items() for text in texts if not text.argument):
-        words = tuple(its for its in _WORD.findall(text.value.casefold()) if not _EMPTY.fullmatch(its))
+        words = path, *(its for its in _WORD.findall(text.value.casefold()) if not _EMPTY.fullmatch(its))
         other = first.setdefault(words, text.tool)
         is_other = _WORD.findall(text.tool.casefold()) != _WORD.findall(other.casefold())
-        if is_other and len(words) >= _MIN_WORDS:
+        if is_other and len(words) > _MIN_WORDS:
             yield Finding("same-text", path, text.line, text.tool, "", f"its text is nearly that of {other}")

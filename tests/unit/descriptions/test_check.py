@@ -71,7 +71,9 @@ def test_two_tools_with_nearly_the_same_text_are_found():
         "ask": "Pays now the due bill.",
     }
     raw = json.dumps({"tools": [{"name": name, "description": text} for name, text in texts.items()]})
-    found = check_texts({path: find_texts(path, raw.encode()) for path in ("a.json", "b.json")}, {})
+    listed = json.dumps({"tools": [{"name": "PayTool", "description": texts["pay"]}]})
+    files = {"a.json": raw, "b.json": raw, "specs.json": listed}
+    found = check_texts({path: find_texts(path, file.encode()) for path, file in files.items()}, {})
     assert {(its.tool, its.message) for its in found} == {("settle", "its text is nearly that of pay")}
 
 
