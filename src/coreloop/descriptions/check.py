@@ -47,7 +47,7 @@ _DEFAULT: Final = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _WORD: Final = re.compile(r"[^\W_]+")
-_PARTS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
+_PARTS: Final = re.compile(r"[_-](?:ids?$)?|(?<=[a-z])(?:Ids?$|(?=[A-Z]))")  # bill_id says no more than bill
 _GIVEN: Final = re.compile("_.*|self|cls|ctx|(tool_|run_)?context|runtime|config|kwargs")
 """Arguments that a framework gives, and no model sees."""
 _PLAIN: Final = re.compile("query|url|(file|dir)?path|id|name|limit|text|message|content|title|[a-z]")

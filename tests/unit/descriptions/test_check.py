@@ -77,9 +77,16 @@ def test_two_tools_with_nearly_the_same_text_are_found():
     assert {(its.tool, its.message) for its in found} == {("settle", "its text is nearly that of pay")}
 
 
-def test_arguments_without_words_are_no_news_where_none_has_any():
-    raw = b"""{"name": "pay", "description": "Pays.", "parameters": {"properties": {"day": {}}}}"""
-    assert check_texts({"a.json": find_texts("a.json", raw)}, {}) == []
+@pytest.mark.parametrize(
+    "properties",
+    ['{"day": {}}', '{"to": {"description": "Whom."}, "bill_id": {}, "billIds": {}}'],
+    ids=["none has words", "the id of what is named"],
+)
+def test_arguments_without_words_are_no_news(properties: str):
+    raw = (
+        f"""{{"name": "pay", "description": "Pays a bill.", "parameters": {{"properties": {properties}}}}}"""
+    )
+    assert check_texts({"a.json": find_texts("a.json", raw.encode())}, {}) == []
 
 
 def test_a_docstring_is_measured_as_it_is_sent():
