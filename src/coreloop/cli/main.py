@@ -23,6 +23,7 @@ GROUPS: Final = {
         "look": "Show what traces that exist already say; nothing is kept or sent.",
         "init": "Add the files that coreloop needs to a repository.",
         "doctor": "Check the set-up, and say what to do about each problem.",
+        "tools": "List the texts that models read of each tool, and check them.",
     },
     "Watch": {
         "observe": "Record the sessions of a coding agent in this project.",

@@ -1,6 +1,7 @@
 """Options and stderr messages of the commands that mine records."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from functools import wraps
 from pathlib import Path
@@ -11,11 +12,14 @@ import click
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
+from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, options
 from coreloop.cli.output import ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.schema import Absent, LogOddities
+    from coreloop.learn.mine.window import Window
+    from coreloop.learn.propose import PatternResult, RefineResult
     from coreloop.observe.reading.outcome import Unseen
 
 
@@ -80,6 +84,26 @@ def _not_kept(reason: str) -> None:
 
 
 MAX_SHOWN = 10
+
+
+def window_text(window: "Window") -> str:
+    """``300 records in 3 files, 2026-04-01 to 2026-04-30``."""
+    days = window.recorded()
+    files = number_of(len(window.files), "file")
+    return f"{number_of(window.n_records(), 'record')} in {files}, {days.since} to {days.until}"
+
+
+def mined_facts(result: "PatternResult | RefineResult") -> dict[str, object]:
+    """Return what `pattern` and `refine` both have as JSON has it."""
+    return {
+        **fields_of(result.document, "window", "n_folded"),
+        "n_records": result.window.n_records(),
+        "n_files": len(result.window.files),
+        "fell": result.search.dropped,
+        **asdict(result.oddities),
+        "unseen": result.window.unseen(),
+        "files": result.paths,
+    }
 
 
 def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from inspect import cleandoc
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, Unpack
 
@@ -138,3 +139,46 @@ def _search(names: Collection[str], workspace: Workspace) -> dict[str, list[_Pla
             for name in {text.tool for text in found} & set(names):
                 places[name].append((file, [text for text in found if text.tool == name]))
     return places
+
+
+def project_texts(
+    workspace: Workspace, paths: Collection[Path] = ()
+) -> tuple[dict[str, list[ToolText]], dict[str, str]]:
+    """Find the texts of all tools of a project.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    paths : collection of Path
+        Files and folders to read instead of the whole project.
+
+    Returns
+    -------
+    texts : dict of str to list of ToolText
+        By file, in file order; without tests, build output and what coreloop wrote.
+    unread : dict of str to str
+        The files that could not be read, and why.
+    """
+    known = defaultdict[str, set[str]](set)
+    tools = find_tools(workspace.settings.tools, workspace, only_places=True, and_registered=True)
+    for tool in tools.values():
+        if isinstance(tool, Tool):
+            known[tool.file].add(tool.qualname)
+    texts, unread = dict[str, list[ToolText]](), dict[str, str]()
+    for path in chain.from_iterable(map(_files, paths or [workspace.root])):
+        file = path.relative_to(workspace.root) if path.is_relative_to(workspace.root) else path
+        raw, symbols = read_source(path), known[file.as_posix()]
+        if workspace.root / workspace.settings.data_dir in path.parents or not (
+            symbols or _DESCRIBES.search(raw)
+        ):
+            continue
+        try:
+            texts[file.as_posix()] = find_texts(path.name, raw, symbols)
+        except UnprovenError as error:
+            unread[file.as_posix()] = str(error)
+    return {file: found for file, found in texts.items() if found}, unread
+
+
+def _files(path: Path) -> Iterable[Path]:
+    return [path.resolve()] if path.is_file() else source_files(path.resolve(), SUFFIXES)

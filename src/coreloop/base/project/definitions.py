@@ -16,6 +16,7 @@ from coreloop.base.project.imports import Imports
 _SKIPPED_FOLDERS: Final = frozenset(
     {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
 )
+_TEST: Final = re.compile(r"test_|.*[._]test\.|.*\.spec\.[cm]?[jt]sx?$")
 _MAX_SOURCE_BYTES: Final = 2_000_000
 
 DECORATORS: Final = frozenset(
@@ -287,13 +288,13 @@ def source_files(root: Path, suffixes: tuple[str, ...] = (".py",)) -> Iterator[P
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
-            if name.endswith(suffixes) and not name.startswith("test_"):
+            if name.endswith(suffixes) and not _TEST.match(name):
                 yield Path(folder, name)
 
 
 def is_skipped(folder: str) -> bool:
     """Whether a folder has no tools of the project's own: tests, environments, build output."""
-    return folder.startswith(".") or folder in _SKIPPED_FOLDERS
+    return folder.startswith((".", "tests_", "__tests")) or folder in _SKIPPED_FOLDERS
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefinition]]:
