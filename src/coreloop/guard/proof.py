@@ -194,7 +194,7 @@ def _sequence_keys(added: Sequence[SequenceLine], standing: Sequence[SequenceLin
     One of its two lines may stand there already, of another promotion.
     """
     labels = {its.category for its in added} - {""} or {its.category for its in standing} - {""}
-    for its in [its for its in added if its.calls] or [its for its in standing if its.calls]:
+    for its in [its for its in added if its.calls] or standing:
         steps = join_steps(step(call.name, *call.chosen()) for call in its.calls)
         texts = (steps, str(replace(its, language="en")))
         yield from (statement_key(label, text, SECTIONS["R"]) for label in labels for text in texts)
