@@ -15,6 +15,7 @@ from coreloop.base.project import tools as defined
 from coreloop.base.project.definitions import read_source, source_files
 from coreloop.base.project.tools import Choices, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
 from coreloop.descriptions.schemas import leaves, plain, schema_of
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
@@ -89,7 +90,14 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
         All of one tool; none if Python alone defines it.
     code : Tool, optional
         What is defined in Python.
+
+    Raises
+    ------
+    UnprovenError
+        There is neither.
     """
+    if not texts and code is None:
+        raise UnprovenError(f"nothing named {printable(name)} is defined or described here")
     if not texts and code is not None:
         return code
     first = texts[0]

@@ -246,10 +246,7 @@ class Words:
         name = self.symbol.partition("[")[0]
         nodes = [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
         code = self._made(self.path, nodes[0], name) if len(nodes) == 1 else None
-        texts = self._texts(name)
-        if code is None and not texts:
-            raise UnprovenError(f"nothing named {printable(name)} is defined or described here")
-        return described_tool(self.tool, self.path, texts, code)
+        return described_tool(self.tool, self.path, self._texts(name), code)
 
     def _texts(self, name: str) -> list[ToolText]:
         """The texts of a tool in the edited file."""
