@@ -83,8 +83,6 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     after = read(value[:position] + added + value[position:])
     if after.open_fence:
         raise UnprovenError("the text would have a code fence that is never closed")
-    if before.margin not in (0, after.margin):
-        raise UnprovenError("the lines would change how the rest of the text is read")
     own = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
     created = [section for section in after.sections if section.heading in own]
     rest = [section for section in after.sections if section not in created]
