@@ -14,8 +14,8 @@ from coreloop.descriptions.sections import DocstringSection, Layout
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Cut
 
-# Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
 Read: TypeAlias = Callable[[str], Layout]
+# Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -81,8 +81,8 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     if indent is not None and position == len(value):
         added += "\n" + margin_lead(before, indent)  # the text could end in a quote
     after = read(value[:position] + added + value[position:])
-    if after.open_fence or before.margin not in (0, after.margin):
-        raise UnprovenError("the lines would change how the rest of the text is read")
+    if after.open_fence:
+        raise UnprovenError("the text would have a code fence that is never closed")
     own = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
     created = [section for section in after.sections if section.heading in own]
     rest = [section for section in after.sections if section not in created]
@@ -98,23 +98,18 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
 
 
 def _check(lines: Sequence[str]) -> None:
-    if not lines:
-        raise UnprovenError("there are no lines to append")
-    for text in lines:
-        if not text.strip():
-            raise UnprovenError("a line is empty")
-        if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
-            raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
+    if not lines or not all(text.strip() for text in lines):
+        raise UnprovenError("there are no lines, or one is empty")
+    if unwanted := next((char for char in "".join(lines) if unicodedata.category(char) in _UNWANTED), None):
+        raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
 
 
 def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet]:
     """The bullets to remove; `UnprovenError` unless each is present exactly once, below the first line."""
     every = read_bullets(layout.lines, 0, len(layout.lines))
-    bullets = [its for its in every if its.text in texts and not layout.lines[its.first].code]
-    if any(not bullet.first for bullet in bullets):
-        raise UnprovenError("a line to remove is the first line of the text")
+    bullets = [its for its in every if its.first and its.text in texts and not layout.lines[its.first].code]
     if not bullets or Counter(bullet.text for bullet in bullets) != Counter(set(texts)):
-        raise UnprovenError("a line to remove is absent, or present more than once")
+        raise UnprovenError("a line to remove is absent below the first line, or present more than once")
     return bullets
 
 

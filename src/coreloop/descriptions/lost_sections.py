@@ -1,11 +1,9 @@
 """Which sections the docstrings of a file have, and which ones an edit would lose.
 
-Only sections with content count: a heading without text, or with a placeholder (`TODO`), would defeat the
-rule, so its section counts as missing.
+Only sections with text count: a heading alone would defeat the rule, so its section counts as missing.
 """
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,11 +22,6 @@ SECTIONS = DocstringSettings().sections
 
 OTHER_SECTIONS = ("When", "How", "Verified", "Caveats")
 """Other sections whose loss is reported."""
-
-_PROMISE = re.compile(r"(?:TODO|TBD|FIXME)\b|추후 ?작성|작성 ?예정|미정")
-"""How a placeholder begins."""
-_NOTHING = re.compile(r"todo|tbd|n/?a|none|nothing|not applicable|placeholder|해당 ?없음|없음", re.IGNORECASE)
-"""A placeholder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +116,7 @@ def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS)
 
 
 def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTIONS) -> tuple[str, ...]:
-    """The sections out of `sections` that a docstring has, with content.
+    """The sections out of `sections` that a docstring has, with text.
 
     Parameters
     ----------
@@ -140,7 +133,7 @@ def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTI
         return ()
     layout = scan(docstring, asked=sections)
     keys = set(_implicit(layout))
-    keys.update(part.key for part in layout.sections if _has_content(layout.content(part), part.key))
+    keys.update(part.key for part in layout.sections if _has_text(layout.content(part)))
     return tuple(name for name in sections if name_key(name) in keys)
 
 
@@ -148,23 +141,15 @@ def _implicit(layout: Layout) -> Iterator[str]:
     """Summary and description: the first paragraph, and any other before the first heading."""
     parts = [list(part) for has_text, part in groupby(layout.preface(), key=bool) if has_text]
     first, *others = [part for part in parts if not part[0].startswith(".. ")] or [[]]
-    if _has_content(first, "summary"):
+    if _has_text(first):
         yield "summary"
-    if any(_has_content(part, "description") for part in others):
+    if any(map(_has_text, others)):
         yield "description"
 
 
-def _has_content(lines: Sequence[str], key: str) -> bool:
-    return any(not _is_stub(line, key) for line in lines)
-
-
-def _is_stub(line: str, key: str) -> bool:
-    """Whether a line is a placeholder, or has no letter and no digit."""
-    text = "" if line.startswith("```") else line.strip("-*+•>#:`_()[]<. \t…")
-    if not any(char.isalnum() for char in text) or _PROMISE.match(text):
-        return True
-    # "None" is content for Returns; under any other heading it is a placeholder.
-    return bool(_NOTHING.fullmatch(text)) and not (key == "returns" and text.casefold() == "none")
+def _has_text(lines: Sequence[str]) -> bool:
+    """Whether a line has a letter or digit; the name of a fence's language is none."""
+    return any(char.isalnum() for line in lines if not line.startswith("```") for char in line)
 
 
 @dataclass(frozen=True, slots=True)

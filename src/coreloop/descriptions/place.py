@@ -91,24 +91,21 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
         No place is unambiguous.
     """
     if wanted.section is None:
-        placement = _place_first(layout, wanted, indent)
-    else:
-        placement = _place_in_section(layout, wanted, wanted.section, indent)
-    if placement is not None and layout.open_fence:
-        raise UnprovenError("the text has a code fence that is never closed")
-    return placement
+        return _place_first(layout, wanted, indent)
+    return _place_in_section(layout, wanted, wanted.section, indent)
 
 
 def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | None:
-    block = read_first_block(layout, wanted.is_ours)
-    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in block.listed)
+    last, bullets = _first_block(layout)
+    listed = {bullet.text for bullet in bullets}
+    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in listed)
     if not missing:
         return None
-    lead = margin_lead(layout, indent)
-    inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
-    gap = [] if block.bullets or layout.lines[block.last].blank else [""]
-    text = (*gap, *_written(missing, inner, wanted.width), *_tail(layout, block.last))
-    return Placement(block.last, text, missing)
+    is_ours = bullets and all(map(wanted.is_ours, listed))
+    lead = layout.lines[bullets[0].first].lead if is_ours else margin_lead(layout, indent)
+    gap = [] if is_ours or layout.lines[last].blank else [""]
+    text = (*gap, *_written(missing, lead, wanted.width), *_tail(layout, last))
+    return Placement(last, text, missing)
 
 
 def _tail(layout: Layout, last: int) -> list[str]:
@@ -227,42 +224,11 @@ def write_bullet(text: str, lead: str, width: int = WIDTH) -> list[str]:
     return [*written, current]
 
 
-@dataclass(frozen=True, slots=True)
-class FirstBlock:
-    """The first block of text.
+def _first_block(layout: Layout) -> tuple[int, list[DocstringBullet]]:
+    """The first block of text: the number of its last line, and the list that ends it, if one does.
 
     It ends where the first section or field begins. A title above it, and a heading Summary or Description,
-    are part of it.
-
-    Attributes
-    ----------
-    last : int
-        Number of its last line of text.
-    bullets : tuple of DocstringBullet
-        Its last paragraph, if that is a list with only lines of coreloop's forms.
-    listed : frozenset of str
-        All bullets of its last paragraph.
-    """
-
-    last: int
-    bullets: tuple[DocstringBullet, ...]
-    listed: frozenset[str]
-
-
-def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlock:
-    """Find the first block.
-
-    Parameters
-    ----------
-    layout : Layout
-        The docstring.
-    is_ours : callable
-        Whether a bullet is of a form that coreloop writes.
-
-    Raises
-    ------
-    UnprovenError
-        The docstring has no text before the first section.
+    are part of it. A list is a whole paragraph of bullets.
     """
     lines = layout.lines
     nowhere = 0 if all(line.blank for line in lines) else None
@@ -272,10 +238,8 @@ def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlo
     first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
     is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
     bullets = read_bullets(lines, first, last + 1) if is_text else []
-    if sum(bullet.end - bullet.first for bullet in bullets) != last + 1 - first:
-        bullets = []  # a line is not part of one
-    texts = frozenset(bullet.text for bullet in bullets)
-    return FirstBlock(last, tuple(bullets) if all(map(is_ours, texts)) else (), texts)
+    is_list = sum(bullet.end - bullet.first for bullet in bullets) == last + 1 - first
+    return last, bullets if is_list else []
 
 
 def _limit(layout: Layout) -> int:

@@ -285,8 +285,6 @@ class _Scanner:
             if match is None or name_key(match["name"]) not in self._known or not self._is_fresh(number):
                 return None  # emphasis
         name = match["name"].strip("* ").removesuffix(":")
-        if not match["name"]:
-            return None
         return DocstringSection(name, "markdown", match["mark"], number, number + 1, number + 1)
 
     def _google(self, number: int, text: str) -> DocstringSection | None:

@@ -5,8 +5,9 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from coreloop.base.project.definitions import AnyDefinition
 
@@ -101,25 +102,19 @@ def docstring_node(node: AnyDefinition) -> ast.Constant | None:
 
 def differences(old: object, new: object) -> list[tuple[object, object]]:
     """Where two trees of nodes, collections and values differ, apart from positions in a file."""
-    pairs, differing = [(old, new)], list[tuple[object, object]]()
-    while pairs:
-        left, right = pairs.pop()
-        if left is right:
-            continue
-        parts, others = _parts(left), _parts(right)
-        if type(left) is type(right) and parts is not None and others is not None:
-            if len(parts) == len(others):
-                pairs.extend(zip(parts, others, strict=True))
-                continue
-        elif type(left) is type(right) and (left == right or repr(left) == repr(right)):
-            continue
-        differing.append((left, right))
-    return differing
+    pairs = zip_longest(_flat(old), _flat(new))
+    return [(left, right) for left, right in pairs if left is not right and repr(left) != repr(right)]
 
 
-def _parts(value: object) -> Sequence[object] | None:
-    if isinstance(value, ast.AST):
-        return [getattr(value, field) for field in value._fields]
-    if isinstance(value, dict):
-        return [*value.items()]
-    return value if isinstance(value, list | tuple) else None
+def _flat(tree: object) -> Iterator[object]:
+    """The values of a tree in its order; of each part that has others, its type and how many."""
+    stack = [tree]
+    while stack:
+        value = stack.pop()
+        parts: Sequence[object] | None = value if isinstance(value, list | tuple) else None
+        if isinstance(value, ast.AST):
+            parts = [getattr(value, field) for field in value._fields]
+        elif isinstance(value, dict):
+            parts = [*value.items()]
+        yield value if parts is None else (type(value), len(parts))
+        stack += parts or ()

@@ -54,7 +54,7 @@ class ToolText:
     line : int
         From 1.
     what : str
-        For a maintainer: "docstring", "description= of Tool(…)", "JSON string".
+        For a maintainer: "docstring", "description of Tool(…)", "JSON string".
     symbol : str
         The qualname of the definition, or the name of the constant, that it describes; empty if unknown.
     refused : str

@@ -153,18 +153,17 @@ class _File:
         """The texts of a call or decorator that makes a tool."""
         order = _GIVEN[::-1] if _last(call) == "FunctionTool" else _GIVEN
         texts = [value for value in call.args if isinstance(value, ast.JoinedStr) or self._name(value)]
-        given, written, tree = dict(zip(order, texts, strict=False)), "description", dict[str, Tree]()
+        given, tree = dict(zip(order, texts, strict=False)), dict[str, Tree]()
         for keyword in call.keywords:
             if keyword.arg in _ALIASES:
                 given[_ALIASES[keyword.arg]] = keyword.value
-                written = keyword.arg if _ALIASES[keyword.arg] == "description" else written
             elif keyword.arg in SCHEMA_KEYS:
                 tree[keyword.arg] = self._tree(keyword.value)
         for value in call.args:
             if isinstance(value, ast.Dict):
                 tree["parameters"] = self._tree(value)
         tree["description"] = self._leaf(
-            given.get("description"), f"{written}= of {ast.unparse(call.func)}(…)"
+            given.get("description"), f"description of {ast.unparse(call.func)}(…)"
         )
         imported = (name for name in _taken(call) if not self._stores[name])
         name = self._name(given.get("name")) or (node.name if node is not None else next(imported, ""))

@@ -35,8 +35,6 @@ _NAMES: Final = dict(zip("btnfre", "\b\t\n\f\r\x1b", strict=True))
 
 def find(raw: bytes) -> list[ToolText]:
     """All texts of a file, in any order."""
-    if b"description" not in raw:
-        return []
     return list(texts_in(placed(raw, _TOKEN, parsed, "TOML string", _refuse)))
 
 

@@ -23,8 +23,6 @@ _NAMES: Final = dict(zip("0abt\tnvfre_NLP", "\0\a\b\t\t\n\v\f\r\x1b\xa0\x85\u202
 
 def find(raw: bytes) -> list[ToolText]:
     """All texts of a file, in any order."""
-    if b"description" not in raw:
-        return []
     file = _File(raw)
     return [text for root in _roots(raw) for text in texts_in(file.tree(root))]
 
