@@ -86,8 +86,6 @@ REFUSED = [
     pytest.param({"suggested_append": None}, "has no text: no text was drafted", id="no text"),
     pytest.param({"suggested_append": suggested(target_file="../x.py")}, "a path.py::name", id="outside"),
     pytest.param({"engine": "[REDACTED 8]"}, "not a (plain name|label)", id="redacted engine"),
-
-
 ]  # fmt: skip
 
 
