@@ -7,8 +7,11 @@ from coreloop.descriptions import texts
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.place import Wanted, never
 from coreloop.descriptions.source import UnprovenError
+from coreloop.guard.proof import changed_lines
+from coreloop.learn.proposals.allowed_lines import is_form
 
 LINES = ("- When: margin.", "- Call: show().")
+DAY = "- day: as YYYY-MM-DD"
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -37,6 +40,19 @@ def edit(source, qualname="f", lines=LINES, *, section="Guide", **choices):
         assert_one_docstring_changed(raw, outcome)
         assert not put_lines(outcome.source, qualname, lines, **{**choices, "replaced": ()}).appended
     return outcome
+
+
+def put_text(path: str, raw: bytes, name: str, *lines: str) -> Edited:
+    """Put lines into a text of any kind, as the guard proves it, and take them out again."""
+    wanted = Wanted(lines or (DAY,), is_ours=is_form)
+    edited = texts.put_lines(path, raw, texts.find_text(path, raw, name), wanted)
+    if edited.appended:
+        text = texts.find_text(path, edited.source, name)
+        assert text.value == edited.after
+        assert texts.remove_lines(path, edited.source, text, edited.appended).source == raw
+        proved, _ = changed_lines(raw, edited.source, f"{path}::{name}", sections=("Caveats",))
+        assert proved == [*edited.appended]
+    return edited
 
 
 def attempt(raw, qualname, lines, **choices):

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -164,28 +164,20 @@ def statement(**changes: Any) -> dict[str, Any]:
 
 def write_candidates(path: Path, *candidates: dict[str, Any], **changes: Any) -> Path:
     """Write a candidates file with candidates and statements, or with the one candidate."""
-    entries = candidates or (candidate(),)
-    document = {
-        "schema_version": 1,
-        "generated_at": "2026-04-25T03:00:00+00:00",
-        "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "candidates": [entry for entry in entries if "line" not in entry],
-        "statements": [entry for entry in entries if "line" in entry],
-        "ids": {},
-        **changes,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-    return path
+    return _write_entries(path, "candidates", candidates or (candidate(),), changes)
 
 
 def write_counterexamples(path: Path, *entries: dict[str, Any], **changes: Any) -> Path:
     """Write a counterexamples file with counterexamples and statements."""
+    return _write_entries(path, "counterexamples", entries, changes)
+
+
+def _write_entries(path: Path, kind: str, entries: Sequence[dict[str, Any]], changes: dict[str, Any]) -> Path:
     document = {
         "schema_version": 1,
         "generated_at": "2026-04-25T03:00:00+00:00",
         "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "counterexamples": [entry for entry in entries if "line" not in entry],
+        kind: [entry for entry in entries if "line" not in entry],
         "statements": [entry for entry in entries if "line" in entry],
         "ids": {},
         **changes,

@@ -35,7 +35,6 @@ SOURCE_LINE = "- company: from search().hits[].company"
 FIRST, ONCE, ALWAYS = "- company: from show().code", "- axis: from show().name", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")
 
-
 KINDS = {SOURCE_LINE: "source", FIRST: "source", ONCE: "source"}
 VALUES = {"n_ok": 58, "n": 61, "other_ok": 1, "other_n": 9, "cases": 20, "other_cases": 5}
 
@@ -92,19 +91,14 @@ def listed(project: Project, branch: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if line.strip().startswith("- ")]
 
 
-def inputs_of(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> CheckInputs:
-    """The event about the pull request of a branch."""
+def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
+    """What the guard says of the pull request of a branch."""
     project.git("fetch", "--quiet", "origin")
     head, base = project.heads()[branch], project.heads()["main"]
     pull = next(entry for entry in hub.pulls if entry.branch == branch and entry.state == "open")
     words = {"title": pull.title, "body": pull.body, "branch": branch, "number": pull.number}
     path = Payload(event(head_sha=head, base_sha=base, **words)).write(folder / "event.json")
-    return CheckInputs(event=path, event_name="pull_request", folder=project.root)
-
-
-def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
-    """What the guard says of the pull request of a branch."""
-    return check_event(inputs_of(project, hub, branch, folder))
+    return check_event(CheckInputs(event=path, event_name="pull_request", folder=project.root))
 
 
 def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(

@@ -20,7 +20,6 @@ DONE = {
     "findings": [{"text": "all done", "sources": ["me"], "answers": "q1"}],
 }
 
-
 OURS = ("CLAUDE", "CORELOOP_")
 
 

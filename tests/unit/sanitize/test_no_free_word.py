@@ -67,7 +67,6 @@ RECORDS = _object(
     judgment=_object(RecordedJudgment),
 )
 
-
 CHOICES = st.fixed_dictionaries({"drop": st.booleans(), "keep_times": st.booleans()})
 
 
