@@ -215,28 +215,6 @@ def test_a_line_that_a_person_wrote_never_gives_way(project, workspace, hub, for
     assert list(project.heads()) == ["main"]
 
 
-def test_the_guard_stops_a_promotion_that_takes_a_persons_line_out(
-    project, workspace, hub, forge, tmp_path
-) -> None:
-    source = (project.root / FILE).read_bytes()
-    with_line = source.replace(b"company.\n", b"company.\n\n    - Always pass axis\n", 1)
-    project.commit({FILE: with_line}, "theirs")
-    project.git("push", "--quiet", "origin", "main")
-    write(project, [statement_entry(FIRST, 1)], [])
-    _, done = run(project, workspace, forge)
-    project.git("fetch", "--quiet", "origin")
-    project.git("switch", "--quiet", "--detach", f"origin/{done.branch}")
-    edited = (project.root / FILE).read_bytes().replace(b"    - Always pass axis\n", b"")
-    (project.root / FILE).write_bytes(edited)
-    project.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    project.git("push", "--quiet", "--force", "origin", f"HEAD:{done.branch}")
-    project.git("switch", "--quiet", "main")
-    decision = judged(project, hub, done.branch, tmp_path)
-    assert any(
-        "- Always pass axis is removed, but no promotion added it" in entry for entry in decision.reasons
-    )
-
-
 @pytest.mark.slow
 def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, hub, forge) -> None:
     write(project, [statement_entry(FIRST, 1)], [])

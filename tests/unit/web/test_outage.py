@@ -50,10 +50,6 @@ def test_requests_are_refused_until_the_database_is_back(tmp_path: Path, server:
         assert not [line for line in service.lines if line["event"] == "bug"]
 
 
-def states(service) -> list[str]:
-    return [line["state"] for line in service.lines if line["event"] == "database"]
-
-
 def test_a_stream_says_why_it_ends_and_goes_on_where_it_was(tmp_path: Path, server: PostgresServer):
     environ = {"CORELOOP_DATABASE_URL": server.address}
     with (
@@ -92,5 +88,6 @@ def test_a_service_that_starts_before_its_database_waits_for_it(tmp_path: Path, 
         service.client() as client,
     ):
         starting.join()
-        assert states(service) == ["away", "back"]
+        states = [line["state"] for line in service.lines if line["event"] == "database"]
+        assert states == ["away", "back"]
         assert asked(client).status_code == 200

@@ -45,10 +45,6 @@ def only(path: Path, *messages: dict[str, Any], **more: Any) -> TracedRequest:
     return request
 
 
-def calls_of(request: TracedRequest) -> list[dict[str, Any]]:
-    return [dict(call) for call in recorded(request)["tool_calls"]]
-
-
 def test_a_message_list_is_one_request(tmp_path: Path) -> None:
     request = only(
         tmp_path,
@@ -139,7 +135,7 @@ def test_blocks_of_anthropic_are_calls_and_results(tmp_path: Path) -> None:
     ]
     assert not any(made.error for made in request.calls)
     assert [made.result_size_bytes for made in request.calls] == [15, 2, 6, None]
-    assert [made.get("args_from") for made in calls_of(request)] == [
+    assert [made.get("args_from") for made in recorded(request)["tool_calls"]] == [
         {"who": ["question"]},
         {"id": []},
         {"id": ["find.user"]},
