@@ -62,6 +62,8 @@ _SCHEMA = (
 REACH = {"command": [sys.executable, "-c", _SCHEMA]}
 """Setting by which every function of FILE is described by its whole docstring."""
 CATEGORIES = [{"label": "FIN-profitability-KR", "any": ["수익성"]}]
+BASE = {"reach": REACH, "categories": CATEGORIES}
+"""Settings that projects of tests have."""
 SCHEMA_FILE = "tools/schema.json"
 SCHEMA = b'{"show": {"code": "string", "name": "string"}}\n'
 """A recorded schema of results, whose fields lines may name."""
@@ -221,6 +223,10 @@ class Project:
         self.git("commit", "--quiet", "--allow-empty", "-m", message, **environ)
         return self.git("rev-parse", "HEAD")
 
+    def configure(self, **settings: Any) -> None:
+        """Write coreloop.yaml, which stays uncommitted; JSON is YAML."""
+        (self.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
+
     def settle(self, text: str) -> None:
         """Write coreloop.yaml and push it."""
         self.commit({"coreloop.yaml": text}, "settings")
@@ -269,7 +275,7 @@ def make_project(folder: Path) -> Project:
     project.git("init", "--quiet", "--initial-branch=main")
     project.git("remote", "add", "origin", ADDRESS)
     project.git("config", f"url.{project.remote}.insteadOf", ADDRESS)
-    settings = json.dumps({"forge": {"repo": "octo/tools"}, "reach": REACH, "categories": CATEGORIES})
+    settings = json.dumps({**BASE, "forge": {"repo": "octo/tools"}})
     sources = {FILE: SOURCE, OTHER_FILE: OTHER_SOURCE, SCHEMA_FILE: SCHEMA}
     project.commit({**sources, ".gitignore": b"data/\n", "coreloop.yaml": settings}, "first")
     project.git("push", "--quiet", "--set-upstream", "origin", "main")

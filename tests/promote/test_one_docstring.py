@@ -20,9 +20,8 @@ from coreloop.promote.run import PromoteRequest, plan_promotion, prepare_promoti
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
 from promoting import (
-    CATEGORIES,
+    BASE,
     FILE,
-    REACH,
     Project,
     candidate,
     statement,
@@ -30,7 +29,6 @@ from promoting import (
     write_counterexamples,
 )
 
-BASE = {"reach": REACH, "categories": CATEGORIES}
 SOURCE_LINE = "- company: from search().hits[].company"
 FIRST, ONCE, ALWAYS = "- company: from show().code", "- axis: from show().name", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")

@@ -1,7 +1,8 @@
 """What the tests of the workflows share."""
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +57,10 @@ def guarded(stranger: Project, prepared: Path, github: GithubStandIn, tmp_path: 
         return run_guard(stranger, github, tmp_path / "runner", python, payload=payload, name=name)
 
     return guarded
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)

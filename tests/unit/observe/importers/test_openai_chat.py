@@ -168,7 +168,6 @@ def test_errors_of_blocks(tmp_path: Path, content: Any, flag: dict[str, Any], er
         ("ValueError: no room", "ValueError: no room"),
         ("HTTP 403 Forbidden", "HTTP 403 Forbidden"),
         ("<error> no room", "no room"),
-        ("Traceback (most recent call last):\n  File 'a.py'\nKeyError: 'id'\n", "KeyError: 'id'"),
         ('{"error": "no such id"}', "no such id"),
         ('{"error": {"code": 403, "message": "not yours"}}', "not yours"),
         ('{"error": {}}', None),
