@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from github_stand_in import GithubStandIn
+from postgres_servers import PostgresServer, newest, running_server
 from promoting import CATEGORIES, Project
 from stranger import PINNED, Guarded, make_stranger, prepare_python, run_guard, show
 from workflow_runner import JobResult
@@ -64,3 +65,10 @@ def open_umask() -> Iterator[None]:
     before = os.umask(0)
     yield
     os.umask(before)
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server that a test may stop."""
+    with running_server(newest()) as server:
+        yield server

@@ -3,6 +3,7 @@ addresses and links made unclickable."""
 
 import base64
 import random
+from textwrap import fill
 
 import pytest
 
@@ -13,10 +14,6 @@ RANDOM = random.Random(11)
 
 def body_of(n_bytes: int, *, begins: bytes = b"") -> str:
     return base64.b64encode(begins + RANDOM.randbytes(n_bytes)).decode()
-
-
-def wrapped(text: str, width: int) -> str:
-    return "\n".join(text[at : at + width] for at in range(0, len(text), width))
 
 
 UNCLICKABLE = {
@@ -70,7 +67,7 @@ def test_what_has_no_mark_is_masked_and_a_look_alike_is_not(before: str, after: 
 @pytest.mark.parametrize("width", [64, 70, 76, 5000], ids=["PEM", "OpenSSH", "MIME", "one line"])
 @pytest.mark.parametrize("n_bytes", [138, 600, 1200], ids=["P-256", "RSA 1024", "RSA 2048"])
 def test_a_key_body_without_its_first_line_is_masked(width: int, n_bytes: int):
-    text = f"the key is\n{wrapped(body_of(n_bytes), width)}\nthanks"
+    text = f"the key is\n{fill(body_of(n_bytes), width)}\nthanks"
     assert sanitize_text(text) == "the key is\n[SECRET-1]\nthanks"
 
 

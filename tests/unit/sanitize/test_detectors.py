@@ -173,7 +173,6 @@ KEPT = {
     "a package": "react@18.2.0",
     "a decorator": "@observed_tool",
     "a hash": "ae89748d2c4839b8ae89748d2c4839b8",
-    "a UUID": "550e8400-e29b-41d4-a716-446655440000",
     "a request": "req-ce30719153cd63e3",
     "an ISBN": "978-3-16-148410-0",
     "coordinates": "37.5665, 126.9780",
