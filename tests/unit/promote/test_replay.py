@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
@@ -43,14 +43,10 @@ def ask(tmp_path: Path) -> ASK:
         (tmp_path / "coreloop.yaml").write_text(json.dumps({"replay": {"url": url, "timeout_s": timeout_s}}))
         path = write_candidates(tmp_path / "c.json", candidate(**changes))
         return ask_again(
-            read_proposal(path, ID, Settings()), workspace(tmp_path), runs=runs, confirmed=confirmed
+            read_proposal(path, ID, Settings()), open_workspace(tmp_path), runs=runs, confirmed=confirmed
         )
 
     return ask
-
-
-def workspace(folder: Path) -> Workspace:
-    return open_workspace(folder)
 
 
 WEIGHED = [
@@ -191,7 +187,7 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
     path = logged(tmp_path, *repeated(5), *(record(request_id=f"r-{at}") for at in range(3)))
     with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
         ask(agent)
-    opened = workspace(tmp_path)
+    opened = open_workspace(tmp_path)
     assert opened.replayed() == {"r-0", "r-1", "r-2"}
     assert opened.replays_file.stat().st_mode & 0o777 == 0o600
     settings = MineSettings.of(opened.settings, min_chunk_len=400, replayed=opened.replayed())
