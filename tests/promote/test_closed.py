@@ -1,6 +1,5 @@
 """A promotion that a person closed without merging is a no, until somebody judges it again."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion
 from github_stand_in import GithubStandIn
-from promoting import REACH, Project, statement, write_candidates
+from promoting import Project, statement, write_candidates
 
 ENTRY = statement()
 TOKEN = "ghp_closed0123456789"
@@ -24,8 +23,7 @@ NIGHT = datetime(2026, 4, 26, tzinfo=UTC)
 @pytest.fixture
 def environ(github: GithubStandIn, project: Project) -> dict[str, str]:
     github.token, github.sha_of, github.protections = TOKEN, project.head_of, {"main": 1}
-    settings = {"forge": {"repo": github.repo}, "reach": REACH}
-    (project.root / "coreloop.yaml").write_text(json.dumps(settings))
+    project.configure(forge={"repo": github.repo})
     return {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": github.url}
 
 

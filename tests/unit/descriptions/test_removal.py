@@ -4,17 +4,9 @@ from hypothesis import strategies as st
 
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import UnprovenError
-from editing import function, put_lines, remove_lines, split_docstrings
+from editing import ARGS, LINES, NUMPYDOC, function, is_ours, put_lines, remove_lines, split_docstrings
 from rows import each_row
 from weekly import WEEKLY
-
-LINES = ("- When: margin.", "- Call: show().")
-ARGS = ("Args:", "    x: y")
-NUMPYDOC = ("Parameters", "----------", "x : int", "    Text.")
-
-
-def is_ours(text):
-    return text.startswith(("- When:", "- Call:"))
 
 
 def put(source, lines=LINES, qualname="f", **choices):

@@ -12,21 +12,19 @@ from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
 from coreloop.learn.line import SequenceLine, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form
-from editing import put_lines, remove_lines
+from editing import GUIDE, LINES, put_lines, remove_lines
+from editing import function as definition
 from guard_bench import PROMOTED, Bench, message_of, put
 from guarding import commit, edit
 from promoting import FILE, KEY, OTHER_FILE, SOURCE
 from promoting import LINES as SEQUENCE
 from rows import each_row, slow_after
 
-LINES = ("- When: margin.", "- Call: show().")
-GUIDE = ("Guide", "-----", *LINES)
 FIRST = ("- order_id: from get_user().orders[]", "- user: from get_user().name")
 
 
-def function(*lines: str, name: str = "f", end: str = "\n") -> bytes:
-    body = "".join(f"    {line}{end}" if line else end for line in lines)
-    return f"def {name}():{end}{body}".encode()
+def function(*lines: str) -> bytes:
+    return definition(*lines).encode()
 
 
 def changed(old: str, new: str, source: bytes) -> bytes:

@@ -15,13 +15,12 @@ from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Statement, SuggestedAppend
 from coreloop.learn.proposals.proposal_files import markdown
 from coreloop.learn.propose import RefineResult, refine
-from hostile import INJECTED
+from hostile import INJECTED, is_silent
 from logs import call, failed, on_days, record, word
 from rows import slow_after
 from samples import ALWAYS, mined
 from weekly import WEEKLY
 
-CANARY = "CANARY"
 NOW = datetime(2026, 4, 25, tzinfo=UTC)
 SETTINGS = Settings(axis_slugs={"현금흐름": "cash-flow"})
 
@@ -162,25 +161,21 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     assert len(refined.document.statements) >= (3 if is_strange else 4)
     assert sum(s.suggested_append is not None for s in refined.document.statements) >= 3
     for statement in refined.document.statements:
-        if not _is_silent(statement.line):
+        if not is_silent(statement.line):
             assert place in {"argument", "tool"}
             _assert_a_plain_name_is_not_published(statement)
     assert {statement.kind for statement in refined.document.counterexamples} == {"call", "sequence"}
     for counterexample in refined.document.counterexamples:
         assert counterexample.suggested_append is None
     published = _written(refined, sanitized=True)
-    assert _is_silent(published.replace('"cat_hash": "CANARY"', ""))  # a category's label is its own
-
-
-def _is_silent(written: str) -> bool:
-    return CANARY not in written and "010-1234" not in written
+    assert is_silent(published.replace('"cat_hash": "CANARY"', ""))  # a category's label is its own
 
 
 def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
     """The local draft may show a recorded name, but it is never published or written to a docstring."""
     parsed = parse_advice(statement.line)
     assert parsed is not None
-    assert any(CANARY in name for name in (*parsed.tools, *parsed.arguments))
+    assert any("CANARY" in name for name in (*parsed.tools, *parsed.arguments))
     if statement.tool in LINES:
         assert (statement.suggested_append, bool(statement.refused)) == (None, True)
     else:

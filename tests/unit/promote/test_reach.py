@@ -95,15 +95,11 @@ def test_a_line_behind_what_claude_code_sends_is_named(n: int, framework: Any, w
 
 FAILING = [
     pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="text"),
-
     pytest.param(python("print('[' * 100000)"), "did not print JSON", id="nested deeply"),
-
     pytest.param(printing("[{'name': 'show', 'description': text}]"), "have no tool 'analysis'",
                  id="another tool"),
-
     pytest.param(python("import sys; print('why\\nbecause', file=sys.stderr); sys.exit(3)"),
                  "exited with 3: because", id="exit code"),
-
     pytest.param(("no-such-program", "--schema"), "no-such-program --schema cannot be run", id="no program"),
     pytest.param(("sh; echo", "x"), "sh; echo x cannot be run", id="no shell reads it"),
 ]  # fmt: skip

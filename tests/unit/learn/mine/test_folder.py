@@ -10,15 +10,12 @@ from coreloop.learn.mine.folder import read_folder
 from logs import record, write_log
 
 
-def _names(folder: Path) -> list[str]:
-    return [file.path.name for file in read_folder(folder, MineSettings())]
-
-
 def test_every_jsonl_file_counts_in_the_order_of_names(tmp_path: Path):
     for name in ("b.jsonl", "2026-04-25.jsonl", "감사 기록.jsonl", "notes.txt", "c.jsonl.gz", "d.json"):
         write_log(tmp_path / name, [record()])
     write_log(tmp_path / "deeper" / "e.jsonl", [record()])
-    assert _names(tmp_path) == ["2026-04-25.jsonl", "b.jsonl", "감사 기록.jsonl"]
+    files = read_folder(tmp_path, MineSettings())
+    assert [file.path.name for file in files] == ["2026-04-25.jsonl", "b.jsonl", "감사 기록.jsonl"]
 
 
 def test_a_missing_folder_is_named(tmp_path: Path):
