@@ -1,28 +1,27 @@
 """``dartlab-coreloop tools``."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 import click
 
 from coreloop import __version__
+from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.options import FILE_OR_FOLDER
-from coreloop.cli.output import Command, Output, table, wrap
+from coreloop.cli.output import Command, Output, wrap
 from coreloop.descriptions.check import RULES, Finding, check_texts
 from coreloop.descriptions.find_tools import project_texts
 from coreloop.descriptions.texts import ToolText, named
 from coreloop.learn.proposals.proposal_files import read_proposed
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import read_verdicts
-
-_COLUMNS: Final = ("tool", ">texts", ">characters", ">waiting", "where")
 
 
 @click.command(cls=Command)
@@ -35,17 +34,19 @@ def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     Example: tools --check
     """
     workspace = open_workspace(Path.cwd())
+    if missing := [path for path in paths if not path.exists()]:
+        raise UsageError(f"{missing[0]}: no such file or folder")
     texts, unread = project_texts(workspace, paths)
     first = {why: file for file, why in reversed(unread.items())}
     counts = Counter(unread.values()).items()
     notes = [printable(f"{number_of(n, 'file')} not read, first {first[why]}: {why}") for why, n in counts]
     if not (check or sarif):
         facts = list(_facts(texts, _waiting(workspace)))
-        return Output(facts, table("no text of a tool is found", _COLUMNS, map(_cells, facts)), notes)
+        return Output(facts, _listed(facts) if facts else "no text of a tool is found", notes)
     found = check_texts(texts, workspace.settings.reach.caps)
     n_errors = sum(RULES[one.rule].severity == "error" for one in found)
     value = _sarif(found) if sarif else [asdict(one) | asdict(RULES[one.rule]) for one in found]
-    return Output(value, None if sarif else _lines(found, n_errors), notes, code=int(n_errors > 0))
+    return Output(value, None if sarif else _lines(found, n_errors, texts), notes, code=int(n_errors > 0))
 
 
 def _waiting(workspace: Workspace) -> Mapping[str, int]:
@@ -70,19 +71,22 @@ def _facts(texts: Mapping[str, Sequence[ToolText]], waiting: Mapping[str, int]) 
             yield facts | {"file": file, "line": text.line, "what": text.what, "refused": text.refused}
 
 
-def _cells(facts: Mapping[str, Any]) -> list[str]:
-    where = f"{facts['file']}:{facts['line']} {facts['refused'] or facts['what']}"
-    counts = [f"{facts[name]:,}" if facts[name] else "–" for name in ("texts", "characters", "waiting")]
-    return [printable(facts["tool"]), *counts, printable(where)]
+def _listed(facts: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for one in facts:
+        size = "" if one["characters"] is None else f", its own {number_of(one['characters'], 'character')}"
+        waiting = f", {number_of(one['waiting'], 'proposal')} waiting" if one["waiting"] else ""
+        yield wrap(f"{one['tool']}: {number_of(one['texts'], 'text')}{size}{waiting}")
+        yield wrap(f"    {one['file']}:{one['line']} {one['refused'] or one['what']}")
 
 
-def _lines(found: Sequence[Finding], n_errors: int) -> Iterator[str]:
+def _lines(found: Sequence[Finding], n_errors: int, texts: Mapping[str, Sequence[ToolText]]) -> Iterator[str]:
     for one in found:
         place, name = f"{one.file}:{one.line}", named(one.tool, one.argument)
         yield wrap(f"{place}: {RULES[one.rule].severity}: {name}: {one.message} ({one.rule})")
     for rule in dict.fromkeys(one.rule for one in found):
         yield wrap(f"  {rule}: {RULES[rule].reason}; {RULES[rule].source}")
-    yield f"{number_of(n_errors, 'error')}, {number_of(len(found) - n_errors, 'warning')}"
+    counts = f"{number_of(n_errors, 'error')}, {number_of(len(found) - n_errors, 'warning')}"
+    yield f"{counts} in {number_of(sum(map(len, texts.values())), 'text')}"
 
 
 def _sarif(found: Sequence[Finding]) -> dict[str, Any]:

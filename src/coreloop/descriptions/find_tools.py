@@ -20,7 +20,7 @@ from coreloop.descriptions.schemas import leaves, plain, schema_of
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
 
-_DESCRIBES: Final = re.compile(rb"descri", re.IGNORECASE)
+_DESCRIBES: Final = re.compile(rb"descri|tool", re.IGNORECASE)
 _Place: TypeAlias = tuple[str, Sequence[ToolText]]
 
 
@@ -177,14 +177,14 @@ def project_texts(
     for path in chain.from_iterable(map(_files, paths or [workspace.root])):
         file = path.relative_to(workspace.root) if path.is_relative_to(workspace.root) else path
         raw, symbols = read_source(path), known[file.as_posix()]
-        if workspace.root / workspace.settings.data_dir in path.parents or not (
-            symbols or _DESCRIBES.search(raw)
-        ):
-            continue
-        try:
-            texts[file.as_posix()] = find_texts(path.name, raw, symbols)
-        except UnprovenError as error:
-            unread[file.as_posix()] = str(error)
+        is_ours = workspace.root / workspace.settings.data_dir not in path.parents
+        if not raw and path.stat().st_size:
+            unread[file.as_posix()] = "it is not readable, or larger than 2 MB"
+        if is_ours and (symbols or _DESCRIBES.search(raw)):
+            try:
+                texts[file.as_posix()] = find_texts(path.name, raw, symbols)
+            except UnprovenError as error:
+                unread[file.as_posix()] = str(error)
     return {file: found for file, found in texts.items() if found}, unread
 
 

@@ -24,7 +24,7 @@ def _squashed(name: str) -> str:
 _SAME = {_squashed(name): _squashed(names[0]) for names in _NAMES for name in names}
 
 # numpydoc wants an underline as long as the heading, Markdown one dash; people write at least three.
-_RULE = re.compile(r"(?:-{3,}|={3,}|~{3,}|\^{3,})\Z")
+_RULE = re.compile(r"\A(?:-{3,}|={3,}|~{3,}|\^{3,})\Z")
 _ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:(?<![ \t])[ \t]+#+)?")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**
 # reads "Guide: text" and "Data Sources:", but not "1st: x" and "{a}: x"

@@ -14,6 +14,12 @@ PAY = """{"tools": [{
   "parameters": {"properties": {"day": {"description": "When.", "minimum": 1, "default": 0}, "to": {}}}
 }]}
 """
+ADD = """from fastmcp import FastMCP
+mcp = FastMCP("sums")
+@mcp.tool()
+def add(a: int, b: int) -> int:
+    \"\"\"Adds two numbers.\"\"\"
+"""
 
 
 @pytest.fixture
@@ -29,18 +35,22 @@ def project(tmp_path: Path) -> Path:
 
 
 LINES = {
-    "the list": ("", 0, "pay       2          23        –  shop/pay.json:3 JSON string"),
+    "the list": ("", 0, "pay: 2 texts, its own 23 characters\n    shop/pay.json:3 JSON string"),
     "an error": ("--check", 1, "shop/pay.json:4: error: pay[day]: the default 0 is outside the"),
     "a warning": ("--check", 1, "shop/pay.json:3: warning: pay: no text has a word about to"),
     "a file": ("--check shop/pay.json", 1, "1 error, 1 warning"),
-    "nothing": ("--check empty", 0, "0 errors, 0 warnings"),
+    "nothing": ("--check empty", 0, "0 errors, 0 warnings in 0 texts"),
+    "a namesake": ("twice", 0, "twice/a.py:5 docstring"),
     "no tool": ("empty", 0, "no text of a tool is found"),
 }
 
 
 @pytest.mark.parametrize(("words", "code", "line"), LINES.values(), ids=LINES)
 def test_people_get_the_texts_and_what_is_wrong(project: Path, run: Run, words: str, code: int, line: str):
-    (project / "empty").mkdir()
+    for folder in ("empty", "twice"):
+        (project / folder).mkdir()
+    for name in ("a.py", "b.py"):
+        (project / "twice" / name).write_text(ADD)
     done = run("tools", *words.split())
     assert done.returncode == code
     assert line in done.stdout

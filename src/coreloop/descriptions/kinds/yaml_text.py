@@ -13,8 +13,8 @@ from coreloop.descriptions.texts import ToolText
 
 _WHAT: Final = "YAML string"
 _TEXT: Final = "tag:yaml.org,2002:str"
-_FOLD: Final = r"[ \t]*(?:\r?\n[ \t]*)+"
-_BROKEN: Final = re.compile(r"(?:\\n)+\\\r?\n[ \t]*")
+_FOLD: Final = r"(?:(?<![ \t])[ \t]+)?(?:\r?\n[ \t]*)+"
+_BROKEN: Final = re.compile(r"\\n\\\r?\n")
 """Line breaks as a plain scalar gets them: escaped, the next line below, so that they can be taken out."""
 _DOUBLE: Final = re.compile(rf"\\\r?\n[ \t]*|\\(?:x..|u.{{4}}|U.{{8}}|.)|{_FOLD}", re.DOTALL)
 _SINGLE: Final = re.compile(rf"''|{_FOLD}")
