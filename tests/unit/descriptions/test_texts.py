@@ -50,6 +50,10 @@ PYTHON = {
         't = Tool(name="pay", inputSchema={"properties": {"day": {"description": "Pays."}}})\n',
         "pay[day]",
     ),
+    "argument called name": (
+        't = Tool(name="pay", inputSchema={"properties": {"name": {"description": "Pays."}}})\n',
+        "pay[name]",
+    ),
     "name of an enum": (
         'class N(Enum):\n    PAY = "pay"\nt = Tool(name=N.PAY.value, description="Pays.")\n',
         "pay",

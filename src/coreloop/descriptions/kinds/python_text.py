@@ -262,11 +262,11 @@ class _File:
             self._trees[node] = tree  # first, since constants may name each other
             for name, value in zip(map(self._name, node.keys), node.values, strict=True):
                 if name:
-                    tree[name] = self._tree(value) if name != "name" or self._name(value) else None
+                    is_known = name != "name" or isinstance(value, ast.Dict) or self._name(value)
+                    tree[name] = self._tree(value) if is_known else None
             return tree
         if isinstance(node, ast.List | ast.Tuple):
-            items = list[Tree]()
-            self._trees[node] = items
+            self._trees[node] = items = list[Tree]()
             items.extend(map(self._tree, node.elts))
             return items
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
