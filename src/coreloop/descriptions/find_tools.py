@@ -58,7 +58,8 @@ def find_tools(
             found[name] = Unresolved(name, reason)
     for name, described in places.items():
         if len(described) == 1 and described[0][1]:
-            found[name] = described_tool(name, *described[0], codes.get(name))
+            tool, target = described_tool(name, *described[0], codes.get(name)), targets.get(name, "")
+            found[name] = replace(tool, qualname=target.partition("::")[2] or tool.qualname)
     return found
 
 

@@ -258,8 +258,7 @@ class _File:
         if node in self._trees:
             return self._trees[node]
         if isinstance(node, ast.Dict):
-            tree = dict[str, Tree]()
-            self._trees[node] = tree  # first, since constants may name each other
+            self._trees[node] = tree = dict[str, Tree]()  # first, since constants may name each other
             for name, value in zip(map(self._name, node.keys), node.values, strict=True):
                 if name:
                     is_known = name != "name" or isinstance(value, ast.Dict) or self._name(value)
