@@ -23,7 +23,7 @@ def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | None:
 
 def needs_extra(extra: str, *, feature: str) -> MissingExtraError:
     """Return the error of a feature whose extra is not installed."""
-    return MissingExtraError(extra, needs(extra, feature=feature))
+    return MissingExtraError(needs(extra, feature=feature))
 
 
 def needs(extra: str, *, feature: str) -> str:

@@ -27,7 +27,6 @@ from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, kept_s
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
-_VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
 _MAX_SHOWN: Final = 10
 """Items: each has two lines of one screen."""
@@ -37,7 +36,7 @@ _MAX_SHOWN: Final = 10
 @click.option("--id", "wanted", metavar="ID", help="A proposal or a request.")
 @click.option(
     "--verdict",
-    type=click.Choice(list(_VERDICTS)),
+    type=click.Choice([letter.value for letter in VerdictLetter]),
     help="P pass, T tolerable, C caution, V violation.",
 )
 @click.option("--cause", metavar="TEXT", help="The reason.")
@@ -66,8 +65,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
     judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
-    letter = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]})"
-    line = f"{judgment.id}: {letter}, by {judgment.judged_by}; {_effect(judgment)}"
+    line = f"{judgment.id}: {judgment.verdict.named}, by {judgment.judged_by}; {_effect(judgment)}"
     return Output(judgment, printable(line), [f"appended to {path}"])
 
 

@@ -1,10 +1,9 @@
 """``dartlab-coreloop pattern``."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,22 +11,23 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
-from coreloop.base.validation import fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
+    mined_facts,
     more_lines,
     night_options,
     oddity_lines,
     skipped_lines,
-    watched,
+    window_text,
     written_notes,
 )
 from coreloop.cli.options import SHARE
 from coreloop.cli.output import Command, Output, for_people, table, wrap
-
-if TYPE_CHECKING:
-    from coreloop.learn.proposals.entry import Candidate
-    from coreloop.learn.propose import PatternResult
+from coreloop.learn.mine.folder import newest_day
+from coreloop.learn.proposals.entry import Candidate
+from coreloop.learn.proposals.proposal_files import entries_counted
+from coreloop.learn.propose import NightRequest, PatternResult, run_pattern
+from coreloop.observe.reading.outcome import RequestOutcome
 
 
 @click.command(cls=Command)
@@ -53,10 +53,8 @@ def pattern(now: datetime, **options: Any) -> Output:
 
     Example: pattern --since 7d --min-repeat 5
     """
-    from coreloop.learn.propose import NightRequest, run_pattern
-
     workspace = open_workspace(Path.cwd())
-    result = run_pattern(workspace, NightRequest(**options), now=now, watch=watched())
+    result = run_pattern(workspace, NightRequest(**options), now=now)
     notes = [
         *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
         *for_people(written_notes(result.paths)),
@@ -68,7 +66,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     return Output(proposals_facts(result), proposal_lines(result), notes)
 
 
-def _notes(result: "PatternResult", folder: Path) -> Iterator[str]:
+def _notes(result: PatternResult, folder: Path) -> Iterator[str]:
     if not folder.is_dir():
         yield f"no audit notes: {folder} is missing"
     for name, reason in result.notes_skipped.items():
@@ -86,18 +84,12 @@ _GATES = {
 }
 
 
-def proposal_lines(result: "PatternResult") -> Iterator[str]:
+def proposal_lines(result: PatternResult) -> Iterator[str]:
     """Yield a run's results."""
-    from coreloop.learn.mine.folder import newest_day
-    from coreloop.learn.proposals.proposal_files import entries_counted
-
-    days, document, window = result.window.recorded(), result.document, result.window
+    document, window = result.document, result.window
     n_proposed = sum(candidate.suggested_append is not None for candidate in document.candidates)
-    yield (
-        f"{number_of(window.n_records(), 'record')} in {number_of(len(window.files), 'file')}, "
-        f"{days.since} to {days.until}; {number_of(result.search.n_groups, 'sequence')}, "
-        f"{entries_counted(document, n_proposed, 'proposal')}"
-    )
+    n_sequences = number_of(result.search.n_groups, "sequence")
+    yield f"{window_text(window)}; {n_sequences}, {entries_counted(document, n_proposed, 'proposal')}"
     if not window.n_by_day:
         day = newest_day(result.mined.files)
         yield f"  no records in these days; {f'the newest is from {day}' if day else 'the log is empty'}"
@@ -113,7 +105,7 @@ def proposal_lines(result: "PatternResult") -> Iterator[str]:
     yield from _other_lines(result)
 
 
-def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
+def _candidate_lines(candidates: list[Candidate]) -> Iterator[str]:
     columns = ("id", ">ok", ">questions", "low/base", "category")
     heading, *lines = table("", columns, map(_cells, candidates))
     yield from [heading] if candidates else ()
@@ -124,16 +116,14 @@ def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
             yield f"    no text: {candidate.refused}"
 
 
-def _cells(candidate: "Candidate") -> tuple[str, ...]:
+def _cells(candidate: Candidate) -> tuple[str, ...]:
     rates = f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}"
     counts = f"{candidate.n_succeeded}/{candidate.n_begun}", f"{candidate.n_unique_questions}"
     return candidate.id, *counts, rates, candidate.cat_hash
 
 
-def _other_lines(result: "PatternResult") -> Iterator[str]:
+def _other_lines(result: PatternResult) -> Iterator[str]:
     """Yield neutral records, unreadable lines, entries without a definition, and notes."""
-    from coreloop.observe.reading.outcome import RequestOutcome
-
     document = result.document
     if n_neutral := result.window.n_of(RequestOutcome.NEUTRAL):
         yield (
@@ -149,24 +139,14 @@ def _other_lines(result: "PatternResult") -> Iterator[str]:
         yield f"  {bullets} of {number_of(len(document.notes), 'audit note')}, in the draft"
 
 
-def proposals_facts(result: "PatternResult") -> dict[str, object]:
+def proposals_facts(result: PatternResult) -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.mine.folder import newest_day
-    from coreloop.observe.reading.outcome import RequestOutcome
-
-    document, window = result.document, result.window
+    document = result.document
     return {
-        "window": document.window,
-        "n_records": window.n_records(),
-        "n_neutral": window.n_of(RequestOutcome.NEUTRAL),
-        "n_files": len(window.files),
+        **mined_facts(result),
+        "n_neutral": result.window.n_of(RequestOutcome.NEUTRAL),
         "newest": newest_day(result.mined.files),
         "n_patterns": result.search.n_groups,
-        "fell": result.search.dropped,
-        **asdict(result.oddities),
-        "unseen": window.unseen(),
         "candidates": [one.labelled(result.words) for one in document.candidates],
         **untrusted({"notes": document.notes}),
-        **fields_of(document, "n_folded"),
-        "files": result.paths,
     }

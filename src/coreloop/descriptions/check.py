@@ -7,15 +7,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Final, Literal
 
-from coreloop.descriptions.schemas import Leaf, Tree, schema_of
-from coreloop.descriptions.texts import ToolText
+from coreloop.descriptions.schemas import Leaf, Tree, nodes, schema_of
+from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _SCHEMA: Final = "https://json-schema.org/understanding-json-schema/reference"
-_ANNOTATIONS: Final = f"{_SCHEMA}/annotations"
 SENT_BYTES: Final = 2_048
 """Of a tool's text, by Claude Code."""
+_ANNOTATIONS: Final = f"{_SCHEMA}/annotations"
 _DEFINE_TOOLS: Final = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
 
 
@@ -46,7 +47,7 @@ _DEFAULT: Final = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _WORD: Final = re.compile(r"[^\W_]+")
-_PARTS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
+_PARTS: Final = re.compile(r"[_-](?:ids?$)?|(?<=[a-z])(?:Ids?$|(?=[A-Z]))")  # bill_id says no more than bill
 _GIVEN: Final = re.compile("_.*|self|cls|ctx|(tool_|run_)?context|runtime|config|kwargs")
 """Arguments that a framework gives, and no model sees."""
 _PLAIN: Final = re.compile("query|url|(file|dir)?path|id|name|limit|text|message|content|title|[a-z]")
@@ -84,34 +85,35 @@ def check_texts(files: Mapping[str, Sequence[ToolText]], caps: Mapping[str, int]
         By file and line.
     """
     found = list(_same_texts(files))
+    nodes = {id(text.schema): text.schema for texts in files.values() for text in texts}
+    arguments = {key: schema_of(node)[0] for key, node in nodes.items()}
+    described = [item.get("description") for its in arguments.values() for item in its.values()]
+    is_usual = 2 * described.count(None) < len(described)
     for path, texts in files.items():
-        schemas = dict[int, dict[str, dict[str, Tree]]]()
         for text in texts:
-            if id(text.schema) not in schemas:
-                schemas[id(text.schema)], _ = schema_of(text.schema)
-            properties = schemas[id(text.schema)]
+            properties = arguments[id(text.schema)]
             if text.argument:
                 wrong = _of_argument(text, properties.get(text.argument, {}))
             else:
-                wrong = _of_tool(text, properties, caps)
-            found += [
-                Finding(rule, path, text.line, text.tool, text.argument, message) for rule, message in wrong
-            ]
+                wrong = _of_tool(text, properties, caps, is_usual)
+            found += [Finding(rule, path, text.line, text.tool, text.argument, why) for rule, why in wrong]
     return sorted(dict.fromkeys(found), key=lambda its: (its.file, its.line, its.rule))
 
 
 def _of_tool(
-    text: ToolText, properties: Mapping[str, Tree], caps: Mapping[str, int]
+    text: ToolText, properties: Mapping[str, dict[str, Tree]], caps: Mapping[str, int], is_usual: bool
 ) -> Iterator[tuple[str, str]]:
+    """What is wrong with a tool's own text; it is usual or not that a project's arguments are described."""
+    sent = cleandoc(text.value) if text.what == DOCSTRING else text.value
     for client, cap in caps.items():
-        if len(text.value) > cap:
-            yield "text-over-cap", f"it has {len(text.value):,} characters, and {client} takes {cap:,}"
-    size = len(text.value.encode("utf-8", "replace"))
-    if size > SENT_BYTES:
+        if len(sent) > cap:
+            yield "text-over-cap", f"it has {len(sent):,} characters, and {client} takes {cap:,}"
+    if (size := len(sent.encode("utf-8", "replace"))) > SENT_BYTES:
         yield "text-cut", f"it has {size:,} bytes, and Claude Code sends the first {SENT_BYTES:,}"
+    is_usual = is_usual or any(item.get("description") for item in properties.values())
     said = " ".join(["", *_WORD.findall(text.value)]).casefold()
     silent = [name for name, item in properties.items() if not (_is_named(name, said) or _is_described(item))]
-    if said and not text.refused and not all(map(_PLAIN.fullmatch, silent)):
+    if is_usual and said and not text.refused and not all(map(_PLAIN.fullmatch, silent)):
         yield "argument-without-words", f"no text has a word about {', '.join(silent[:5])}"
 
 
@@ -123,16 +125,8 @@ def _is_named(name: str, said: str) -> bool:
 
 def _is_described(item: Tree) -> bool:
     """Whether a schema, or a part of it, has a description, or may have one elsewhere."""
-    stack, seen = [item], set[int]()
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict | list) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, dict) and any(isinstance(node.get(key), Leaf) for key in ("description", "$ref")):
-            return True
-        stack += node.values() if isinstance(node, dict) else node
-    return False
+    parts = (node for node in nodes(item) if isinstance(node, dict))
+    return any(isinstance(part.get(key), Leaf) for part in parts for key in ("description", "$ref"))
 
 
 def _of_argument(text: ToolText, item: Mapping[str, Tree]) -> Iterator[tuple[str, str]]:
@@ -177,12 +171,11 @@ def _differs(said: str, default: Tree, choices: Sequence[str]) -> bool:
 
 
 def _same_texts(files: Mapping[str, Sequence[ToolText]]) -> Iterator[Finding]:
-    """Tools whose texts have the same words, but for empty ones."""
+    """Tools of a file whose texts have the same words, but for empty ones; another file may list copies."""
     first = dict[tuple[str, ...], str]()
     for path, text in ((path, text) for path, texts in files.items() for text in texts if not text.argument):
-        words = tuple(its for its in _WORD.findall(text.value.casefold()) if not _EMPTY.fullmatch(its))
-        if len(words) < _MIN_WORDS:
-            continue
+        words = path, *(its for its in _WORD.findall(text.value.casefold()) if not _EMPTY.fullmatch(its))
         other = first.setdefault(words, text.tool)
-        if _WORD.findall(text.tool.casefold()) != _WORD.findall(other.casefold()):
+        is_other = _WORD.findall(text.tool.casefold()) != _WORD.findall(other.casefold())
+        if is_other and len(words) > _MIN_WORDS:
             yield Finding("same-text", path, text.line, text.tool, "", f"its text is nearly that of {other}")

@@ -8,28 +8,24 @@ from dataclasses import replace
 from inspect import cleandoc
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias, Unpack
 
 from coreloop.base.project import allowed_values
 from coreloop.base.project import tools as defined
 from coreloop.base.project.definitions import read_source, source_files
-from coreloop.base.project.tools import Passed, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
+from coreloop.base.project.tools import Choices, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
 from coreloop.descriptions.schemas import leaves, plain, schema_of
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import READ_BY_SOME, SUFFIXES, ToolText, find_texts
+from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
 
-_DESCRIBES: Final = re.compile(rb"descri", re.IGNORECASE)
+_DESCRIBES: Final = re.compile(rb"descri|tool", re.IGNORECASE)
 _Place: TypeAlias = tuple[str, Sequence[ToolText]]
 
 
 def find_tools(
-    names: Iterable[str],
-    workspace: Workspace,
-    *,
-    only_places: bool = False,
-    and_registered: bool = False,
-    passed: Passed = lambda _: (),
+    names: Iterable[str], workspace: Workspace, **choices: Unpack[Choices]
 ) -> dict[str, Tool | Unresolved]:
     """Find the definitions of tools, as `resolve_tools` does, also of those that only a description defines.
 
@@ -42,11 +38,10 @@ def find_tools(
         Tool names.
     workspace : Workspace
         The project.
-    only_places, and_registered, passed
+    choices
         As in `resolve_tools`.
     """
-    options: dict[str, Any] = {"only_places": only_places, "and_registered": and_registered}
-    found = resolve_tools(names, workspace, passed=passed, **options)
+    found = resolve_tools(names, workspace, **choices)
     configured = workspace.settings.tools
     targets = {name: its.target for name, its in configured.items() if name in found and its.target}
     codes = {name: tool for name, tool in found.items() if isinstance(tool, Tool)}
@@ -63,7 +58,8 @@ def find_tools(
             found[name] = Unresolved(name, reason)
     for name, described in places.items():
         if len(described) == 1 and described[0][1]:
-            found[name] = described_tool(name, *described[0], codes.get(name))
+            tool, target = described_tool(name, *described[0], codes.get(name)), targets.get(name, "")
+            found[name] = replace(tool, qualname=target.partition("::")[2] or tool.qualname)
     return found
 
 
@@ -95,13 +91,20 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
         All of one tool; none if Python alone defines it.
     code : Tool, optional
         What is defined in Python.
+
+    Raises
+    ------
+    UnprovenError
+        There is neither.
     """
+    if not texts and code is None:
+        raise UnprovenError(f"nothing named {printable(name)} is defined or described here")
     if not texts and code is not None:
         return code
     first = texts[0]
     tool = replace(
         code or Tool(name, file, "", (), frozenset()),
-        described={its.argument: its.value for its in texts if its.argument and _takes_lines(its)},
+        described={its.argument: its.value for its in texts if its.argument and its.takes_lines},
         docstring=next((cleandoc(its.value) for its in texts if not its.argument), ""),
     )
     if code is not None and (file, first.symbol) == (code.file, code.qualname):
@@ -112,16 +115,10 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
         qualname=first.tool,
         line=first.line,
         literals=tool.literals.union(leaves(first.schema)),
-        listed=tool.listed.union(map(frozenset, tool.choices.values())),
     )
     properties, required = schema_of(first.schema)
     schema = {"properties": plain(properties), "required": list(required)}
     return replace(tool, **allowed_values.schema_of(schema)) if properties else tool
-
-
-def _takes_lines(text: ToolText) -> bool:
-    """Whether a text can be edited, and every framework sends it."""
-    return not text.refused and text.what not in READ_BY_SOME
 
 
 def _at(root: Path, target: str, is_known: bool) -> _Place:
@@ -139,20 +136,17 @@ def _search(names: Collection[str], workspace: Workspace) -> dict[str, list[_Pla
     words = b"|".join(re.escape(name.encode()) for name in sorted(filter(is_tool_name, names)))
     if not words:
         return places
-    mention, given = (
-        re.compile(form % words) for form in (rb"(?<!\w)(?:%s)(?!\w)", rb"[\"'(=](?:%s)[\"',)]")
-    )
+    mention, given = re.compile(rb"(?<!\w)(?:%s)(?!\w)" % words), re.compile(rb"[\"'(=](?:%s)[\"',)]" % words)
     for path in source_files(workspace.root, SUFFIXES):
         raw, file = read_source(path), path.relative_to(workspace.root).as_posix()
         pattern = given if path.suffix == ".py" else mention
         is_ours = workspace.root / workspace.settings.data_dir not in path.parents
         if is_ours and _DESCRIBES.search(raw) and pattern.search(raw):
-            by_name = defaultdict[str, list[ToolText]](list)
+            found = list[ToolText]()
             with suppress(UnprovenError):
-                for text in find_texts(file, raw):
-                    by_name[text.tool].append(text)
-            for name in by_name.keys() & set(names):
-                places[name].append((file, by_name[name]))
+                found = find_texts(file, raw)
+            for name in {text.tool for text in found} & set(names):
+                places[name].append((file, [text for text in found if text.tool == name]))
     return places
 
 
@@ -184,14 +178,14 @@ def project_texts(
     for path in chain.from_iterable(map(_files, paths or [workspace.root])):
         file = path.relative_to(workspace.root) if path.is_relative_to(workspace.root) else path
         raw, symbols = read_source(path), known[file.as_posix()]
-        if workspace.root / workspace.settings.data_dir in path.parents or not (
-            symbols or _DESCRIBES.search(raw)
-        ):
-            continue
-        try:
-            texts[file.as_posix()] = find_texts(path.name, raw, symbols)
-        except UnprovenError as error:
-            unread[file.as_posix()] = str(error)
+        is_ours = workspace.root / workspace.settings.data_dir not in path.parents
+        if not raw and path.stat().st_size:
+            unread[file.as_posix()] = "it is not readable, or larger than 2 MB"
+        if is_ours and (symbols or _DESCRIBES.search(raw)):
+            try:
+                texts[file.as_posix()] = find_texts(path.name, raw, symbols)
+            except UnprovenError as error:
+                unread[file.as_posix()] = str(error)
     return {file: found for file, found in texts.items() if found}, unread
 
 

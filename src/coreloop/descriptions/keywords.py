@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from coreloop.base.project.definitions import visible
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, leaves, plain, schema_of
-from coreloop.descriptions.source import UnprovenError, encode, find_definition, read_source
+from coreloop.descriptions.source import UnprovenError, encode, read_source
 from coreloop.descriptions.texts import ToolText, find_text, find_texts
 
 _NUMBER: Final = "integer number", r"int|float", r"z\.number\(\)"
@@ -216,7 +217,8 @@ def _respelled(pattern: str, template: str, declared: str, keyword: Keyword) -> 
 def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
     """An argument of the tool's function, or else the only field of that name."""
     source = read_source(raw)
-    for scope in (find_definition(source.tree, text.symbol).node, source.tree):
+    scopes = [node for name, node in visible(source.tree) if name == text.symbol]
+    for scope in (*scopes, source.tree):
         named = [its for its in ast.walk(scope) if _name(its) == keyword.argument]
         if named:
             break
@@ -224,12 +226,12 @@ def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes
     if annotation is None:
         raise UnprovenError("it is not declared once, with a type")
     start, end = source.span(annotation)
-    sign = re.compile(r"\s*=\s*").match(source.text, end)
+    sign = re.compile(rb"\s*=\s*").match(raw, end)
     values = (
         its for its in ast.walk(source.tree) if isinstance(its, ast.expr) and its.lineno >= annotation.lineno
     )
     default = next((its for its in values if sign and source.span(its)[0] == sign.end()), None)
-    spelling, new = _SPELLINGS.get(keyword.name), source.text[start:end]
+    spelling, new = _SPELLINGS.get(keyword.name), raw[start:end].decode(source.encoding)
     if spelling is None:
         if isinstance(default, ast.Call):
             raise UnprovenError("its default is computed")
@@ -247,9 +249,9 @@ def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes
     if lines and not imports:
         raise UnprovenError("it imports nothing")
     at = source.line_starts[imports[0].lineno - 1] if lines else 0
-    added = "".join(line + source.newline_at(start) for line in lines)
-    changed = source.text[:at] + added + source.text[at:start] + new + source.text[end:]
-    return source.bom + encode(changed, source.encoding)
+    newline = "\r\n" if b"\r\n" in raw else "\n"
+    added = encode("".join(line + newline for line in lines), source.encoding)
+    return raw[:at] + added + raw[at:start] + encode(new, source.encoding) + raw[end:]
 
 
 def _name(node: ast.AST) -> str:

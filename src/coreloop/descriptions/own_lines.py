@@ -9,11 +9,10 @@ from contextlib import suppress
 
 from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
-from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.place import read_bullets
-from coreloop.descriptions.sections import scan, split_lines
-from coreloop.descriptions.source import UnprovenError, locate, read_source
-from coreloop.descriptions.texts import DOCSTRING, ToolText, find_text, find_texts
+from coreloop.descriptions.sections import split_lines
+from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import ToolText, find_text, find_texts
 
 
 def promoted_lines(
@@ -51,17 +50,6 @@ def symbol_of(target: str) -> tuple[str, str]:
     return file, symbol.partition("[")[0]
 
 
-def existing_bullets(source: bytes, target: str, section: str | None) -> tuple[str, ...]:
-    """The bullets of a section, or (None) of the first block; empty if the text is unreadable."""
-    with suppress(UnprovenError):
-        text = text_of(source, target)
-        if text.what != DOCSTRING:
-            return tuple(bullets_in(text.value))
-        layout = scan(text.value, asked=() if section is None else (section,))
-        return tuple(bullet.text for bullet in bullets_at(layout, section))
-    return ()
-
-
 def bullets_in(value: str) -> Counter[str]:
     """The bullets of a text, each on one line."""
     lines = split_lines(value)
@@ -84,21 +72,9 @@ def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
 
 
 def text_of(source: bytes, target: str) -> ToolText:
-    """The text of a target: what models read of it, else its docstring.
-
-    Raises
-    ------
-    UnprovenError
-        The file is unreadable, or has no such text, or several.
-    """
+    """The text of a target; `UnprovenError` if the file is unreadable, or has no such text, or several."""
     path, _, name = target.partition("::")
-    try:
-        return find_text(path, source, name)
-    except UnprovenError:
-        with suppress(UnprovenError):
-            if path.endswith(".py") and (located := locate(read_source(source), name)):
-                return ToolText(name, "", located.literal.value, 0, 0, located.node.lineno, DOCSTRING, name)
-        raise
+    return find_text(path, source, name)
 
 
 def text_with(source: bytes, target: str, lines: Collection[str]) -> ToolText:

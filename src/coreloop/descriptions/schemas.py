@@ -3,9 +3,11 @@
 A tree is what a file or an expression of Python says, with the place of each text.
 """
 
-from collections.abc import Iterator
+import re
+from bisect import bisect
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from coreloop.descriptions.texts import ToolText
 
@@ -31,6 +33,51 @@ SCHEMA_KEYS: Final = (
 _LISTS: Final = ("tools", "functions", "functiondeclarations", "function_declarations")
 _WRAPPERS: Final = frozenset({"function", "toolSpec", "custom"})
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
+
+
+def placed(
+    raw: bytes,
+    token: re.Pattern[bytes],
+    parse: Callable[[bytes], Any],
+    what: str,
+    refuse: Callable[[bytes, str], str],
+) -> Tree:
+    """The tree of a file, whose texts are found by their numbers: it is parsed again with these instead.
+
+    Parameters
+    ----------
+    raw, parse
+        The file, and its parser.
+    token : re.Pattern
+        Its group ``value`` matches each text that is a value.
+    what : str
+        As in `ToolText`.
+    refuse : callable
+        Why a literal, with a number in the tree that is parsed again, cannot be edited.
+    """
+    spans, breaks = list[tuple[int, int]](), [match.start() for match in re.finditer(b"\n", raw)]
+
+    def numbered(match: re.Match[bytes]) -> bytes:
+        if match["value"] is None:
+            return match[0]
+        spans.append(match.span("value"))
+        return b'"#%d"' % (len(spans) - 1)
+
+    root = [parse(raw)]
+    stack: list[tuple[Any, Any]] = [(root, [parse(token.sub(numbered, raw))])]
+    while stack:
+        tree, numbers = stack.pop()
+        for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            number = numbers[key]
+            if isinstance(value, dict | list):
+                stack.append((value, number))
+            elif isinstance(value, str) and number != value:
+                start, end = spans[int(number[1:])]
+                refused = refuse(raw[start:end], number)
+                tree[key] = Leaf(value, start, end, bisect(breaks, start) + 1, what, refused)
+            elif not isinstance(value, float | int):
+                tree[key] = None
+    return cast(Tree, root[0])
 
 
 def texts_in(tree: Tree) -> Iterator[ToolText]:
@@ -99,16 +146,22 @@ def schema_of(node: object) -> tuple[dict[str, dict[str, Tree]], tuple[str, ...]
     return properties, tuple(name for name in required if name in properties)
 
 
-def leaves(node: object) -> Iterator[str]:
-    """The texts of a tree, in its order."""
-    stack, seen = [node], set[int]()
+def nodes(tree: object) -> Iterator[object]:
+    """All parts of a tree in its order, each once, since names in Python may make a tree endless."""
+    stack, seen = [tree], set[int]()
     while stack:
         node = stack.pop()
-        if isinstance(node, Leaf):
-            yield node.value
-        elif isinstance(node, dict | list) and id(node) not in seen:
+        if isinstance(node, dict | list) and id(node) not in seen:
             seen.add(id(node))
             stack.extend(reversed(list(node.values()) if isinstance(node, dict) else node))
+            yield node
+        elif isinstance(node, Leaf):
+            yield node
+
+
+def leaves(tree: object) -> Iterator[str]:
+    """The texts of a tree, in its order."""
+    return (node.value for node in nodes(tree) if isinstance(node, Leaf))
 
 
 def plain(node: object, deep: int = 9) -> Any:
@@ -138,9 +191,8 @@ def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:
         if isinstance(items, dict):
             yield f"{prefix}[]", items.get("description")
         below.append((prefix, items))
-        for key in _BRANCHES:
-            branches = node.get(key)
-            below += [(prefix, branch) for branch in (branches if isinstance(branches, list) else ())]
+        branches = [node.get(key) for key in _BRANCHES]
+        below += [(prefix, each) for several in branches if isinstance(several, list) for each in several]
         stack.extend(reversed(below))
 
 

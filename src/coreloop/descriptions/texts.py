@@ -4,20 +4,21 @@ A kind is a module of `coreloop.descriptions.kinds`. It finds and spells; the pl
 the same for all kinds, and here.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import PurePosixPath
 from types import ModuleType
 from typing import Final
 
-from coreloop.descriptions import edit
-from coreloop.descriptions.edit import Edited, bullet_span, check_lines, find_bullets
-from coreloop.descriptions.place import Wanted, place
+from coreloop.descriptions.edit import Edited, find_bullets, with_lines, without
+from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import UnprovenError, differences
+from coreloop.descriptions.spelled import Cut
 
 _KINDS: Final = {
     ".py": "python_text",
@@ -53,7 +54,7 @@ class ToolText:
     line : int
         From 1.
     what : str
-        For a maintainer: "docstring", "description= of Tool(…)", "JSON string".
+        For a maintainer: "docstring", "description of Tool(…)", "JSON string".
     symbol : str
         The qualname of the definition, or the name of the constant, that it describes; empty if unknown.
     refused : str
@@ -72,6 +73,11 @@ class ToolText:
     symbol: str = ""
     refused: str = ""
     schema: object = field(default=None, compare=False, repr=False)
+
+    @property
+    def takes_lines(self) -> bool:
+        """Whether it can be edited, and every framework sends it."""
+        return not self.refused and self.what not in READ_BY_SOME
 
     @property
     def name(self) -> str:
@@ -110,8 +116,10 @@ def _refuse_shared(texts: Sequence[ToolText]) -> Iterator[ToolText]:
         named_by[text.start, text.end].append(text.name)
     for text in texts:
         names = sorted({*named_by[text.start, text.end]})
-        shared = f"it is shared by {' and '.join(names[:3])}" if len(names) > 1 else ""
-        yield replace(text, refused=text.refused or shared)
+        reason = f"it is shared by {' and '.join(names[:3])}" if len(names) > 1 else ""
+        if not text.value.strip() and text.what != DOCSTRING:
+            reason = "the text is empty; write a sentence first"
+        yield replace(text, refused=text.refused or reason)
 
 
 def find_texts(path: str, raw: bytes, known: Collection[str] = ()) -> list[ToolText]:
@@ -152,9 +160,8 @@ def find_text(path: str, raw: bytes, name: str) -> ToolText:
     """
     for known in ((), (name.partition("[")[0],)):  # what is registered is meant before a definition
         texts = find_texts(path, raw, known)
-        matching = [its for its in texts if its.name == name] or [
-            its for its in texts if its.symbol and named(its.symbol, its.argument) == name
-        ]
+        by_symbol = [its for its in texts if its.symbol and named(its.symbol, its.argument) == name]
+        matching = [its for its in texts if its.name == name] or by_symbol
         if matching:
             break
     if not matching:
@@ -168,14 +175,16 @@ def find_text(path: str, raw: bytes, name: str) -> ToolText:
 def put_lines(
     path: str, raw: bytes, text: ToolText, wanted: Wanted, *, replaced: Collection[str] = ()
 ) -> Edited:
-    """Put bullets at the end of a text; in a docstring, see `coreloop.descriptions.edit.put_lines`.
+    """Put bullets where every model reads them: at the end of a text, in a docstring of its first block.
 
-    A list that has only lines of coreloop's forms is continued; others begin after a blank line. Lines that
-    are there already are not added again.
+    That is before the first section or field, after a blank line; an existing list that has only lines of
+    coreloop's forms is continued. Lines that are there already are not added again. A missing section is
+    created at the end, in the style of the docstring's other sections. A function without a docstring gets
+    one of the lines alone, unless they are for a section.
 
     Nothing else in the file changes, and that is proven: the bytes outside the literal are equal; the file
-    parses to the same values except for this one; the same texts are found in it; and taking the lines out
-    gives the first bytes again.
+    parses to the same values except for this one; the same texts are found in it; no section gains or loses a
+    line; and taking the lines out of a text that is no docstring gives the first bytes again.
 
     Parameters
     ----------
@@ -193,26 +202,18 @@ def put_lines(
     UnprovenError
         Nothing can be changed with proof; the reason, for a maintainer.
     """
-    if text.what == DOCSTRING:
-        return edit.put_lines(
-            raw,
-            text.symbol,
-            wanted.lines,
-            section=wanted.section,
-            style=wanted.style,
-            is_ours=wanted.is_ours,
-            replaced=replaced,
-        )
-    check_lines(wanted.lines)
-    base, target = _changed(path, raw, text, _without(text.value, replaced))
-    value, appended = _with(target.value, wanted)
-    new, edited = _changed(path, base, target, value)
+    is_docstring = text.what == DOCSTRING
+    wanted = wanted if is_docstring else replace(wanted, section=None, width=_UNWRAPPED)
+    base, target = _without(path, raw, text, replaced) if replaced else (raw, text)
+    read = partial(_layout, text, asked=[wanted.section] if wanted.section else ())
+    cut, appended = with_lines(target.value, wanted, read, indent=_indent(base, target))
+    new, edited = _changed(path, base, target, cut)
     if replaced and not appended:
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
-    if appended and _changed(path, new, edited, _without(value, appended))[0] != base:
+    if appended and not is_docstring and _without(path, new, edited, appended)[0] != base:
         raise UnprovenError("taking the lines out again would not give the same file")
-    is_literal = text.what not in READ_BY_SOME
-    return Edited(raw, new, text.name, appended, text.value, value, tuple(replaced), is_literal)
+    is_literal = not is_docstring and text.what not in READ_BY_SOME
+    return Edited(raw, new, appended, text.value, edited.value, tuple(replaced), is_literal)
 
 
 def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> Edited:
@@ -230,53 +231,51 @@ def remove_lines(path: str, raw: bytes, text: ToolText, lines: Collection[str]) 
     UnprovenError
         Nothing can be changed with proof; the reason, for a maintainer.
     """
-    value = _without(text.value, lines)
-    new, _ = _changed(path, raw, text, value)
-    return Edited(raw, new, text.name, (), text.value, value, tuple(lines))
+    new, edited = _without(path, raw, text, lines)
+    return Edited(raw, new, (), text.value, edited.value, tuple(lines))
 
 
-def _layout(value: str) -> Layout:
-    """The lines of a text as one block: its last line is its end."""
-    return replace(scan(value), sections=())
+def _layout(text: ToolText, value: str, asked: Collection[str] = ()) -> Layout:
+    """The lines of a value; only a docstring has sections."""
+    layout = scan(value, asked=asked)
+    return layout if text.what == DOCSTRING else replace(layout, sections=())
 
 
-def _with(value: str, wanted: Wanted) -> tuple[str, tuple[str, ...]]:
-    if not value.strip():
-        raise UnprovenError("the text is empty; write a sentence first")
-    layout = _layout(value)
-    placement = place(layout, replace(wanted, section=None, width=_UNWRAPPED), indent="")
-    if placement is None:
-        return value, ()
-    position = layout.lines[placement.after].end
-    added = "".join("\n" + line for line in placement.lines)
-    return value[:position] + added + value[position:], placement.appended
+def _indent(raw: bytes, text: ToolText) -> str | None:
+    """White space of the line of a docstring whose quotes may stand on their own line."""
+    literal = raw[text.start : text.end]
+    if text.what != DOCSTRING or (literal and not literal.endswith((b'"""', b"'''"))):
+        return None
+    line = re.split(rb"[\r\n]", raw[: text.start])[-1].decode(errors="replace")
+    return line[: len(line) - len(line.lstrip())]
 
 
-def _without(value: str, lines: Collection[str]) -> str:
-    for bullet in reversed(find_bullets(_layout(value), lines, None) if lines else []):
-        start, end = bullet_span(_layout(value).lines, bullet)  # from the last: numbers above stay the same
-        value = value[:start] + value[end:]
-    return value
+def _without(path: str, raw: bytes, text: ToolText, lines: Collection[str]) -> tuple[bytes, ToolText]:
+    """Take bullets out of a text. Returns the file and the text in it."""
+    read = partial(_layout, text)
+    for bullet in reversed(find_bullets(read(text.value), lines)):  # numbers above the last stay the same
+        raw, text = _changed(path, raw, text, without(text.value, bullet, read))
+    return raw, text
 
 
-def _changed(path: str, raw: bytes, text: ToolText, value: str) -> tuple[bytes, ToolText]:
-    """Give a text another value; prove that nothing else changes. Returns the file and the text in it."""
+def _changed(path: str, raw: bytes, text: ToolText, cut: Cut) -> tuple[bytes, ToolText]:
+    """Cut a text; prove that nothing else changes. Returns the file and the text in it."""
     known = () if text in find_texts(path, raw) else (text.symbol,)
     kind, texts = _kind(path), find_texts(path, raw, known)
     if kind is None or text not in texts:
         raise UnprovenError("the text is not at its place in the file")
     if text.refused:
         raise UnprovenError(text.refused)
+    value = text.value[: cut[0]] + cut[2] + text.value[cut[1] :]
     if value == text.value:
         return raw, text
-    new = raw[: text.start] + kind.spell(raw, text, value) + raw[text.end :]
+    spelled = kind.spell(raw, text, cut)
+    new = raw[: text.start] + spelled + raw[text.end :]
     after, number = find_texts(path, new, known), texts.index(text)
     expected = [*texts[:number], replace(text, value=value), *texts[number + 1 :]]
-    if _facts(after) != _facts(expected):
+    edited = after[number] if _facts(after) == _facts(expected) else text
+    if (edited.value, edited.end) != (value, text.start + len(spelled.rstrip())):
         raise UnprovenError("the text would not read back as it was written")
-    edited = after[number]
-    if (edited.start, edited.end - text.end) != (text.start, len(new) - len(raw)):
-        raise UnprovenError("the edit would not stay inside the text")
     if differences(kind.parsed(raw), kind.parsed(new)) != [(text.value, value)]:
         raise UnprovenError("more than the text would change")
     return new, edited

@@ -17,7 +17,7 @@ from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import SUFFIXES, put_lines
-from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_advice, parse_line, statement_key
+from coreloop.learn.line import SequenceLine, keys_of, parse_advice, parse_line, statement_key
 from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_line, refuse_words
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
@@ -162,7 +162,7 @@ class Proof:
     def _is_named(self, added: Sequence[str], standing: Iterable[str], tool: str) -> bool:
         """Whether each proposal has its line, or one the lines of a sequence, and none is left over."""
         values = [value for line in added if (value := parse_line(line)) is not None]
-        if len(self.groups) == 1 and len(values) == len(added) == len(set(map(type, values))):
+        if len(self.groups) == 1 and len(values) == len(added) == len({bool(its.calls) for its in values}):
             there = [value for line in standing if (value := parse_line(line)) is not None]
             return self.groups[0]["Candidate-Key"] in _sequence_keys(values, there)
         own = list[str]()  # of coreloop's forms alone: any text has a key
@@ -188,15 +188,13 @@ def _subject(line: str) -> tuple[str, ...]:
     return () if advice is None else advice.subject()
 
 
-def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:
+def _sequence_keys(added: Sequence[SequenceLine], standing: Sequence[SequenceLine]) -> Iterator[str]:
     """The keys that a Guide may have: of its category with its steps, or with its calls as written.
 
     One of its two lines may stand there already, of another promotion.
     """
-    whens, calls = ([its for its in added if isinstance(its, kind)] for kind in (When, AdvisedCalls))
-    labels = {its.category for its in whens or standing if isinstance(its, When)}
-    for its in calls or standing:
-        if isinstance(its, AdvisedCalls):
-            steps = join_steps(step(call.name, *call.chosen()) for call in its.calls)
-            texts = (steps, str(replace(its, language="en")))
-            yield from (statement_key(label, text, SECTIONS["R"]) for label in labels for text in texts)
+    labels = {its.category for its in added} - {""} or {its.category for its in standing} - {""}
+    for its in [its for its in added if its.calls] or standing:
+        steps = join_steps(step(call.name, *call.chosen()) for call in its.calls)
+        texts = (steps, str(replace(its, language="en")))
+        yield from (statement_key(label, text, SECTIONS["R"]) for label in labels for text in texts)

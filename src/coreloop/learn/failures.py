@@ -99,14 +99,6 @@ def _of_calls(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
         yield group, [(place["file"], place["at"]) for place in row["places"]]
 
 
-def usual_shapes(window: Window, counted: pl.LazyFrame) -> pl.LazyFrame:
-    """The most frequent ``shape`` of each ``pattern`` of some requests; none if all have omitted calls."""
-    known = window.frames.groups.lazy().filter(pl.col("shape") != 0)
-    shapes = counted.group_by("group").len().join(known, on="group").group_by("pattern", "shape")
-    frequent = shapes.agg(pl.col("len").sum()).sort("len", "shape", descending=[True, False])
-    return frequent.unique("pattern", keep="first", maintain_order=True).drop("len")
-
-
 def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFrame:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
@@ -125,8 +117,8 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
         )
         .join(totals, on="pattern")
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(usual_shapes(window, counted), on="pattern")
-        .join(frames.patterns.lazy().filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
+        .join(frames.patterns, on="pattern")
+        .filter(pl.col("sequence") != NO_SEQUENCE, pl.col("shape").is_not_null())
         .sort("first_us", "category", "sequence")
         .collect()
     )
@@ -134,7 +126,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
 
 def _of_sequences(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
     for row in rows.iter_rows(named=True):
-        steps = msgspec.json.decode(window.frames.shapes[row["shape"]], type=tuple[Step, ...])
+        steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
         target = target_step(steps)
         classes = names_of(row["signals"], among=CLASSES)
         group = Counterexample(

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from coreloop.base.git.trailers import SECTIONS
@@ -20,6 +21,8 @@ LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end, since a line has none
 _WORD: Final = r"[\w][\w-]{0,39}"
+SIGNS: Final = "#$%&@*!+=?§€£"
+"""Of them, one may be a prefix that no source declares: it is not private."""
 _PATH: Final = rf"{_TOOL}\(\)(?:\.{_NAME}|\.\*|\[\]){{0,12}}"  # get_product_details().variants.*.item_id
 
 
@@ -70,23 +73,8 @@ FORMS: Final[Mapping[str, Form]] = {
 }
 GUIDE_FORMS: Final = frozenset({"source"})
 """Forms of a Guide."""
-SHAPES: Final[Mapping[str, str]] = {
-    "as YYYY-MM-DD": "YYYY-MM-DD 형식",
-    "as YYYY-MM-DDTHH:MM": "YYYY-MM-DDTHH:MM 형식",
-    "as YYYY-MM": "YYYY-MM 형식",
-    "as HH:MM": "HH:MM 형식",
-    "as Area/City": "Area/City 형식",
-    "without thousands separators": "천 단위 구분 기호 없음",
-    "a whole number": "정수",
-    "with a country code (+…)": "국가 번호 포함 (+…)",
-    "an e-mail address": "이메일 주소",
-    "a UUID": "UUID 형식",
-    "an absolute path": "절대 경로",
-    "in upper case": "대문자",
-    "in lower case": "소문자",
-    "a list": "목록",
-    "no word such as null": "null 같은 단어 아님",
-}
+_SHAPES: Final = Path(__file__).with_name("shapes.tsv").read_text("utf-8")
+SHAPES: Final[Mapping[str, str]] = dict(line.split("\t") for line in _SHAPES.splitlines())
 """What the slot ``shape`` may hold, with its Korean."""
 _ENGLISH: Final = {korean: english for english, korean in SHAPES.items()}
 _ITEMS: Final[Mapping[str, str]] = {
@@ -96,7 +84,7 @@ _ITEMS: Final[Mapping[str, str]] = {
     "paths": _PATH,
     "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
-    "prefix": r"(?:[#$@]?\w[\w./:-]{0,11}|~?(?:/[\w.-]{1,40}){1,8}/?)",
+    "prefix": rf"(?:(?![./:-])[\w{SIGNS}./:-]{{1,13}}|~?(?:/[\w.-]{{1,40}}){{1,8}}/?)",
 }
 _SEPARATORS: Final[Mapping[str, Mapping[Language, tuple[str, str]]]] = {
     "arguments": {"en": (", ", " and "), "ko": (", ", ", ")},
@@ -168,7 +156,7 @@ class Advice:
     def names(self) -> Iterator[Named]:
         """The names and values in the line, each with the vocabulary that must contain it."""
         yield from (Named("argument", name) for name in self.arguments)
-        yield from (Named("value", text) for text in self.items("values", "prefix"))
+        yield from (Named("value", text) for text in self.items("values", "prefix") if text not in SIGNS)
         yield from (Named("state", text) for text in self.items("states"))
         yield from (Named("value", text.strip('"')) for text in self.items("value") if text[0] == '"')
         fields = (name for path in self.paths for name in path)
@@ -372,32 +360,22 @@ def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
-    """The questions that a Guide applies to."""
+class SequenceLine:
+    """A line of a sequence: the calls that it recommends or, without any, the category of its questions."""
 
-    category: str
     language: Language = "en"
+    category: str = ""
+    calls: tuple[AdvisedCall, ...] = ()
 
     def __str__(self) -> str:
+        if self.calls:
+            return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
         return _OF_CATEGORY[self.language].format(self.category)
 
     def names(self) -> Iterator[Named]:
-        """The category."""
-        yield Named("category", self.category)
-
-
-@dataclass(frozen=True, slots=True)
-class AdvisedCalls:
-    """The steps that a Guide recommends."""
-
-    calls: tuple[AdvisedCall, ...]
-    language: Language = "en"
-
-    def __str__(self) -> str:
-        return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
-
-    def names(self) -> Iterator[Named]:
-        """The tools, and the arguments and values of their calls."""
+        """The category, or the tools, and the arguments and values of their calls."""
+        if self.category:
+            yield Named("category", self.category)
         for call in self.calls:
             yield Named("tool", call.name)
             for argument, given in call.arguments:
@@ -407,16 +385,13 @@ class AdvisedCalls:
                     yield Named("value", given.strip('"'), call.name)
 
 
-Line = When | AdvisedCalls
-
-
-def parse_line(line: str) -> Line | None:
-    """Parse a line of a Guide; None if coreloop does not write such a line."""
+def parse_line(line: str) -> SequenceLine | None:
+    """Parse a line of a sequence; None if coreloop does not write such a line."""
     for language in LANGUAGES:
         if match := re.fullmatch(_with_slot(_OF_CATEGORY[language], r"(\S+)"), line):
-            return When(match[1], language)
+            return SequenceLine(language, match[1])
         if match := re.fullmatch(_with_slot(_CALLING[language], f"({_CALLS})"), line):
-            value = AdvisedCalls(tuple(map(_call, re.findall(_CALL, match[1]))), language)
+            value = SequenceLine(language, calls=tuple(map(_call, re.findall(_CALL, match[1]))))
             return value if str(value) == line else None
     return None
 

@@ -13,21 +13,20 @@ import orjson
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import locked, read_file, write_private
+from coreloop.base.files import file_errors, locked, read_file, write_private
 from coreloop.base.project.tools import Passed, Unresolved
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_intents
 from coreloop.learn.line import parse_advice
 from coreloop.learn.mine.folder import (
-    UNWATCHED,
+    AGENT,
     Mined,
     MiningOptions,
-    Watch,
     mine,
-    remove_expired,
     without_collections,
 )
 from coreloop.learn.mine.window import Window, merge
@@ -37,7 +36,6 @@ from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Search, S
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    ProposalsFile,
     markdown,
     read_night,
 )
@@ -81,7 +79,7 @@ class NightRequest:
     """
 
     days: Days
-    mining: MiningOptions = field(default_factory=MiningOptions)
+    mining: MiningOptions = AGENT
     gates: Mapping[str, float | None] = field(default_factory=dict)
     out: Path | None = None
     sanitized: bool = False
@@ -114,7 +112,7 @@ class Night:
     @property
     def oddities(self) -> LogOddities:
         """Lines that were not mined, and fields that were read as absent, in all of the files."""
-        return find_oddities((file.path, part.oddities) for file in self.mined.files for part in file.parts)
+        return find_oddities((file.path, part) for file in self.mined.files for part in file.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +139,7 @@ class RefineResult(Night):
 _Result = TypeVar("_Result", PatternResult, RefineResult)
 
 
-def run_pattern(
-    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
-) -> PatternResult:
+def run_pattern(workspace: Workspace, request: NightRequest, *, now: datetime) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
 
     Parameters
@@ -154,8 +150,6 @@ def run_pattern(
         Options.
     now : datetime
         With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
 
     Raises
     ------
@@ -164,7 +158,7 @@ def run_pattern(
     GitError
         The clone is shallow, so what was promoted is not known.
     """
-    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
+    mined = mine(_with_gates(workspace, request), request.mining)
     states, playbook = kept_states(workspace, mined.judgments), good_intents(workspace.knowledge_file)
     result = propose(mined, request.days, now=now, states=states, playbook=playbook)
     if request.with_notes:
@@ -177,9 +171,7 @@ def run_pattern(
 
 
 @without_collections()
-def run_refine(
-    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
-) -> RefineResult:
+def run_refine(workspace: Workspace, request: NightRequest, *, now: datetime) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
     Raises
@@ -190,7 +182,7 @@ def run_refine(
         As by `run_pattern`.
     """
     excluded = _known_types(request.excluded)
-    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
+    mined = mine(_with_gates(workspace, request), request.mining)
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
@@ -260,7 +252,9 @@ def refine(
             generated_at=now,
             window=days,
             statements=found.statements,
-            counterexamples=search.entries,
+            counterexamples=tuple(
+                replace(one, tool=found.names.get(one.tool, one.tool)) for one in search.entries
+            ),
             errors=found.errors,
         ),
         mined=mined,
@@ -359,7 +353,7 @@ def read_examples(workspace: Workspace, entry: Entry) -> tuple[list[str], list[s
     if line is None:
         return [], []
     days = Days(entry.first_seen.date(), entry.last_seen.date())
-    window = merge(mine(workspace, MiningOptions()).files, days)
+    window = merge(mine(workspace).files, days)
     names = logged_names(window.tools, workspace)
     failing, working = examples(read_log(window, names), entry.tool, line)
     return (failing, working) if failing or working else (["its records are gone"], [])
@@ -389,13 +383,8 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         if request.sanitized:
             document = document.shared(result.words)
         write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
-        write_private(path, to_json(document))
+        write_private(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return replace(result, document=document, paths=(path, draft))
-
-
-def to_json(document: ProposalsFile) -> bytes:
-    """The file's bytes: indented JSON, UTF-8."""
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:
@@ -410,13 +399,15 @@ def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
 
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
-    keep_days = mined.workspace.settings.retention_days
-    if keep_days is None or request.with_notes or not request.mining.is_of_agent:
+    workspace, keep_days = mined.workspace, mined.workspace.settings.retention_days
+    if keep_days is None or request.with_notes or request.mining.in_dir is not None:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
-    paths = remove_expired(mined.files, before=first_day)
-    remove_days(mined.workspace.contexts_dir, before=first_day)
-    return paths
+    limit = (first_day - EPOCH_DAY).days
+    newer = {file.path for file in mined.files if max(file.days, default=0) >= limit}
+    with file_errors("cannot be removed ({strerror})", workspace.audit_dir):
+        remove_days(workspace.contexts_dir, before=first_day)
+        return remove_days(workspace.records_dir, before=first_day, kept=newer)
 
 
 def _known_types(names: Iterable[str]) -> frozenset[str]:

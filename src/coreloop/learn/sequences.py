@@ -13,7 +13,6 @@ import polars as pl
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.effect.tool_days import against_of, named_failure
-from coreloop.learn.failures import usual_shapes
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
 from coreloop.learn.mine.requests import Request, Requests
@@ -110,19 +109,19 @@ def count_patterns(window: Window) -> pl.DataFrame:
         the category, those without a sequence included), base_rate (their rate), first_us, last_us
         (microseconds since 1970).
     """
-    frames = window.frames
-    counted = frames.requests.lazy().filter(IS_COUNTED)
     session = pl.col("session")
-    patterns = counted.group_by("pattern").agg(
-        n_observed=pl.len(),
-        n_success=IS_SUCCESS.sum(),
-        n_sessions=session.filter(session != 0).n_unique(),
-        first_us=pl.col("us").min(),
-        last_us=pl.col("us").max(),
-    )
     return (
-        patterns.collect()
-        .join(frames.patterns, on="pattern")
+        window.frames.requests.lazy()
+        .filter(IS_COUNTED)
+        .group_by("pattern")
+        .agg(
+            n_observed=pl.len(),
+            n_success=IS_SUCCESS.sum(),
+            n_sessions=session.filter(session != 0).n_unique(),
+            first_us=pl.col("us").min(),
+            last_us=pl.col("us").max(),
+        )
+        .join(window.frames.patterns, on="pattern")
         .with_columns(
             n_peers=pl.col("n_observed").sum().over("category"),
             n_peers_success=pl.col("n_success").sum().over("category"),
@@ -132,7 +131,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .join(usual_shapes(window, counted).collect(), on="pattern", how="left")
+        .collect()
     )
 
 
@@ -147,7 +146,7 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
     for row in patterns:
         questions = distinct[row["pattern"]]
         began = _began_by(row["category"], window.texts[row["sequence"]])
-        steps = _steps(window.frames.shapes[row["shape"]])
+        steps = _steps(row["shape"])
         target = target_step(steps)
         yield Candidate(
             key=statement_key(row["category"], window.texts[row["sequence"]], GUIDE),

@@ -23,7 +23,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
 from coreloop.descriptions.texts import SUFFIXES
-from coreloop.learn.line import AdvisedCall, AdvisedCalls, parse_advice, parse_line
+from coreloop.learn.line import AdvisedCall, parse_advice, parse_line
 
 PROPOSALS_FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
 _MOST: Final = 10
@@ -232,7 +232,7 @@ def _evidence(
 def _calls(line: str, engine: str) -> tuple[AdvisedCall, ...]:
     """The calls that a line writes; a value that fails is the engine's own."""
     value, about = parse_line(line), parse_advice(line)
-    if isinstance(value, AdvisedCalls):
+    if value is not None:
         return value.calls
     if about is None or about.form != "fails":
         return ()
@@ -285,8 +285,7 @@ def run_propose_axis(
     WorkspaceError
         The document cannot be read or written.
     """
-    with Repository(workspace.root) as repository:
-        case = make_case(repository, workspace, request, now=now)
+    case = make_case(Repository(workspace.root), workspace, request, now=now)
     if not case.passed:
         return case, None, False
     return case, *write_proposal(case, workspace, today=now.date())

@@ -128,8 +128,8 @@ def init_repository(folder: Path, config: Mapping[str, str], *, message: str) ->
         git.Repo.init(folder, initial_branch="main").close()
     except git.GitCommandNotFound as error:
         raise GitError(NO_GIT) from error
-    with WritableRepository(folder) as repository:
-        for name, value in config.items():
-            repository.write("config", name, value)
-        repository.write("add", "--all")
-        repository.write("commit", "--quiet", "--no-verify", "-m", message)
+    repository = WritableRepository(folder)
+    for name, value in config.items():
+        repository.write("config", name, value)
+    repository.write("add", "--all")
+    repository.write("commit", "--quiet", "--no-verify", "-m", message)

@@ -13,7 +13,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.own_lines import existing_bullets, promoted_lines, symbol_of, text_of
+from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines, symbol_of, text_of
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.descriptions.texts import SUFFIXES, put_lines
@@ -57,7 +57,7 @@ def edit_lines(
     def promoted() -> frozenset[str]:  # reads history, so only where a line may have to go
         return promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)
 
-    bullets = existing_bullets(source, lead.target, section)
+    bullets = list(docstring_bullets(source, lead.target))
     replaced = _on_same_subject(bullets, lines)
     foreign = next((text for text in replaced if text not in promoted()), None)
     if foreign is not None:

@@ -15,8 +15,7 @@ from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
 from coreloop.learn.line import (
     GUIDE_FORMS,
-    AdvisedCalls,
-    When,
+    SequenceLine,
     calls_fit,
     parse_advice,
     parse_line,
@@ -204,10 +203,10 @@ def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> st
 
 def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | None:
     match [parse_line(line) for line in append.body.splitlines()]:
-        case [When() as when, AdvisedCalls(calls)]:
+        case [SequenceLine(category=category), SequenceLine(calls=calls)]:
             pattern = candidate.tool_pattern
-            is_named = candidate.engine in {call.name for call in pattern}
-            if is_named and when.category == candidate.cat_hash and calls_fit(calls, pattern):
+            is_named = category != "" and candidate.engine in {call.name for call in pattern}
+            if is_named and category == candidate.cat_hash and calls_fit(calls, pattern):
                 return None
     return _OTHER_TEXT
 

@@ -15,7 +15,7 @@ from coreloop.observe import jsonl
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
 REACH_EXAMPLES: Final = (
-    'reach: {framework: pydantic-ai, tools: "package.module:TOOLS"} or '
+    'reach: as init offers it, such as {framework: fastmcp, tools: "package.module:server"} or '
     "{command: [python, -m, package.schema]}"
 )
 """Ways to say how the tools' descriptions are read."""

@@ -72,10 +72,10 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
         what = "replaced lines" if change.removed else "added no lines"
         raise RefusedError(f"{change.sha[:10]} {what}; take it back with git revert {change.sha[:10]}")
     file = change.target.partition("::")[0]
-    with WritableRepository(workspace.root) as repository:
-        base = base_sha or repository.base(workspace.settings.forge.base)
-        path = repository_path(repository, workspace.root, file)
-        content = repository.read(base, path)
+    repository = WritableRepository(workspace.root)
+    base = base_sha or repository.base(workspace.settings.forge.base)
+    path = repository_path(repository, workspace.root, file)
+    content = repository.read(base, path)
     if content is None:
         raise RefusedError(f"{path} is not in the base branch any more")
     try:
@@ -98,11 +98,9 @@ def confirm_revert(
         As for `plan_revert`; or git or GitHub failed.
     """
     settings = workspace.settings.forge
-    with (
-        WritableRepository(workspace.root) as repository,
-        locked(workspace.candidates_dir),
-        connect(repository, settings, environ) as forge,
-    ):
+    repository = WritableRepository(workspace.root)
+    with locked(workspace.candidates_dir):
+        forge = connect(repository, settings, environ)
         base_sha = base_commit(repository, settings.base, fetch=True)
         plan, remote = plan_revert(workspace, effect, base_sha=base_sha), repository.remote()
         fresh = plan.branch not in repository.heads(remote)

@@ -12,6 +12,7 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_branches
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
+from coreloop.base.project.tools import logged_names
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
@@ -105,8 +106,11 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     if not files:
         raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
     proposals, left_out = list[Proposal](), list[str]()
-    decided = _decided(workspace)
-    for document in map(read_proposals, files):
+    decided, documents = _decided(workspace), [read_proposals(file) for file in files]
+    of_entries = {entry.tool for document in documents for entry in document.entries}
+    if tool not in of_entries:  # as clients log it, or as a server is mounted
+        tool = logged_names({tool}, workspace).get(tool, tool)
+    for document in documents:
         for entry in _about(tool, document.entries):
             reason = _unfit(entry, proposals, decided)
             if reason is None:
@@ -166,8 +170,7 @@ def _no_entry(tool: str, files: list[Path]) -> str:
 
 def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
-    with Repository(workspace.root) as repository:
-        branches = open_branches(repository)
+    branches = open_branches(Repository(workspace.root))
     waits = {its.key: f"waits on branch {printable(its.name)}" for its in branches}
     reasons = waits | decided
     nights = nights_by_age(workspace)
@@ -259,9 +262,9 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan,
         As `coreloop.promote.plan.make_plan` does.
     """
     proposals, left_out = select_proposals(workspace, request)
-    with WritableRepository(workspace.root) as repository:
-        promoting = prepare_promotion(workspace, proposals, repository, request, confirmed=False)
-        plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
+    repository = WritableRepository(workspace.root)
+    promoting = prepare_promotion(workspace, proposals, repository, request, confirmed=False)
+    plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
     return plan, left_out
 
 
@@ -303,11 +306,9 @@ def confirm_promotion(
             warn(f"{error}; status will not count this reach check")
 
     # One run at a time: two runs of the same candidate would each create a branch.
-    with (
-        WritableRepository(workspace.root) as repository,
-        locked(workspace.candidates_dir),
-        connect(repository, workspace.settings.forge, environ) as forge,
-    ):
+    repository = WritableRepository(workspace.root)
+    with locked(workspace.candidates_dir):
+        forge = connect(repository, workspace.settings.forge, environ)
         promoting = prepare_promotion(workspace, proposals, repository, request, confirmed=True)
         plan, done = promote(replace(promoting, on_reach=record), forge)
         remote = repository.remote()

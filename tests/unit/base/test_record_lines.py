@@ -13,8 +13,6 @@ from coreloop.observe.calls import canonical_json
 from logs import call, override
 from rows import each_row
 
-QUESTION = "삼성전자 수익성 분석해줘"
-
 
 def record(**changes):
     hashes = {"question_hash": "sha256:ae89748d2c4839b8", "tool_sequence_hash": "seq:e7285e7f08691bca"}

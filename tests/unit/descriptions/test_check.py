@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from coreloop.descriptions.check import RULES, Finding, check_texts
+from coreloop.descriptions.check import RULES, SENT_BYTES, Finding, check_texts
 from coreloop.descriptions.texts import find_texts
 
 
 def check(argument: object = None, description: str = "Pays the bill of a day.") -> list[Finding]:
     """Check a tool with one argument, ``day``."""
-    schema = {"properties": {"day": argument or {"description": "When."}}}
+    schema = {"properties": {"day": argument or {"description": "When."}, "to": {"description": "Whom."}}}
     raw = json.dumps({"tools": [{"name": "pay", "description": description, "parameters": schema}]}, indent=1)
     return check_texts({"a.json": find_texts("a.json", raw.encode())}, {"openai": 1024})
 
@@ -71,8 +71,29 @@ def test_two_tools_with_nearly_the_same_text_are_found():
         "ask": "Pays now the due bill.",
     }
     raw = json.dumps({"tools": [{"name": name, "description": text} for name, text in texts.items()]})
-    found = check_texts({path: find_texts(path, raw.encode()) for path in ("a.json", "b.json")}, {})
+    listed = json.dumps({"tools": [{"name": "PayTool", "description": texts["pay"]}]})
+    files = {"a.json": raw, "b.json": raw, "specs.json": listed}
+    found = check_texts({path: find_texts(path, file.encode()) for path, file in files.items()}, {})
     assert {(its.tool, its.message) for its in found} == {("settle", "its text is nearly that of pay")}
+
+
+@pytest.mark.parametrize(
+    "properties",
+    ['{"day": {}}', '{"to": {"description": "Whom."}, "bill_id": {}, "billIds": {}}'],
+    ids=["none has words", "the id of what is named"],
+)
+def test_arguments_without_words_are_no_news(properties: str):
+    raw = (
+        f"""{{"name": "pay", "description": "Pays a bill.", "parameters": {{"properties": {properties}}}}}"""
+    )
+    assert check_texts({"a.json": find_texts("a.json", raw.encode())}, {}) == []
+
+
+def test_a_docstring_is_measured_as_it_is_sent():
+    line = b"    Pays the bill of a day.\n"
+    raw = b'@tool\ndef pay():\n    """Pays.\n' + line * 80 + b'    """\n'
+    assert len(raw) > SENT_BYTES
+    assert check_texts({"a.py": find_texts("a.py", raw)}, {}) == []
 
 
 def test_what_is_computed_is_unknown():

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import open_workspace
-from coreloop.descriptions.find_tools import find_tools
+from coreloop.descriptions.find_tools import find_tools, logged_names
 
 _SCHEMA = {"properties": {"day": {"description": "A day."}, "n": {"enum": ["a", "b"]}}, "required": ["day"]}
 JSON = json.dumps({"tools": [{"name": "pay", "description": "Pays.", "inputSchema": _SCHEMA}]})
@@ -53,6 +53,7 @@ def test_a_schema_says_arguments_values_and_what_is_required(tmp_path: Path):
     assert (tool.parameters, tool.choices) == (("day", "n"), {"n": ("a", "b")})
     assert tool.declared == {"day": "{'description': 'A day.'}", "n": "= {'enum': ['a', 'b']}"}
     assert (tool.docstring, tool.described) == ("Pays.", {"day": "A day."})
+    assert logged_names(["mcp__shop__pay", "pay"], open_workspace(tmp_path)) == {"mcp__shop__pay": "pay"}
 
 
 def test_lines_go_to_an_argument_whose_text_every_framework_sends(tmp_path: Path):

@@ -1,31 +1,19 @@
-"""Texts of tools in YAML, TOML and TypeScript: how lines are spelled in them, and what is refused."""
+"""Texts of tools in YAML, TOML and TypeScript, and what holds of all kinds."""
 
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.kinds import toml_text, typescript_text, yaml_text
+from coreloop.descriptions.kinds import json_text, python_text, toml_text, typescript_text, yaml_text
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import find_text, find_texts, put_lines, remove_lines
+from coreloop.descriptions.texts import find_text, find_texts, put_lines
+from editing import DAY as LINE
+from editing import put_text as put
 
-LINE = "- day: as YYYY-MM-DD"
 TOOL = 'server.registerTool("pay", {description: "Pays.", inputSchema: '
-
-
-def put(path: str, raw: bytes, name: str, line: str = LINE) -> Edited:
-    """Put a line into a text, and take it out again."""
-    edited = put_lines(path, raw, find_text(path, raw, name), Wanted((line,)))
-    if edited.appended:
-        assert (
-            remove_lines(path, edited.source, find_text(path, edited.source, name), edited.appended).source
-            == raw
-        )
-    return edited
-
 
 SPELLED = {
     "plain": ("a.yaml", "tools:\n- name: pay\n  description: {}  # x\n", "Pays.", '"Pays.\\n\\n\\\n    {}"'),
@@ -123,6 +111,8 @@ def test_what_cannot_be_edited_is_refused_with_the_reason(path: str, source: str
 
 
 FORMS = {
+    "a.json": ('{{"tools": [{{"name": "pay", "description": {}}}]}}', ['"{}"']),
+    "a.py": ("@tool(description={})\ndef pay(n): ...\n", ['"{}"', '"""{}"""', "'{}'", 'r"{}"']),
     "a.yaml": ("pay:\n  inputs: []\n  description: {}\n", ["{}", "'{}'", '"{}"', "|\n    {}", ">\n    {}\n"]),
     "a.toml": ("[pay]\ninputs = []\ndescription = {}\n", ['"{}"', '"""{}"""', "'''{}'''"]),
     "a.ts": ("server.tool('pay', {}, {{}}, f);\n", ["'{}'", '"{}"', "`{}`"]),
@@ -133,10 +123,13 @@ WORDS = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from([*FORMS]), st.integers(0, 4), WORDS.map("".join), WORDS.map("".join))
+@given(st.sampled_from([*FORMS]), st.integers(0, 4), WORDS.map("".join) | st.text(), WORDS.map("".join))
+@example("a.py", 1, "Sum.\n- a", '"""')
+@example("a.py", 0, "\\\\", "\\")
 def test_any_text_is_mended_with_proof_or_refused(path: str, form: int, value: str, line: str):
     around, forms = FORMS[path]
-    raw = around.format(forms[form % len(forms)].format(f"A{value}")).encode()
+    value = json.dumps(value)[1:-1] if path == "a.json" else value
+    raw = around.format(forms[form % len(forms)].format(f"A{value}")).encode(errors="surrogatepass")
     try:
         edited = put(path, raw, "pay", f"- {line}")
     except UnprovenError:
@@ -144,16 +137,17 @@ def test_any_text_is_mended_with_proof_or_refused(path: str, form: int, value: s
     assert edited.source == raw or f"- {line}".rstrip() in edited.after
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"), [("a.yaml", yaml_text), ("a.toml", toml_text), ("a.ts", typescript_text)]
-)
+KINDS = dict(zip(FORMS, [json_text, python_text, yaml_text, toml_text, typescript_text], strict=True))
+WRONG = ('"Pays!"', "{}\nn: 1", "{}\nn = 1", "{}, 1", "{} // x", "1", '{}, "n": 1', '{}}}, {{"name": "b"')
+
+
+@pytest.mark.parametrize(("path", "kind"), KINDS.items())
 def test_an_edit_that_is_spelled_wrongly_is_not_returned(
     path: str, kind: object, monkeypatch: pytest.MonkeyPatch
 ):
     raw = FORMS[path][0].format('"Pays."').encode()
     text = find_text(path, raw, "pay")
-    wanted = json.dumps(f"Pays.\n\n{LINE}")
-    for literal in ('"Pays!"', f"{wanted}\nn: 1", f"{wanted}\nn = 1", f"{wanted}, 1", f"{wanted} // x", "1"):
+    for literal in (wrong.format(json.dumps(f"Pays.\n\n{LINE}")) for wrong in WRONG):
         monkeypatch.setattr(kind, "spell", lambda *_, literal=literal: literal.encode())
         with pytest.raises(UnprovenError):
             put_lines(path, raw, text, Wanted((LINE,)))

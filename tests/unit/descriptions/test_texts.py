@@ -1,33 +1,14 @@
 """Texts of tools in Python and JSON: which are found, how lines are spelled in them, and what is refused."""
 
-import json
-
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import DOCSTRING, find_text, find_texts, put_lines, remove_lines
-from coreloop.guard.proof import changed_lines
-from coreloop.learn.proposals.allowed_lines import is_form
+from coreloop.descriptions.texts import DOCSTRING, find_text, find_texts, put_lines
+from editing import DAY as LINE
+from editing import put_text as put
 
-LINE = "- day: as YYYY-MM-DD"
 SPELLED = r"\n\n- day: as YYYY-MM-DD"
-
-
-def put(path: str, raw: bytes, name: str, *lines: str) -> Edited:
-    """Put lines into a text, and take them out again."""
-    edited = put_lines(path, raw, find_text(path, raw, name), Wanted(lines or (LINE,), is_ours=is_form))
-    if edited.appended:
-        text = find_text(path, edited.source, name)
-        assert text.value == edited.after
-        assert remove_lines(path, edited.source, text, edited.appended).source == raw
-        proved, _ = changed_lines(raw, edited.source, f"{path}::{name}", sections=("Caveats",))
-        assert proved == [*edited.appended]
-    return edited
-
 
 PYTHON = {
     "decorator": ('@mcp.tool(description="Pays.")\ndef pay(day): ...\n', "pay"),
@@ -68,6 +49,10 @@ PYTHON = {
     "low-level schema": (
         't = Tool(name="pay", inputSchema={"properties": {"day": {"description": "Pays."}}})\n',
         "pay[day]",
+    ),
+    "argument called name": (
+        't = Tool(name="pay", inputSchema={"properties": {"name": {"description": "Pays."}}})\n',
+        "pay[name]",
     ),
     "name of an enum": (
         'class N(Enum):\n    PAY = "pay"\nt = Tool(name=N.PAY.value, description="Pays.")\n',
@@ -236,33 +221,3 @@ def test_a_line_of_a_text_gives_way_to_another():
     edited = put_lines("a.json", raw, text, Wanted((LINE,)), replaced=["- n: at most 9"])
     assert (edited.after, edited.removed) == (f"Pays.\n\n{LINE}", ("- n: at most 9",))
     assert put("a.json", edited.source, "pay").appended == ()
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.text(), st.sampled_from(["{!r}", '"""{}"""', "'{}'", 'r"{}"']), st.text(max_size=20))
-@example("Sum.\n- a", '"""{}"""', '"""')
-@example("\\", "{!r}", "\\")
-def test_any_text_is_mended_with_proof_or_refused(value: str, form: str, line: str):
-    literal = form.format(value)
-    files = {
-        "a.json": json.dumps(
-            {"tools": [{"name": "pay", "description": value}]}, ensure_ascii=len(value) % 2 > 0
-        ),
-        "a.py": f"@tool(description={literal})\ndef pay(n): ...\n",
-    }
-    for path, source in files.items():
-        try:
-            put(path, source.encode(errors="surrogatepass"), "pay", f"- {line}")
-        except UnprovenError:
-            continue
-
-
-def test_an_edit_that_is_spelled_wrongly_is_not_returned(monkeypatch: pytest.MonkeyPatch):
-    from coreloop.descriptions.kinds import json_text
-
-    raw = b'{"tools": [{"name": "pay", "description": "Pays."}]}'
-    text = find_text("a.json", raw, "pay")
-    for literal in (b'"Pays!"', b'"Pays.", "n": 1', b'"Pays."}, {"name": "b", "description": "c"', b"1"):
-        monkeypatch.setattr(json_text, "spell", lambda *_, literal=literal: literal)
-        with pytest.raises(UnprovenError):
-            put_lines("a.json", raw, text, Wanted((LINE,)))

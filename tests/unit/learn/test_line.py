@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bounded import bounded
 from coreloop.learn.line import (
     Advice,
-    AdvisedCalls,
+    SequenceLine,
     Step,
     advice,
     calls_fit,
@@ -43,6 +43,7 @@ WRITTEN = [
     (advice("written", argument="tel", shape="with a country code (+…)"), "- tel: with a country code (+…)"),
     (advice("written", argument="at", shape="as HH:MM"), "- at: as HH:MM"),
     (advice("prefix", argument="order", prefix="#W"), "- order: begins with #W"),
+    (advice("prefix", argument="berth", prefix="#"), "- berth: begins with #"),
     (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),
     (advice("items", argument="ids", number="5"), "- ids: at most 5 items"),
     (advice("characters", argument="text", number="80"), "- text: at most 80 characters"),
@@ -158,4 +159,4 @@ SHOW = Step("show", {}, ("company", "topic"))
 )
 def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
     value = parse_line(line)
-    assert (isinstance(value, AdvisedCalls) and calls_fit(value.calls, (ANALYSIS, SHOW))) is sound
+    assert (isinstance(value, SequenceLine) and calls_fit(value.calls, (ANALYSIS, SHOW))) is sound

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from coreloop.base.project.settings import CategoryRule, Settings
@@ -13,13 +14,12 @@ from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import markdown
-from coreloop.learn.propose import PatternResult, propose, to_json
-from hostile import INJECTED
+from coreloop.learn.propose import PatternResult, propose
+from hostile import INJECTED, is_silent
 from logs import call, failed, on_days, repeated, rest, word
 from rows import slow_after
 from samples import ALWAYS, START, mined
 
-CANARY = "CANARY"
 TOOLS = {
     "analysis": Tool(
         "analysis", "lab/axes.py", "analysis", ("company", "axis"), frozenset({"수익성", "배당"})
@@ -146,7 +146,7 @@ def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = S
 def _published(result: PatternResult) -> str:
     """Everything that is published."""
     document = result.document.with_ids().shared(result.words)
-    return to_json(document).decode() + markdown(document, result.words)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + markdown(document, result.words)
 
 
 QUICK = 4
@@ -190,12 +190,8 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
         assert candidate.refused.startswith("weak: ")
     else:
         assert candidate.suggested_append is not None, candidate.refused
-        assert _is_silent(candidate.suggested_append.body)
-    assert _is_silent(_published(proposals))
-
-
-def _is_silent(written: str) -> bool:
-    return CANARY not in written and "010-1234" not in written
+        assert is_silent(candidate.suggested_append.body)
+    assert is_silent(_published(proposals))
 
 
 def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):

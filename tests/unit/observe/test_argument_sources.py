@@ -199,7 +199,6 @@ _RESULTS = st.recursive(
     max_leaves=20,
 )
 
-
 _ARGUMENTS = st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.lists(st.integers()), max_size=4)
 
 

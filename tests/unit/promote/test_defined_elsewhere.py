@@ -1,7 +1,8 @@
 """Descriptions that an edit of the docstring cannot change: they are told from those that lack a section."""
 
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.reach import find_elsewhere
+from editing import put_lines
 from rows import each_row
 
 LINES = ("- company: from show().code",)
@@ -40,5 +41,4 @@ def test_the_lines_are_given_where_the_description_is_of_elsewhere(above: str) -
     ids=["cut", "wrapped"],
 )
 def test_description_with_the_first_line_comes_from_the_docstring(description: str) -> None:
-    decorated = edited('@tool(description="Other.")\n')
-    assert find_elsewhere(decorated, description, tool="find_orders", missing=LINES) is None
+    assert find_elsewhere(edited("@tool\n"), description, tool="find_orders", missing=LINES) is None

@@ -10,11 +10,12 @@ import pytest
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Measured, compare_descriptions, measure_reach, unread_lines
 from coreloop.promote.tool_schemas import schema_command
+from editing import put_lines
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
 
@@ -50,16 +51,16 @@ def reach(
 ) -> Measured:
     asked = schema_command(ReachSettings(command=command), project.root)
     assert asked is not None
-    with WritableRepository(project.root) as repository:
-        return measure_reach(
-            asked,
-            lambda folder: repository.export("main", folder),
-            prefix,
-            file,
-            EDITED,
-            tool="analysis",
-            caps=caps or {},
-        )
+    repository = WritableRepository(project.root)
+    return measure_reach(
+        asked,
+        lambda folder: repository.export("main", folder),
+        prefix,
+        file,
+        EDITED,
+        tool="analysis",
+        caps=caps or {},
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -94,15 +95,11 @@ def test_a_line_behind_what_claude_code_sends_is_named(n: int, framework: Any, w
 
 FAILING = [
     pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="text"),
-
     pytest.param(python("print('[' * 100000)"), "did not print JSON", id="nested deeply"),
-
     pytest.param(printing("[{'name': 'show', 'description': text}]"), "have no tool 'analysis'",
                  id="another tool"),
-
     pytest.param(python("import sys; print('why\\nbecause', file=sys.stderr); sys.exit(3)"),
                  "exited with 3: because", id="exit code"),
-
     pytest.param(("no-such-program", "--schema"), "no-such-program --schema cannot be run", id="no program"),
     pytest.param(("sh; echo", "x"), "sh; echo x cannot be run", id="no shell reads it"),
 ]  # fmt: skip

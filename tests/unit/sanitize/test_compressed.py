@@ -85,9 +85,9 @@ import resource
 from pathlib import Path
 from coreloop.sanitize.export import check_dir
 from coreloop.sanitize.vocabulary import learn
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import open_workspace
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-learn([Path({str(path)!r})], Settings(), Path({str(tmp_path)!r}))
+learn([Path({str(path)!r})], open_workspace(Path({str(tmp_path)!r})))
 report = check_dir(Path({str(path)!r}))
 print(report.n_in, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """

@@ -12,7 +12,9 @@ from typing import Final
 
 import yaml
 
-from coreloop.base.project.definitions import parse_python, read_source, source_files
+from coreloop.base.project.allowed_values import last_name
+from coreloop.base.project.definitions import MOUNTS, parse_python, read_source, source_files
+from coreloop.base.project.imports import Imports
 from coreloop.base.project.tools import (
     SENT_FOLDER,
     Tool,
@@ -106,6 +108,7 @@ _NAMES: Final = ("fastmcp", "mcp", "pydantic-ai", "openai-agents")
 _PACKAGES: Final = dict(zip(("fastmcp", "mcp", "pydantic_ai", "agents"), _NAMES, strict=True))
 _REACH: Final = re.compile(rb"(?m)^reach:")
 _MADE: Final = re.compile(rb"= (?:FastMCP|MCPServer|Agent)\(")
+_MOUNTS: Final = re.compile(MOUNTS)
 
 
 def add_reach(old: bytes, workspace: Workspace) -> tuple[bytes, tuple[str, ...]]:
@@ -141,7 +144,11 @@ def _recorded(folder: Path) -> set[str]:
 
 
 def _made(root: Path) -> Iterator[tuple[str, str]]:
-    """Frameworks, and the servers and agents that modules make with them: ``mcp = FastMCP("rooms")``."""
+    """Frameworks, and the servers and agents that modules make with them: ``mcp = FastMCP("rooms")``.
+
+    Without servers that another one mounts.
+    """
+    mounted = set(_mounted(root))
     for path in source_files(root):
         tree = parse_python(path) if _MADE.search(read_source(path)) else None
         body = tree.body if tree is not None else []
@@ -153,5 +160,17 @@ def _made(root: Path) -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 kind = ast.unparse(node.value.func)
                 package = packages.get(kind, "") if kind in {"FastMCP", "MCPServer", "Agent"} else ""
-                if package in _PACKAGES and not (root / package).exists():  # a folder of that name is another
+                is_own = (root / package).exists() or (path, node.lineno) in mounted
+                if package in _PACKAGES and not is_own:
                     yield _PACKAGES[package], f"{module}:{ast.unparse(node.targets[0])}"
+
+
+def _mounted(root: Path) -> Iterator[tuple[Path, int]]:
+    """Where servers are made that others mount."""
+    imports = Imports(root, parse_python)
+    for path in source_files(root):
+        tree = parse_python(path) if _MOUNTS.search(read_source(path)) else None
+        for call in ast.walk(tree) if tree is not None else ():
+            if isinstance(call, ast.Call) and _MOUNTS.match(f".{last_name(call.func)}(".encode()):
+                found = (imports.look_up(path, ast.unparse(server)) for server in call.args)
+                yield from ((one[0], one[1].lineno) for one in found if one is not None)

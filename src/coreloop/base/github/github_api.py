@@ -14,7 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from coreloop.base.errors import ForgeAuthError, ForgeUnavailableError, UsageError
+from coreloop.base.errors import ForgeError, ForgeUnavailableError, UsageError
 from coreloop.base.github.github_errors import no_answer, quoted, refusal, wrong_answer
 from coreloop.base.validation import ShapeError, decode
 
@@ -36,7 +36,7 @@ class ApiAnswer:
     text: str = field(repr=False)
 
     def decoded(self, kind: type[T]) -> T:
-        """The body as `kind` (`base.validation`); raises a `ForgeAnswerError` that names the field."""
+        """The body as `kind` (`base.validation`); raises a `ForgeError` that names the field."""
         try:
             return decode(self.text, kind)
         except ShapeError as exc:
@@ -74,7 +74,7 @@ class GithubApi:
 
     Raises
     ------
-    ForgeAuthError
+    ForgeError
         `token` is empty or invalid.
     UsageError
         `repo` is not ``owner/name``, or the address is invalid.
@@ -216,14 +216,14 @@ def checked_token(token: str) -> str:
 
     Raises
     ------
-    ForgeAuthError
+    ForgeError
         It is empty, or contains a character that tokens cannot contain.
     """
     if not token.strip():
-        raise ForgeAuthError("there is no GitHub token; set GITHUB_TOKEN or GH_TOKEN")
+        raise ForgeError("there is no GitHub token; set GITHUB_TOKEN or GH_TOKEN")
     # otherwise the HTTP library refuses the header with an error that quotes it
     if not re.fullmatch(r"[!-~]+", token.strip()):
-        raise ForgeAuthError(
+        raise ForgeError(
             "the GitHub token contains a space or an invalid character; check GITHUB_TOKEN or GH_TOKEN"
         )
     return token.strip()

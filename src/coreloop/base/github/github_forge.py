@@ -31,7 +31,7 @@ class GithubForge:
 
     Raises
     ------
-    ForgeAuthError
+    ForgeError
         `token` is empty or invalid.
     UsageError
         `repo` or the address is invalid.

@@ -33,10 +33,9 @@ def declared_choices(
         Argument -> values in declaration order; arguments with values other than strings are left out.
     """
     known = dict(_named_sets(tree))
-    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     choices = {
         argument.arg: _values(argument.annotation, known)
-        for argument in arguments
+        for argument, _ in signature(function)
         if argument.annotation is not None
     }
     return {name: values for name, values in choices.items() if values}
@@ -62,17 +61,23 @@ def declared_arguments(
     """
     assigned = [node for node in ast.iter_child_nodes(tree or function) if isinstance(node, ast.Assign)]
     named = {last_name(node.targets[0]): node.value for node in assigned}
-    positional = [*function.args.posonlyargs, *function.args.args]
-    missing = [None] * (len(positional) - len(function.args.defaults))
-    defaults = [*missing, *function.args.defaults, *function.args.kw_defaults]
-    arguments = zip([*positional, *function.args.kwonlyargs], defaults, strict=True)
     return {
         argument.arg: _written(
             named.get(getattr(argument.annotation, "id", ""), argument.annotation), default
         )
-        for argument, default in arguments
+        for argument, default in signature(function)
         if argument.arg not in {"self", "cls"}
     } | ({f"**{function.args.kwarg.arg}": "="} if function.args.kwarg else {})
+
+
+def signature(
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    """The arguments of a function with their defaults."""
+    positional = [*function.args.posonlyargs, *function.args.args]
+    missing = [None] * (len(positional) - len(function.args.defaults))
+    yield from zip(positional, [*missing, *function.args.defaults], strict=True)
+    yield from zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
 
 
 def _written(annotation: ast.expr | None, default: ast.expr | None) -> str:

@@ -16,16 +16,21 @@ from coreloop.base.project.imports import Imports
 _SKIPPED_FOLDERS: Final = frozenset(
     {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
 )
+_TEST: Final = re.compile(r"test_|.*[._]test\.|.*\.spec\.[cm]?[jt]sx?$")
 _MAX_SOURCE_BYTES: Final = 2_000_000
 
 DECORATORS: Final = frozenset(
-    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"}
+    (
+        *("tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"),
+        *("kernel_function", "ai_function", "FunctionDeclaration", "ToolDefinition", "ToolParam"),
+        *("register_tool", "create_tool", "pydantic_function_tool"),
+    )
 )
 """Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``server.add_tool`` …"""
 MOUNTS: Final = rb"\.(mount|import_server|prefixed)\("
 _NAMES: Final = ("name", "name_override")
 _DESCRIPTIONS: Final = ("description", "description_override")
-_FUNCTIONS: Final = ("func", "fn", "coroutine")
+_FUNCTIONS: Final = ("func", "fn", "function", "coroutine", "callback", "handler", "on_invoke_tool", "model")
 _SCHEMAS: Final = ("inputSchema", "input_schema", "parameters", "params_json_schema")
 _MENTION: Final = (
     rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|"
@@ -146,8 +151,7 @@ class Source:
 
     def _defined(self, path: Path) -> Iterator[Definition]:
         tree = self.tree(path)
-        every = definitions(tree) if tree is not None else ()
-        nodes = [(qualname, node) for qualname, node in every if not _is_overload(node)]
+        nodes = list(visible(tree)) if tree is not None else []
         functions = {qualname for qualname, node in nodes if isinstance(node, Function)}
         for qualname, node in nodes:
             above = qualname.rpartition(".")[0]
@@ -165,7 +169,7 @@ class Source:
             if isinstance(node, ast.Call) and re.fullmatch(MOUNTS, f".{last_name(node.func)}(".encode()):
                 self._mount(path, node)
             n_made = 0
-            for value, call in _references(node):
+            for value, call in references(node):
                 for one in self._referred(path, value):
                     n_made += 1
                     yield replace(one, name=_named(call) or one.name, call=call, rank=REGISTERED)
@@ -206,7 +210,7 @@ def is_tool_decorator(decorator: ast.expr) -> bool:
     return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in DECORATORS
 
 
-def _is_tool_call(call: ast.Call) -> bool:
+def is_tool_call(call: ast.Call) -> bool:
     """Whether a call makes a tool: ``Tool(f)``, ``StructuredTool.from_function(f)``, ``mcp.tool("x")(f)``."""
     function = call.func
     owner = function.value if isinstance(function, ast.Attribute) else function
@@ -225,23 +229,25 @@ def _describes_tool(node: ast.AST) -> TypeGuard[ast.Call | ast.Dict]:
     return is_described and (is_tool or _argument(node, _SCHEMAS) is not None)
 
 
-def _references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """The functions that a list of tools or a call names, each with the call that it stands in."""
     name = node.arg or "" if isinstance(node, ast.keyword) else ""
     name = last_name(node.targets[0]) if isinstance(node, ast.Assign) else name
     listed = getattr(node, "value", None) if name.lower().endswith("tools") else None
+    if isinstance(node, ast.Call) and last_name(node.func).endswith("tools"):  # model.bind_tools([book])
+        listed = next(iter(node.args), None)
     for value in listed.elts if isinstance(listed, ast.List | ast.Tuple) else ():
-        yield from ((part, value) for part in _arguments(value))
+        yield from ((part, value) for part in taken_by(value))
         yield value, None
-    if isinstance(node, ast.Call) and _is_tool_call(node):
+    if isinstance(node, ast.Call) and is_tool_call(node):
         made = node.func if isinstance(node.func, ast.Call) else node
-        yield from ((part, made) for part in _arguments(node))
+        yield from ((part, made) for part in taken_by(node))
     text = _argument(node, _DESCRIPTIONS)
     if text is not None and _describes_tool(node) and not text_of(text):  # description=book.__doc__
         yield from ((part, node) for part in ast.walk(text) if isinstance(part, ast.Name))
 
 
-def _arguments(call: ast.expr) -> Iterator[ast.expr]:
+def taken_by(call: ast.expr) -> Iterator[ast.expr]:
     """The functions that a call may take."""
     if isinstance(call, ast.Call):
         yield from call.args
@@ -282,13 +288,13 @@ def source_files(root: Path, suffixes: tuple[str, ...] = (".py",)) -> Iterator[P
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
-            if name.endswith(suffixes) and not name.startswith("test_"):
+            if name.endswith(suffixes) and not _TEST.match(name):
                 yield Path(folder, name)
 
 
 def is_skipped(folder: str) -> bool:
     """Whether a folder has no tools of the project's own: tests, environments, build output."""
-    return folder.startswith(".") or folder in _SKIPPED_FOLDERS
+    return folder.startswith((".", "tests_", "__tests")) or folder in _SKIPPED_FOLDERS
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefinition]]:
@@ -301,8 +307,13 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, AnyDefini
             yield from definitions(node, above)
 
 
-def _is_overload(node: AnyDefinition) -> bool:
-    return any(last_name(decorator) == "overload" for decorator in node.decorator_list)
+def visible(tree: ast.AST) -> Iterator[tuple[str, AnyDefinition]]:
+    """The definitions without those that another hides: an ``@overload``, a property's setter or deleter."""
+    for qualname, node in definitions(tree):
+        hidden = {(node.name, "setter"), (node.name, "deleter")}
+        names = [(last_name(getattr(one, "value", one)), last_name(one)) for one in node.decorator_list]
+        if hidden.isdisjoint(names) and not any(last == "overload" for _, last in names):
+            yield qualname, node
 
 
 def parse_python(path: Path) -> ast.Module | None:

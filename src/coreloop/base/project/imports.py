@@ -91,16 +91,25 @@ class Imports:
 
 def _names(tree: ast.AST, path: Path, root: Path, exists: Exists) -> _Names:
     defined: dict[str, _Definition] = {}
-    for node in ast.iter_child_nodes(tree):
+    for node in _top_level(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             defined[node.name] = node
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            defined |= {target.id: node for target in targets if isinstance(target, ast.Name)}
+            names = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+            defined |= {name.id: node for name in names if isinstance(name.ctx, ast.Store)}
     imported: dict[str, list[_Import]] = {}
     for name, target in _imports(tree, path, root, exists):
         imported.setdefault(name, []).append(target)
     return _Names(defined, imported)
+
+
+def _top_level(tree: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a file, also those under a condition."""
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            yield from _top_level(node)
 
 
 def _mentioned(node: ast.AST) -> Iterator[str]:

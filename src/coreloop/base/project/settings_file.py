@@ -18,9 +18,8 @@ from coreloop.base.records import is_category
 from coreloop.base.validation import ShapeError, shaped
 
 FILE_NAME: Final = "coreloop.yaml"
-_ATTRIBUTE: Final = re.compile(
-    r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
-)  # shop.tools:TOOLS, not shop/tools.py
+# shop.tools:TOOLS, not shop/tools.py
+_ATTRIBUTE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
 _VARIABLES: Final = {"CORELOOP_DATA_DIR": "data_dir", "CORELOOP_MODEL": "model"}
 _TARGET: Final = re.compile(r".+\.\w+::.+")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from coreloop.base.project.allowed_values import (
     declared_arguments,
@@ -105,6 +105,14 @@ def is_tool_name(name: str) -> bool:
 
 Passed = Callable[[str], Collection[str]]
 """The arguments that a tool's calls passed, where calls are known."""
+
+
+class Choices(TypedDict, total=False):
+    """The choices of `resolve_tools`."""
+
+    only_places: bool
+    and_registered: bool
+    passed: Passed
 
 
 def resolve_tools(

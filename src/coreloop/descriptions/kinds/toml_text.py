@@ -2,12 +2,11 @@
 
 import re
 import tomllib
-from bisect import bisect
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from coreloop.descriptions.schemas import Leaf, Tree, texts_in
+from coreloop.descriptions.schemas import placed, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import read_spelled, unescape
+from coreloop.descriptions.spelled import Cut, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _TOKEN: Final = re.compile(
@@ -36,32 +35,12 @@ _NAMES: Final = dict(zip("btnfre", "\b\t\n\f\r\x1b", strict=True))
 
 def find(raw: bytes) -> list[ToolText]:
     """All texts of a file, in any order."""
-    if b"description" not in raw:
-        return []
-    spans, breaks = list[tuple[int, int]](), [match.start() for match in re.finditer(b"\n", raw)]
+    return list(texts_in(placed(raw, _TOKEN, parsed, "TOML string", _refuse)))
 
-    def numbered(token: re.Match[bytes]) -> bytes:
-        if token["value"] is None:
-            return token[0]
-        spans.append(token.span())
-        return b'"%d"' % (len(spans) - 1)
 
-    tree = parsed(raw)
-    stack: list[tuple[Any, Any]] = [(tree, parsed(_TOKEN.sub(numbered, raw)))]
-    while stack:
-        values, numbers = stack.pop()
-        for key, value in values.items() if isinstance(values, dict) else enumerate(values):
-            if isinstance(value, dict | list):
-                stack.append((value, numbers[key]))
-                continue
-            values[key] = value if isinstance(value, float | int) else None
-            if isinstance(value, str) and numbers[key] != value:
-                start, end = spans[int(numbers[key])]
-                is_short = raw[start] == ord("'") and raw[start : start + 3] != b"'''"
-                refused = "it is in single quotes, which cannot hold a line break in TOML" if is_short else ""
-                line = bisect(breaks, start) + 1
-                values[key] = Leaf(value, start, end, line, "TOML string", refused)
-    return list(texts_in(cast(Tree, tree)))
+def _refuse(literal: bytes, _: str) -> str:
+    is_short = literal.startswith(b"'") and not literal.startswith(b"'''")
+    return "it is in single quotes, which cannot hold a line break in TOML" if is_short else ""
 
 
 def parsed(raw: bytes) -> dict[str, Any]:
@@ -74,8 +53,8 @@ def parsed(raw: bytes) -> dict[str, Any]:
         raise UnprovenError(f"the file is not readable as TOML: {error}") from error
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value; what both values share is spelled as it was."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
     newline = "\r\n" if b"\r\n" in raw else "\n"
     quote = literal[:3] if literal[:3] in _PARTS else '"'
@@ -87,7 +66,7 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
         escaped = piece.replace("\\", "\\\\").replace('"', '\\"')
         return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
 
-    return f"{quote}{spelled.replaced(text.value, value, spell_piece)}{quote}".encode()
+    return f"{quote}{spelled.replaced(text.value, cut, spell_piece)}{quote}".encode()
 
 
 def _meaning(part: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 Objects, lists and zod's calls become trees for `descriptions.schemas`.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 from coreloop.base.extras import needs
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.spelled import Spelled, read_spelled, unescape
+from coreloop.descriptions.spelled import Cut, Spelled, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ _NAMES: Final = {
 }
 _INNER: Final = ("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression")
 """What is only around a value."""
-_FIELDS: Final = {"pair": "key", "variable_declarator": "name", "public_field_definition": "name"}
-_DECLARING: Final = ("name", "left", "pattern", "parameter")
-"""Parts of a node that declare or assign a name."""
+_NAMING: Final = ("pair", "variable_declarator", "public_field_definition")
+_DECLARING: Final = ("_declarator", "_parameter", "_pattern", "_declaration", "assignment_expression")
+"""What declares or assigns a name that stands in it."""
 _CALLS: Final = ("call_expression", "new_expression")
 _CONTAINERS: Final = ("object", "array", "class_body")
 _INSIDE: Final = (*_CONTAINERS, "pair", "public_field_definition")
@@ -82,8 +83,8 @@ def parsed(raw: bytes) -> list[object]:
     return flat
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value; what both values share is spelled as it was."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
     quote, inside = literal[0], literal[1:-1]
     is_on_lines = quote == "`" and "\n" in inside
@@ -94,7 +95,7 @@ def spell(raw: bytes, text: ToolText, value: str) -> bytes:
         escaped = escaped.replace("${", "\\${") if quote == "`" else escaped
         return escaped.replace("\n", newline)
 
-    return f"{quote}{_read(inside).replaced(text.value, value, spell_piece)}{quote}".encode()
+    return f"{quote}{_read(inside).replaced(text.value, cut, spell_piece)}{quote}".encode()
 
 
 def _literal(node: "Node") -> Spelled | None:
@@ -110,12 +111,9 @@ def _read(inside: str) -> Spelled:
 
 def _meaning(part: re.Match[str]) -> str:
     spelled = part.group()
-    if spelled[0] == "\r":
-        return "\n"
     if len(spelled) == 12:
-        halves = chr(int(spelled[2:6], 16)) + chr(int(spelled[8:], 16))
-        return halves.encode("utf-16", "surrogatepass").decode("utf-16")
-    return "" if spelled == "\\\r\n" else unescape(spelled, _NAMES)
+        return str(json.loads(f'"{spelled}"'))
+    return "\n" if spelled[0] == "\r" else unescape(spelled, _NAMES)
 
 
 def _text(node: "Node | None") -> str:
@@ -143,9 +141,7 @@ def _arguments(call: "Node") -> list["Node"]:
 def _method(call: "Node") -> str:
     """The last name of what a call calls."""
     function = call.child_by_field_name("function") or call.child_by_field_name("constructor")
-    if function is not None and function.type == "member_expression":
-        function = function.child_by_field_name("property")
-    return _text(function)
+    return _text(function.child_by_field_name("property") or function) if function is not None else ""
 
 
 class _File:
@@ -159,8 +155,9 @@ class _File:
         while stack:
             node, above = stack.pop()
             if node.type in _CALLS or (node.type in _CONTAINERS and above.type not in _INSIDE):
-                self._places.append((node, _key(above) if above.type in _FIELDS else ""))
-            if _is_declared(node, above):
+                self._places.append((node, _key(above) if above.type in _NAMING else ""))
+            is_pattern = node.type == "shorthand_property_identifier_pattern"
+            if is_pattern or (node.type == "identifier" and above.type.endswith(_DECLARING)):
                 names[_text(node)] += 1
             value = _field(node, "value") if node.type == "variable_declarator" else None
             if value is not None:
@@ -282,14 +279,6 @@ def _refused(node: "Node", value: str = "") -> Leaf:
 
 def _key(node: "Node") -> str:
     """The name that a pair, variable or field gives; in brackets if it is computed."""
-    name = node.child_by_field_name(_FIELDS.get(node.type, "key")) or node
+    name = node.child_by_field_name("key") or node.child_by_field_name("name") or node
     spelled = _literal(name)
     return spelled.value if spelled else _text(name)
-
-
-def _is_declared(node: "Node", above: "Node") -> bool:
-    """Whether a node is a name that is declared or assigned there."""
-    if node.type != "identifier":
-        return node.type == "shorthand_property_identifier_pattern"
-    is_part = any(above.child_by_field_name(part) == node for part in _DECLARING)
-    return above.type.endswith("_pattern") or (is_part and above.type != "export_specifier")

@@ -8,13 +8,13 @@ from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import read_spelled, unescape
+from coreloop.descriptions.spelled import Cut, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _WHAT: Final = "YAML string"
-_TEXTS: Final = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
-_FOLD: Final = r"[ \t]*(?:\r?\n[ \t]*)+"
-_BROKEN: Final = re.compile(r"(?:\\n)+\\\r?\n[ \t]*")
+_TEXT: Final = "tag:yaml.org,2002:str"
+_FOLD: Final = r"(?:(?<![ \t])[ \t]+)?(?:\r?\n[ \t]*)+"
+_BROKEN: Final = re.compile(r"\\n\\\r?\n")
 """Line breaks as a plain scalar gets them: escaped, the next line below, so that they can be taken out."""
 _DOUBLE: Final = re.compile(rf"\\\r?\n[ \t]*|\\(?:x..|u.{{4}}|U.{{8}}|.)|{_FOLD}", re.DOTALL)
 _SINGLE: Final = re.compile(rf"''|{_FOLD}")
@@ -23,8 +23,6 @@ _NAMES: Final = dict(zip("0abt\tnvfre_NLP", "\0\a\b\t\t\n\v\f\r\x1b\xa0\x85\u202
 
 def find(raw: bytes) -> list[ToolText]:
     """All texts of a file, in any order."""
-    if b"description" not in raw:
-        return []
     file = _File(raw)
     return [text for root in _roots(raw) for text in texts_in(file.tree(root))]
 
@@ -76,7 +74,7 @@ class _File:
             written = self._raw[start : self._places[node.end_mark.index]].split()[0].decode()
             refused = f"the anchor {written} shares it" if sign == b"&" else f"it has the tag {written}"
         if isinstance(node.value, str):
-            return self._leaf(node, start, refused) if node.tag in _TEXTS or sign == b"!" else None
+            return self._leaf(node, start, refused) if node.tag == _TEXT or sign == b"!" else None
         if id(node) in self._trees:
             return None
         self._trees[id(node)] = None  # may be inside itself
@@ -88,13 +86,12 @@ class _File:
         return tree
 
     def _mapping(self, node: Any, refused: str) -> dict[str, Tree]:
-        tree, merged = dict[str, Tree](), cast(Tree, None)
+        tree = dict[str, Tree]()
         for number, (key, value) in enumerate(node.value):
             name, item = key.value if isinstance(key.value, str) else f"\0{number}", self.tree(value, refused)
-            if name == "<<":
-                merged = self._trees.get(id(value))
             is_twice = name in tree and isinstance(item, Leaf)
             tree[name] = replace(cast(Leaf, item), refused=f"{name} is written twice") if is_twice else item
+        merged = next((self._trees.get(id(value)) for key, value in node.value if key.value == "<<"), None)
         if isinstance(merged, dict):
             tree.setdefault("description", merged.get("description"))
         return tree
@@ -106,18 +103,18 @@ class _File:
         return Leaf(node.value, start, end, node.start_mark.line + 1, _WHAT, refused)
 
 
-def spell(raw: bytes, text: ToolText, value: str) -> bytes:
-    """The literal of another value; what both values share is spelled as it was."""
+def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
+    """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
     newline = "\r\n" if b"\r\n" in raw else "\n"
     below = newline + _indent(raw, text.start, literal)
     if literal[0] in "|>":
-        return _block(literal, text.value, value, newline).encode()
+        return _block(literal, text.value, cut, newline).encode()
     if literal[0] == "'":
         single = read_spelled(literal[1:-1], _SINGLE, _meaning)
-        inside = single.replaced(text.value, value, lambda its: _lines(its, below, 1).replace("'", "''"))
+        inside = single.replaced(text.value, cut, lambda its: _lines(its, below, 1).replace("'", "''"))
         return f"'{inside}'".encode()
-    return _double(literal, text.value, value, below).encode()
+    return _double(literal, text.value, cut, below).encode()
 
 
 def _meaning(part: re.Match[str]) -> str:
@@ -148,7 +145,7 @@ def _lines(piece: str, below: str, more: int) -> str:
     return re.sub(r"\n+", lambda run: newline * (len(run[0]) - 1 + more) + below, piece)
 
 
-def _double(literal: str, old: str, value: str, below: str) -> str:
+def _double(literal: str, old: str, cut: Cut, below: str) -> str:
     """In double quotes; without quotes again when the lines that were put into a plain scalar are out."""
     is_plain = literal[0] != '"'
     inside = _quoted(literal) if is_plain else literal[1:-1]
@@ -157,7 +154,7 @@ def _double(literal: str, old: str, value: str, below: str) -> str:
     def escape(piece: str) -> str:
         return re.sub(r"\n+", lambda run: "\\n" * len(run[0]) + breaks, _quoted(piece))
 
-    changed = read_spelled(inside, _DOUBLE, _meaning).replaced(old, value, escape)
+    changed = read_spelled(inside, _DOUBLE, _meaning).replaced(old, cut, escape)
     if breaks and not _BROKEN.search(changed):
         plain = re.sub(r"\\(.)", r"\1", changed)
         with suppress(UnprovenError):
@@ -170,7 +167,7 @@ def _quoted(piece: str) -> str:
     return piece.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _block(literal: str, old: str, value: str, newline: str) -> str:
+def _block(literal: str, old: str, cut: Cut, newline: str) -> str:
     """A block; blank lines at its end are outside of the literal, and stay."""
     header, core = re.split(r"(?=[\r\n])", literal, maxsplit=1)[0], old.rstrip("\n")
     first, inside = literal[len(header) :].lstrip("\r\n"), literal[len(header) :]
@@ -181,6 +178,5 @@ def _block(literal: str, old: str, value: str, newline: str) -> str:
     else:
         spelled = read_spelled(inside, re.compile(step), lambda _: "\n")
     below = newline + " " * pad
-    return header + spelled.replaced(
-        f"\n{core}", "\n" + value.rstrip("\n"), lambda piece: _lines(piece, below, is_folded)
-    )
+    moved = cut[0] + 1, cut[1] + 1, cut[2]
+    return header + spelled.replaced(f"\n{core}", moved, lambda piece: _lines(piece, below, is_folded))

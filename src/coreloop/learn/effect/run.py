@@ -20,7 +20,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.facts.read_lines import FileFacts
-from coreloop.learn.mine.folder import MiningOptions, mine
+from coreloop.learn.mine.folder import mine
 from coreloop.learn.mine.window import merge
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def run_effect(
     if kept.state == state:
         return kept
     if files is None and workspace.records_dir.is_dir():
-        files = mine(workspace, MiningOptions()).files
+        files = mine(workspace).files
     found = replace(_judge(workspace, repository, files or (), kept, now), state=state, judged_on=now.date())
     if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))

@@ -44,14 +44,6 @@ _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # odd, without structure: Fibonacci has
 _64_BITS: Final = (1 << 64) - 1
 
 
-class _Asked(msgspec.Struct):
-    ts: str
-    question: str | None = None
-
-
-_decode_question: Final = msgspec.json.Decoder(_Asked).decode
-
-
 @dataclass(frozen=True, eq=False)
 class Window:
     """The facts of some days.
@@ -148,12 +140,10 @@ class Window:
         """What the successful calls of some requests are."""
         if requests.alike.sequence:
             return Steps(requests.alike.sequence)
-        known = self._steps.get(requests.calls)
-        if known is None:
-            worked = tuple(call for call in requests.calls if call.ok)
-            known = self._steps[requests.calls] = self._steps.get(worked) or steps_of(worked)
-            self._steps[worked] = known
-        return known
+        worked = tuple([call for call in requests.calls if call.ok])
+        if worked not in self._steps:
+            self._steps[worked] = steps_of(worked)
+        return self._steps[worked]
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -191,28 +181,16 @@ class Window:
 
     def question_texts(self, places: Iterable[Place]) -> dict[Place, str]:
         """Texts of the questions at some places; those that are gone are left out."""
-        found = {}
-        for place, raw in self._lines(places):
-            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                found[place] = _decode_question(raw).question or ""
-                continue
-            line = decode_line(raw)
-            if isinstance(line, RecordLine):
-                found[place] = line.fields.question or ""
-        return found
+        return {place: line.fields.question or "" for place, line in self.records(places)}
 
     def records(self, places: Iterable[Place]) -> Iterator[tuple[Place, RecordLine]]:
         """Read the records at some places again; those that are gone are left out."""
-        for place, raw in self._lines(places):
-            line = decode_line(raw, place[1])
-            if isinstance(line, RecordLine):
-                yield place, line
-
-    def _lines(self, places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
         for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
             with suppress(OSError), self.paths[file].open("rb") as opened:
                 for place in group:
-                    yield place, read_request(opened, place[1])
+                    line = decode_line(read_request(opened, place[1]), place[1])
+                    if isinstance(line, RecordLine):
+                        yield place, line
 
 
 def merge(files: Sequence[FileFacts], days: Days) -> Window:

@@ -7,7 +7,6 @@ ask a second time what the base declares (`Words`).
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,16 +14,16 @@ from typing import Any, Final
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
-from coreloop.base.project.definitions import definitions
+from coreloop.base.project.definitions import definitions, visible
 from coreloop.base.project.imports import Imports
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.find_tools import described_tool
-from coreloop.descriptions.source import UnprovenError, find_definition, parse
+from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.descriptions.texts import ToolText, find_texts
-from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice, parse_line
+from coreloop.learn.line import ELIDED, SIGNS, AdvisedCall, Named, Step, parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
 
@@ -194,7 +193,7 @@ class Vocabulary:
 def _by_hash(literals: frozenset[str], slugs: tuple[str, ...]) -> Mapping[int, str]:
     from coreloop.learn.statements.values import hash_of
 
-    return {hash_of(text): text for text in (*literals, *slugs, "true", "false")}
+    return {hash_of(text): text for text in (*literals, *slugs, *SIGNS, "true", "false")}
 
 
 @dataclass(frozen=True)
@@ -244,13 +243,10 @@ class Words:
     @cached_property
     def own(self) -> Tool:
         """The tool that the base defines or describes; `UnprovenError` if it has none."""
-        name, code = self.symbol.partition("[")[0], None
-        with suppress(UnprovenError):
-            code = self._made(self.path, find_definition(self._tree(self.path), name).node, name)
-        texts = self._texts(name)
-        if code is None and not texts:
-            raise UnprovenError(f"nothing named {printable(name)} is defined or described here")
-        return described_tool(self.tool, self.path, texts, code)
+        name = self.symbol.partition("[")[0]
+        nodes = [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
+        code = self._made(self.path, nodes[0], name) if len(nodes) == 1 else None
+        return described_tool(self.tool, self.path, self._texts(name), code)
 
     def _texts(self, name: str) -> list[ToolText]:
         """The texts of a tool in the edited file."""
@@ -285,8 +281,8 @@ class Words:
     def _tree(self, path: str) -> ast.Module:
         """A file; nothing if it is not readable Python."""
         try:
-            return parse(self.repository.read(self.base, path) or b"")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return read_source(self.repository.read(self.base, path) or b"").tree
+        except UnprovenError:
             return ast.Module([], [])
 
 

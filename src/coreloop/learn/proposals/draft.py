@@ -19,9 +19,8 @@ from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import find_texts
 from coreloop.learn.line import (
     Advice,
-    AdvisedCalls,
     Language,
-    When,
+    SequenceLine,
     in_language,
     keys_of,
     parse_advice,
@@ -90,7 +89,7 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
 def _refuse_place(name: str, words: Vocabulary) -> str | None:
     """Why it is not known where a tool is described."""
     tool = words.tools.get(name)
-    return tool.reason if isinstance(tool, Unresolved) else None
+    return tool.reason if isinstance(tool, Unresolved) and tool.is_defined else None
 
 
 def _refuse_redundant(
@@ -210,7 +209,7 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         Definitions of the pattern's tools; declared axes.
     """
     language = words.settings.language
-    lines = str(When(candidate.cat_hash, language)), str(_calls(candidate, words, language))
+    lines = str(SequenceLine(language, candidate.cat_hash)), str(_calls(candidate, words, language))
     if words.tool(candidate.engine) is not None and not all(map(words.knows_step, candidate.tool_pattern)):
         # Not a hash of undeclared values, which could be guessed; it is the same in both languages.
         key = statement_key(candidate.cat_hash, str(_calls(candidate, words, "en")), GUIDE)
@@ -241,5 +240,5 @@ def _weak(candidate: Candidate) -> str | None:
     return f"{_WEAK}{began}, {rest_ok} of {rest_n} of the rest of its category"
 
 
-def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> AdvisedCalls:
-    return AdvisedCalls(tuple(map(words.call, candidate.tool_pattern)), language)
+def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> SequenceLine:
+    return SequenceLine(language, calls=tuple(map(words.call, candidate.tool_pattern)))

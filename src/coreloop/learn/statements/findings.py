@@ -302,7 +302,7 @@ def _words(texts: Iterable[str]) -> set[str]:
     return {*_WORD.findall(" ".join(texts).casefold().replace(",", ""))}
 
 
-_WORD: Final = re.compile(r"\d+(?:\.\d+)?|[a-z]{2,}|[^\W\d_a-z]{2,}")
+_WORD: Final = re.compile(r"\d+(?:\.\d+)?|[a-z]+|[^\W\d_a-z]+")
 
 
 # --- Arguments that tools do not have, in calls that worked all the same.

@@ -1,19 +1,16 @@
 """The kinds of lines, and whether a call is against one: what each reads of a call, and what it may say."""
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from heapq import nlargest
 from itertools import combinations
-from math import inf
-from operator import gt, lt
+from operator import gt, itemgetter, lt
 from typing import Any, Final, NamedTuple
 
 from coreloop.learn.line import SHAPES, Advice, advice, recorded_path, written_path
 from coreloop.learn.proposals.entry import MIN_CASES, StatementKind
-from coreloop.learn.statements.cases import MAX_SUCCESS, bits_of
+from coreloop.learn.statements.cases import MAX_SUCCESS, bits_of, upper_bounds
 from coreloop.learn.statements.logged_calls import CallPlace
 from coreloop.learn.statements.values import TIMES, Value, Written, hash_of, is_written, measure
 
@@ -27,8 +24,6 @@ Groups = Mapping[Subject, Mapping[Key, list[int]]]
 """Numbers of calls by what a kind reads of them."""
 KeyTest = Callable[[Key], bool | None]
 """Whether calls with a key deviate from a line; None where the line says nothing about them."""
-AS_GOOD: Final = 1.25
-"""A better reason may be wrong about a quarter more calls."""
 
 
 class KeyTally(NamedTuple):
@@ -295,9 +290,6 @@ _ROUND: Final = frozenset(range(21)) | {
     *(25, 75, 140, 150, 250, 255, 280, 365),
 }
 """Bounds that people set, beside the numbers in a tool's source."""
-_MAX_ERRORS: Final = 5  # of an argument whose bounds are tried: each is a hypothesis that costs power
-_MAX_LOGGED: Final = 100_000
-"""Larger numbers are written only if the source has them: they may well be of one user, such as an id."""
 _MIN_CHARACTERS: Final = 20
 """Shorter texts are values to choose from: what their length separates is which of them was chosen."""
 
@@ -308,43 +300,19 @@ def _measured(name: str, value: Value) -> Reads:
 
 
 def _bound_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
-    """The bounds for each error that several calls have: other errors are no sign of a bound."""
+    """The bounds for the error that they part best: others are no sign of a bound."""
     for form, kind in _MEASURED.items():
         sign, numbers = -1 if form == "at_least" else 1, defaultdict[int, list[float]](list)
         for (of, number), tally in keys.items():
             for call in tally.calls if of == kind else ():
                 numbers[known.errors[call]].append(sign * number)
         worked = sorted(numbers.pop(0, ()))
-        for failed in nlargest(_MAX_ERRORS, numbers.values(), key=len):
-            preferred = ([sign * number for number in of] for of in (known.numbers, _ROUND))
-            for bound in _upper_bounds(worked, sorted(failed), *preferred):
-                if len(failed) >= MIN_CASES and (form != "characters" or bound >= _MIN_CHARACTERS):
-                    yield advice(form, argument=subject[0], number=f"{sign * bound:g}")
-
-
-def _upper_bounds(
-    worked: Sequence[float], failed: Sequence[float], in_source: Iterable[float], usual: Iterable[float]
-) -> Collection[float]:
-    """Those between the largest number that worked and the smallest that failed, the least of equal ones.
-
-    Numbers of the source are first, then those that people set, then the largest that worked. Where calls
-    failed below or worked above, numbers of the source may be about a quarter more calls wrong than others.
-    """
-
-    def n_wrong(bound: float) -> float:
-        n_below = bisect_right(failed, bound)
-        return n_below + len(worked) - bisect_right(worked, bound) if 2 * n_below <= len(failed) else inf
-
-    tried = sorted({*worked, *failed})
-    best = min(map(n_wrong, tried))
-    if best == inf:
-        return ()
-    for limit, bounds in ((AS_GOOD * best + (best > 0), in_source), (best, usual)):
-        fitting = sorted((bound for bound in bounds if n_wrong(bound) <= limit), reverse=True)
-        if fitting:
-            return {bisect_right(tried, bound): bound for bound in fitting}.values()
-    logged = (number for number in tried if n_wrong(number) == best and abs(number) <= _MAX_LOGGED)
-    return [number for number in logged if float(f"{number:g}") == number][-1:]
+        preferred = [[sign * number for number in of] for of in (known.numbers, _ROUND)]
+        groups = (sorted(failed) for failed in numbers.values() if len(failed) >= MIN_CASES)
+        parted = (upper_bounds(worked, failed, *preferred) for failed in groups)
+        for bound in max(parted, key=itemgetter(0), default=(0, ()))[1]:
+            if form != "characters" or bound >= _MIN_CHARACTERS:
+                yield advice(form, argument=subject[0], number=f"{sign * bound:g}")
 
 
 def _bound_test(line: Advice) -> KeyTest:
@@ -384,7 +352,8 @@ def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
         if {*map(is_written(shape), keys)} >= {True, False}:
             yield advice("written", argument=name, shape=shape)
     starts = {start for value in keys for start in value.parts} & known.texts.keys()
-    for start in sorted(map(known.texts.__getitem__, starts), key=len):  # the widest folder forbids least
+    texts = map(known.texts.__getitem__, starts)  # the widest folder forbids least
+    for start in sorted(texts, key=lambda text: len(text) if "/" in text else -len(text)):
         yield advice("below" if "/" in start else "prefix", argument=name, prefix=start)
 
 
@@ -410,20 +379,28 @@ SHAPE: Final = LineKind("shape", _SHAPE_FORMS, _shape_candidates, _shape_test, _
 
 
 def _precondition_of(places: Sequence[CallPlace], names: Sequence[str]) -> Iterator[KeyedCalls]:
+    """Calls after one of another tool with the same value; False, which is no side, if it failed.
+
+    A value with which others failed, and none worked, is unknown: no order is the cause.
+    """
+    tools = {call.tool for place in places for call in place.request.calls[: place.index]}
     for number, place in enumerate(places):
-        call = place.call
-        for earlier in place.earlier:
-            for name, value in call.values.items() if earlier.tool != call.tool else ():
-                same = earlier.values.get(name)
-                if same is not None and value.value is not None and same.value == value.value:
-                    yield (name, earlier.tool), True, [number]
+        calls = place.request.calls
+        others = [call for call in calls[: place.index] if call.tool != place.call.tool]
+        known = {value.value for call in calls if call.ok for value in call.values.values()}
+        for name, value in place.call.values.items():
+            for call in others if value.value is not None else ():
+                if name in call.values and call.values[name].value == value.value:
+                    yield (name, call.tool), call.ok and not call.retry, [number]
+                    if value.value not in known:
+                        yield from (((name, tool), False, [number]) for tool in tools)
 
 
 PRECONDITION: Final = LineKind(
     "precondition",
     frozenset({"call_first"}),
     lambda subject, keys, known: [advice("call_first", argument=subject[0], tool=subject[1])],
-    lambda line: lambda key: key is None,
+    lambda line: {None: True, True: False, False: None}.__getitem__,
     of_calls=_precondition_of,
 )
 

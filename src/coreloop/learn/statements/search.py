@@ -15,6 +15,7 @@ from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.statements import kinds
 from coreloop.learn.statements.cases import (
+    AS_GOOD,
     MAX_SUCCESS,
     NumberedCalls,
     bits_of,
@@ -175,7 +176,7 @@ def _search_tool(
     everything = rest = (1 << calls.n) - 1
     for tried in (kinds.DIRECT, kinds.LAST):
         hypotheses = [*_tested(calls, _hypotheses(search, tried, known, rest, rejected), rest)]
-        hypotheses = [found for found in hypotheses if not _is_state(search, found)]
+        hypotheses = [found for found in hypotheses if not _is_misled(search, found)]
         tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
         if tried is kinds.DIRECT and any(found.line.form in _SPELLING for found in said):
@@ -246,7 +247,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
     """The surest hypothesis; among those about the same failures, the best reason."""
     first = min(tested, key=lambda found: (found.p_value, _errors(calls, found), found.rank))
     alike = [found for found in tested if _overlap(calls, found, first) >= _ALIKE]
-    limit = kinds.AS_GOOD * min(_errors(calls, found) for found in alike) + 1
+    limit = AS_GOOD * min(_errors(calls, found) for found in alike) + 1
     good = (found for found in alike if _errors(calls, found) <= limit)
     return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
 
@@ -257,18 +258,29 @@ def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> boo
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
 
 
-def _is_state(search: ToolSearch, found: LineHypothesis) -> bool:
-    """Whether a line is on a source, and a field of the objects there parts the calls as well."""
+def _is_misled(search: ToolSearch, found: LineHypothesis) -> bool:
+    """Whether a field of its objects parts the calls as a source does, or a state those of two kinds."""
     calls = search.calls
+    if found.kind == "state":
+        return _is_of_others(search, found)
     for subject, keys in search.groups(kinds.STATE).items() if found.kind == "source" else ():
         sides = [bits_of(own, calls.n) & (found.deviate | found.follow) for own in keys.values()]
         if subject[0] == found.line.argument() and len(sides) <= _MAX_STATES:
             deviate = sum(side for side in sides if 2 * (side & calls.good).bit_count() <= side.bit_count())
             state = replace(found, deviate=deviate, follow=sum(sides) - deviate)
-            limit = kinds.AS_GOOD * _errors(calls, found) + 1
+            limit = AS_GOOD * _errors(calls, found) + 1
             if _overlap(calls, state, found) >= _ALIKE and _errors(calls, state) <= limit:
-                return calls.has_cases(state.deviate, state.follow)
+                return calls.has_cases(state.deviate, state.follow) and not _is_of_others(search, state)
     return False
+
+
+def _is_of_others(search: ToolSearch, state: LineHypothesis) -> bool:
+    """Whether most objects with another state are of another kind: from elsewhere, and with other fields."""
+    good, bad = ([*_values_of(search.places, state.line, side)] for side in (state.follow, state.deviate))
+    sources = frozenset().union(*(value.sources or () for value in good))
+    fields = {frozenset(value.saw) for value in good}
+    others = [value for value in bad if value.sources and sources.isdisjoint(value.sources)]
+    return 2 * sum(frozenset(value.saw) not in fields for value in others) > len(bad)
 
 
 def _by_source(
@@ -278,7 +290,7 @@ def _by_source(
     if found.line.form not in _SPELLING:
         return found
     of_argument = [source for source in sources if source.line.argument() == found.line.argument()]
-    limit = kinds.AS_GOOD * _errors(calls, found) + 1
+    limit = AS_GOOD * _errors(calls, found) + 1
     fitting = [
         source
         for source in _tested(calls, of_argument, found.deviate | found.follow)

@@ -13,6 +13,7 @@ from zlib import crc32
 import msgspec
 
 from coreloop.base.record_lines import ELIDED
+from coreloop.learn.line import SIGNS
 
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(rf"\A(?:{form})")
@@ -44,6 +45,7 @@ _SPACE: Final = re.compile(r"\s").search
 _LOWER: Final = re.compile("[a-z]").search
 _UPPER: Final = re.compile("[A-Z]").search
 _PREFIX: Final = re.compile(r"\A\D+")
+_EDGE: Final = re.compile(r"\b|\Z")
 _MAX_FOLDERS: Final = 8
 _MAX_ITEMS: Final = 20  # of longer lists none is chosen from a few values
 TIMES: Final = frozenset({"as YYYY-MM-DD", "as YYYY-MM-DDTHH:MM", "other time"})
@@ -149,10 +151,11 @@ def _of_text(text: str, length: int | None = None) -> Value:
 
 
 def _starts(text: str, shape: str) -> list[str]:
-    if shape == "prefixed":
-        return _PREFIX.findall(text)[:1]
-    ends = [place for place, char in enumerate(text) if char == "/"] if shape == "an absolute path" else []
-    return [text[:end] for place in ends[1:_MAX_FOLDERS] for end in (place, place + 1)]
+    if shape == "an absolute path":
+        ends = [place for place, char in enumerate(text) if char == "/"]
+        return [text[:end] for place in ends[1:_MAX_FOLDERS] for end in (place, place + 1)]
+    prefix = _PREFIX.findall(text)[0] if shape == "prefixed" else text[:1] if text[:1] in SIGNS else ""
+    return [prefix[: edge.end()] for edge in _EDGE.finditer(prefix) if edge.end()]
 
 
 def _shape(text: str) -> str:

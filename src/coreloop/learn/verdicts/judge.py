@@ -94,18 +94,14 @@ def judge_name(given: str, folder: Path) -> str:
 
 def _find(item_id: str, workspace: Workspace) -> str | RecordLine:
     """Return the key of a proposal, or the record of a request in the agent's log or in coreloop's own."""
-    if item_id.startswith(("cand-", "ce-")):
-        keys = {entry.id: entry.key for entry in read_proposed(workspace)}
-        if item_id in keys:
-            return keys[item_id]
-        places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
-        damaged = damaged_files(workspace)
-    else:
-        logs = (workspace.records_dir, workspace.own_records_dir) if item_id else ()
-        record = next(filter(None, (find_record(item_id, log) for log in logs)), None)
-        if record is not None:
-            return record
-        places, damaged = f"{workspace.records_dir}", []
+    is_proposal = item_id.startswith(("cand-", "ce-"))
+    keys = {entry.id: entry.key for entry in read_proposed(workspace)} if is_proposal else {}
+    logs = (workspace.records_dir, workspace.own_records_dir) if item_id and not is_proposal else ()
+    found = keys.get(item_id) or next(filter(None, (find_record(item_id, log) for log in logs)), None)
+    if found is not None:
+        return found
+    proposals = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
+    places, damaged = (proposals, damaged_files(workspace)) if is_proposal else (workspace.records_dir, [])
     todo = "; ".join(["copy an id from there or from the queue", *damaged])
     raise UsageError(f"no {printable(item_id)} in {places}; {todo}")
 

@@ -13,7 +13,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.proposals.proposal_files import CandidatesFile, Proposed, read_proposed
-from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
@@ -94,11 +94,6 @@ class Standpoint:
         if self.judgment is not None and self.state is ProposalState.REJECTED:
             return self.judgment.judged_at.date()
         return self.first.day if self.first is not None else date.min
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether the newest file of its kind lists it."""
-        return self.last is not None and self.last.is_listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +181,7 @@ def read_states(
     verdicts = {one.key: one for one in judgments.newest().values() if one.key is not None}
     by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
     gone, is_open = _retired(effects), promoted.known - merged.keys()
-    judged = {one.key for one in judgments.given if one.judged_by != USER}
+    judged = judgments.decided()
     by_age = sorted(first, key=lambda key: (first[key].day, first[key].id))
     standpoints = []
     for key in dict.fromkeys((*by_age, *merged, *is_open, *verdicts)):

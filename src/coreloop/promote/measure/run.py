@@ -286,7 +286,8 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> tuple[_Too
     if command is None and not lead.file.endswith(".json"):
         raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
     arms = []
-    with WritableRepository(workspace.root) as repository, temporary_folder("coreloop-measure-") as scratch:
+    repository = WritableRepository(workspace.root)
+    with temporary_folder("coreloop-measure-") as scratch:
         base_sha = base_commit(repository, settings.forge.base, fetch=False)
         path = repository_path(repository, workspace.root, lead.file)
         edited = edit_lines(workspace, repository, base_sha, proposals)

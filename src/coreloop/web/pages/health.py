@@ -17,7 +17,7 @@ from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.effect.tool_days import last_sent, newest_sent
-from coreloop.learn.mine.folder import Mined, MiningOptions, mine, newest_day
+from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow
@@ -115,7 +115,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
     WorkspaceError
         Records or verdicts are unreadable.
     """
-    mined = mine(workspace, MiningOptions())
+    mined = mine(workspace)
     until = min(newest_day(mined.files) or now.date(), now.date())
     days = Days(until - timedelta(days=WINDOW_DAYS), until)
     window = merge(mined.files, days)
@@ -236,8 +236,7 @@ def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
         *(workspace.counterexamples_dir, workspace.dropped_file, workspace.reach_file),
         *source.git_places,
     ]
-    mining = MiningOptions()
-    read = partial(read_status, source.workspace, now=source.now, environ=source.environ, mining=mining)
+    read = partial(read_status, source.workspace, now=source.now, environ=source.environ)
     try:
         return source.snapshots.get("status", places, read), ""
     except CoreloopError as error:

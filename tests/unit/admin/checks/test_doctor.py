@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -53,16 +53,12 @@ def checked(folder: Path, **environ: str) -> dict[str, Diagnosis]:
     }
 
 
-def levels(results: Mapping[str, Diagnosis]) -> dict[str, str]:
-    return {name: diagnosis.level for name, diagnosis in results.items() if diagnosis.level != "ok"}
-
-
 # --- broken set-ups -----------------------------------------------------------------------------------
 
 
 def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
     results = checked(folder)
-    assert levels(results) == {
+    assert {name: found.level for name, found in results.items() if found.level != "ok"} == {
         "settings": "warning",
         "records": "fault",
         "tools": "warning",

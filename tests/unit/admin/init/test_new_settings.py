@@ -174,7 +174,6 @@ def test_rows_change_nothing_that_a_person_wrote(old: bytes, new: bytes | None):
 
 BOARD = "from fastmcp import FastMCP\nboard = FastMCP('board')\n"
 HELP = "from pydantic_ai import Agent\nhelper = Agent('m')\n"
-HELPER = 'reach: {framework: pydantic-ai, tools: "h:helper"}\n'
 ASKED = "  # does the agent get its tools from it?\n"
 
 

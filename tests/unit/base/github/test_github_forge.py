@@ -6,7 +6,6 @@ What goes right is in tests/promote/test_forge_contract.py, where Prism checks i
 import pytest
 
 from coreloop.base.errors import (
-    ForgeAnswerError,
     ForgeError,
     ForgeNotFoundError,
     ForgeUnavailableError,
@@ -32,7 +31,7 @@ def test_repository_that_is_none_is_refused(repo: str) -> None:
 
 def test_pages_that_lead_in_a_circle_end(github: GithubStandIn, forge: GithubForge) -> None:
     github.fail(raw(b"[]", Link='<http://x/y?page=2>; rel="next"'), times=9)
-    with pytest.raises(ForgeAnswerError, match="its page links form a loop"):
+    with pytest.raises(ForgeError, match="its page links form a loop"):
         forge.open_pull_requests()
     assert len(github.traffic) == 2
 
@@ -97,7 +96,7 @@ def test_pull_request_that_is_no_draft_is_told(github: GithubStandIn, forge: Git
         Request("POST", "", {}, {}, {"title": "x", "head": "skill/x", "base": "main", "draft": False})
     )
     github.fail(Fault(opened))
-    with pytest.raises(ForgeAnswerError, match=r"/pull/1 was opened, but not as a draft: close it"):
+    with pytest.raises(ForgeError, match=r"/pull/1 was opened, but not as a draft: close it"):
         forge.open_draft(branch="skill/x", base="main", title="x", body="x")
 
 

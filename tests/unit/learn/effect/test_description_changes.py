@@ -15,11 +15,11 @@ NOW = at(200)
 
 
 def _changes(shop: Shop, *tools: str) -> tuple[Change, ...]:
-    with Repository(shop.project.root) as repository:
-        targets = {tool: f"{FILE}::{tool}" for tool in tools}
-        return read_ledger(
-            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
-        ).changes
+    repository = Repository(shop.project.root)
+    targets = {tool: f"{FILE}::{tool}" for tool in tools}
+    return read_ledger(
+        repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+    ).changes
 
 
 @pytest.fixture
@@ -88,12 +88,12 @@ def test_a_change_by_hand_outside_python_is_a_row(shop: Shop, file: str):
     shop.project.commit({f"config/{file}": text}, "first", **dated(30))
     shop.project.commit({f"config/{file}": other}, "no change", **dated(31))
     shop.project.commit({f"config/{file}": text.replace("Pays.", "Pays back.")}, "words", **dated(32))
-    with Repository(shop.project.root) as repository:
-        base, folder = repository.base("main"), PurePosixPath(".")
-        tool = find_tools(["pay"], shop.workspace)["pay"]
-        assert isinstance(tool, Tool)
-        target = f"{tool.file}::{tool.qualname}"
-        changes = read_ledger(repository, base, {"pay": target}, folder=folder, now=NOW).changes
+    repository = Repository(shop.project.root)
+    base, folder = repository.base("main"), PurePosixPath(".")
+    tool = find_tools(["pay"], shop.workspace)["pay"]
+    assert isinstance(tool, Tool)
+    target = f"{tool.file}::{tool.qualname}"
+    changes = read_ledger(repository, base, {"pay": target}, folder=folder, now=NOW).changes
     assert target == f"config/{file}::pay"
     rows = [change for change in changes if change.target == target]
     assert [(row.subject, row.is_ours, row.tool) for row in rows] == [("words", False, "pay")]
@@ -114,11 +114,11 @@ def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):
     shop.project.git("commit", "--quiet", "-m", "move", **dated(30))
     text = (shop.project.root / "shop/moved.py").read_text()
     shop.project.commit({"shop/moved.py": text.replace("Do refund.", "Refund.")}, "words", **dated(40))
-    with Repository(shop.project.root) as repository:
-        targets = {"refund": "shop/moved.py::refund"}
-        changes = read_ledger(
-            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
-        ).changes
+    repository = Repository(shop.project.root)
+    targets = {"refund": "shop/moved.py::refund"}
+    changes = read_ledger(
+        repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+    ).changes
     assert [change.subject for change in changes] == [
         "Merge pull request #11 from octo/skill/caveat",
         "words",

@@ -106,9 +106,8 @@ def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> I
         hush_git(monkeypatch)
         project = copy_project(first_project, tmp_path_factory.mktemp("names"))
         project.commit(FILES)
-        with Repository(project.root) as repository:
-            base = project.git("rev-parse", "HEAD")
-            yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", "open_ticket")
+        repository, base = Repository(project.root), project.git("rev-parse", "HEAD")
+        yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", "open_ticket")
 
 
 @pytest.mark.parametrize(

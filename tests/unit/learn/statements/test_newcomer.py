@@ -138,7 +138,6 @@ def test_the_four_causes_are_said_and_no_other_line(records: Iterable[Any], tmp_
 CREATE = "from shop.backend import types\n\n\ndef create(level):\n    return types.Priority(level)\n"
 COMPARED = 'def create(level):\n    if level not in ("low", "normal", "high"):\n        raise ValueError\n'
 
-
 ALL = {"backend/__init__": "from .types import *\n"}
 
 

@@ -107,6 +107,12 @@ FILES = [f"{folder}/{n}.csv" for folder in ("/srv/in", "/srv/in/new", "/tmp", "x
         ("", {"a": ["safe", "sure", "LEGACY"]}, lambda args: args["a"] == "LEGACY", ""),
         ("", {"a": [f"{text}{n}" for text in ("+82 10-555-100", "010-555-100") for n in range(9)]},
          lambda args: args["a"][0] == "0", "a: with a country code (+…)"),
+        ('"#C", "A"', {"a": [f"{sign}{dock}{n}" for sign in ("#", "") for dock in "ABC" for n in range(3)]},
+         lambda args: args["a"][0] != "#", "a: begins with #"),
+        ("", {"a": [f"{sign}{word}" for sign in ("@", "") for word in ("ann", "bo1", "cy")]},
+         lambda args: args["a"][0] != "@", "a: begins with @"),
+        ('"#", "#W", "W"', {"a": [f"{start}{n}" for start in ("#W", "#", "W", "") for n in range(9)]},
+         lambda args: args["a"][:2] != "#W", "a: begins with #W"),
     ],
 )  # fmt: skip
 def test_what_parts_the_calls_is_said(source: str, values: Any, fails: Callable[..., Any], line: str) -> None:
@@ -116,6 +122,17 @@ def test_what_parts_the_calls_is_said(source: str, values: Any, fails: Callable[
     words = BENCH.words_of(f"def act(a=None, b=None, c=None):\n    return [{source}]\n", ("act",))
     expected = [("act", f"- {line}")] if line else []
     assert _lines(search_tools(_called_with(calls, fails=fails), words)) == expected
+
+
+@pytest.mark.parametrize("tried", ["verify_customer", "lookup"])
+def test_a_value_that_no_tool_knows_is_no_sign_of_an_order(tried: str) -> None:
+    records = []
+    for number in range(160):
+        args, made = {"customer_id": f"cu{number}"}, worked if number % 4 else failed
+        tools = (tried, *["verify_customer"] * (number % 4 > 0), "act")
+        calls = [made(tool, args) for tool in tools]
+        records.append(record(session_hash=f"session:{number:08x}", tool_calls=calls))
+    assert _lines(search_tools(BENCH.log_of(on_days(records, 12)), WORDS)) == []
 
 
 @pytest.mark.parametrize("source", ["", "45", "44, 50"])
@@ -132,6 +149,20 @@ def test_other_errors_of_a_heavy_user_do_not_move_a_bound(source: str) -> None:
     ((statement, _),) = to_statements(search_tools(log, words), log)
     assert (statement.line, statement.bound) == ("- limit: at most 45", "45 worked, 46 failed")
     assert statement.evidence[0].endswith("; 45 worked, 46 failed")
+
+
+@pytest.mark.parametrize("seed", [30, 34])
+def test_a_bound_of_the_source_stays_where_some_beyond_it_work(seed: int) -> None:
+    rng = Random(seed)
+    calls = [{"limit": rng.randint(1, 75), "user": rng.choice(["cu1", f"cu{n}"])} for n in range(2, 100)]
+
+    def fails(args: dict[str, Any]) -> str:
+        if args["user"] == "cu1" and rng.random() < 0.5:
+            return "account locked"
+        return "too many" if args["limit"] > 50 and rng.random() < 0.9 else ""
+
+    words = BENCH.words_of("def act(limit, user):\n    return [50]\n", ("act",))
+    assert _lines(search_tools(_called_with(calls, fails=fails), words)) == [("act", "- limit: at most 50")]
 
 
 @pytest.mark.parametrize("n", slow_after(1, [90, 300]))

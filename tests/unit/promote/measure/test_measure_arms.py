@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from coreloop.descriptions import texts
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.place import Wanted
 from coreloop.promote.measure.run import refuse_difference
 from coreloop.promote.tool_schemas import SchemaCommand, read_schema, tools_of
+from editing import put_lines
 
 SOURCE = '''"""Tools."""
 
