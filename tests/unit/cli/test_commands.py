@@ -162,45 +162,28 @@ def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(run: Run, tm
 @pytest.mark.parametrize(
     ("args", "mentions"),
     [
-        pytest.param(["nope"], ["'nope'", "dartlab-coreloop --help lists them"], id="an unknown command"),
-        pytest.param(["patern"], ["no command 'patern'; did you mean pattern?"], id="a mistyped command"),
-        pytest.param(["Status"], ["did you mean status?"], id="a command in capitals"),
-        pytest.param(
-            ["knowledge", "cleenup"], ["did you mean cleanup?"], id="a mistyped command of knowledge"
-        ),
-        pytest.param(["pattern", "--nope"], ["--nope"], id="an unknown option"),
-        pytest.param(["pattern", "extra"], ["extra"], id="an argument too many"),
-        pytest.param(["pattern"], ["ai-ask", "no such folder", "--in-dir"], id="no log yet"),
-        pytest.param(["pattern", "--in-dir", "gone"], ["gone", "no such folder"], id="a missing folder"),
-        pytest.param(["pattern", "--since", "yesterday"], ["yesterday", "2026-04-25 or 30d"], id="a bad day"),
-        pytest.param(
+        (["nope"], ["'nope'", "dartlab-coreloop --help lists them"]),
+        (["patern"], ["no command 'patern'; did you mean pattern?"]),
+        (["Status"], ["did you mean status?"]),
+        (["knowledge", "cleenup"], ["did you mean cleanup?"]),
+        (["pattern", "--nope"], ["--nope"]),
+        (["pattern", "extra"], ["extra"]),
+        (["pattern"], ["ai-ask", "no such folder", "--in-dir"]),
+        (["pattern", "--in-dir", "gone"], ["gone", "no such folder"]),
+        (["pattern", "--since", "yesterday"], ["yesterday", "2026-04-25 or 30d"]),
+        (
             ["pattern", "--in-dir", ".", "--since", "2026-04-02", "--until", "2026-04-01"],
             ["--since 2026-04-02 is after --until 2026-04-01"],
-            id="since after until",
         ),
-        pytest.param(
-            ["pattern", "--in-dir", ".", "--until", "31d"], ["after"], id="until before the default since"
-        ),
-        pytest.param(["pattern", "--min-repeat", "0"], ["--min-repeat"], id="a gate out of range"),
-        pytest.param(
-            ["pattern", "--min-success-rate", "90"], ["--min-success-rate"], id="a rate in per cent"
-        ),
-        pytest.param(
-            ["pattern", "--min-chunk-len", "long"], ["--min-chunk-len"], id="a length that is no number"
-        ),
-        pytest.param(["judge", "--verdict", "P"], ["needs --id"], id="a verdict on nothing"),
-        pytest.param(
-            ["judge", "--id", "req-1", "--verdict", "X"], ["'X'", "'P', 'T', 'C', 'V'"], id="no verdict"
-        ),
-        pytest.param(
-            ["judge", "--id", "req-1", "--verdict", "P"], ["no req-1", "ai-ask"], id="an unknown request"
-        ),
-        pytest.param(
-            ["judge", "--id", "ce-1\x1b[2J", "--verdict", "P"],
-            ["no ce-1\\u{1b}[2J in", "counterexamples"],
-            id="an unknown counterexample",
-        ),
-        pytest.param(["demo", "--out", "."], ["not empty"], id="a demo over something"),
+        (["pattern", "--in-dir", ".", "--until", "31d"], ["after"]),
+        (["pattern", "--min-repeat", "0"], ["--min-repeat"]),
+        (["pattern", "--min-success-rate", "90"], ["--min-success-rate"]),
+        (["pattern", "--min-chunk-len", "long"], ["--min-chunk-len"]),
+        (["judge", "--verdict", "P"], ["needs --id"]),
+        (["judge", "--id", "req-1", "--verdict", "X"], ["'X'", "'P', 'T', 'C', 'V'"]),
+        (["judge", "--id", "req-1", "--verdict", "P"], ["no req-1", "ai-ask"]),
+        (["judge", "--id", "ce-1\x1b[2J", "--verdict", "P"], ["no ce-1\\u{1b}[2J in", "counterexamples"]),
+        (["demo", "--out", "."], ["not empty"]),
     ],
 )
 def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str], run: Run, tmp_path: Path):

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-import pytest
-
 from coreloop.learn.causes import causes
 from coreloop.observe.reading.error_texts import template
 from rows import each_row
@@ -25,71 +23,51 @@ def rows_of(calls: Iterable[tuple[str, Mapping[str, object]]]) -> dict[str, int]
 @each_row(
     ("calls", "rows"),
     [
-        pytest.param(
-            NO_PATIENT,
-            {"no patient called <name>": 7},
-            id="names of any length",
-        ),
-        pytest.param(
-            [("no patient called <name>", {}), *NO_PATIENT],
-            {"no patient called <name>": 8},
-            id="one that was masked as it was recorded",
-        ),
-        pytest.param(
+        (NO_PATIENT, {"no patient called <name>": 7}),
+        ([("no patient called <name>", {}), *NO_PATIENT], {"no patient called <name>": 8}),
+        (
             [
                 (f"no customer named {name} in the register of patients", {"name": name, "note": note})
                 for name in PEOPLE
                 for note in NOTES
             ],
             {"no customer named <name> in the register of patients": 28},
-            id="words that a note has in common with the error",
         ),
-        pytest.param(
+        (
             [
                 (f"{side} must be a date", {"note": note})
                 for side in ("start", "end")
                 for note in ("start of the project", "end of the year", "none", "x")
             ],
             {"start must be a date": 4, "end must be a date": 4},
-            id="two causes that differ in a word of a note",
         ),
-        pytest.param(
+        (
             [(f"order {order} is closed", {"order_id": order}) for order in ("#W1", "W12", "W13", 4, "4711")],
             {"order <order_id> is closed": 5},
-            id="ids with and without letters",
         ),
-        pytest.param(
+        (
             [
                 (f"{name}{particle} 찾을 수 없습니다", {"name": name})
                 for name, particle in (("김민수", "를"), ("박지훈", "을"), ("최수아", "를"))
             ],
             {"<name>를 찾을 수 없습니다": 3},
-            id="particles",
         ),
-        pytest.param(
+        (
             [(f"unknown members: {list(PEOPLE[:n])}", {"members": PEOPLE[:n]}) for n in (1, 2, 3)],
             {"unknown members: [<value>]": 3},
-            id="lists",
         ),
-        pytest.param(
+        (
             [(f"account of {name} is closed today", {"id": n}) for n, name in enumerate(PEOPLE)],
             {"account of <value> is closed today": 7},
-            id="names that no argument has",
         ),
-        pytest.param(
-            [*NO_PATIENT, ("no patient called JeanRoe", {"name": "Jean Roe"})],
-            {"no patient called <name>": 8},
-            id="a value in another spelling",
-        ),
-        pytest.param(
+        ([*NO_PATIENT, ("no patient called JeanRoe", {"name": "Jean Roe"})], {"no patient called <name>": 8}),
+        (
             [(f"field {name} is required here", {"city": 1, "date": 2}) for name in ("city", "date", "zip")],
             dict.fromkeys((f"field {name} is required here" for name in ("city", "date", "zip")), 1),
-            id="fields",
         ),
-        pytest.param(
+        (
             [("KeyError: no", {}), ("TypeError: no", {}), ("5", {}), ("'a'", {})],
             {"KeyError: no": 1, "TypeError: no": 1, "<n>": 1, "<value>": 1},
-            id="short texts",
         ),
     ],
 )

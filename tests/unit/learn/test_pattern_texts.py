@@ -88,26 +88,16 @@ def test_a_guide_has_two_lines_when_and_which_calls():
 @pytest.mark.parametrize(
     ("figures", "reason"),
     [
-        pytest.param(
+        (
             {"rest_ok": 500, "rest_n": 520, "q_value": 0.41},
             "weak: 12 of 12 that began it succeeded, 500 of 520 of the rest of its category",
-            id="as good as the rest",
         ),
-        pytest.param(
+        (
             {"n_observed": 11, "n_begun": 53, "rest_ok": 70, "q_value": 0.001},
             "weak: 11 of 53 that began it succeeded, 70 of 70 of the rest of its category",
-            id="worse, and sure",
         ),
-        pytest.param(
-            {"q_value": None},
-            "weak: 12 of 12 that began it succeeded, 38 of 70 of the rest of its category",
-            id="not tested",
-        ),
-        pytest.param(
-            {"rest_ok": 0, "rest_n": 0, "q_value": 1.0},
-            "weak: all requests of its category begin alike",
-            id="alone in its category",
-        ),
+        ({"q_value": None}, "weak: 12 of 12 that began it succeeded, 38 of 70 of the rest of its category"),
+        ({"rest_ok": 0, "rest_n": 0, "q_value": 1.0}, "weak: all requests of its category begin alike"),
     ],
 )
 def test_a_sequence_not_better_than_its_category_is_weak(figures: dict[str, Any], reason: str):

@@ -33,37 +33,29 @@ def message(folder: Path, tools: str) -> str:
 PYTHON = "set reach: python in coreloop.yaml to the interpreter that runs the tools"
 NAME = "change tools under reach: in coreloop.yaml"
 FAILING = [
-    pytest.param("", "shop:TOOLS", f"there is no module shop; {NAME}", id="no module"),
-    pytest.param(
+    ("", "shop:TOOLS", f"there is no module shop; {NAME}"),
+    (
         "import no_such_package\n",
         "tools:TOOLS",
         f"tools needs the module no_such_package, which {sys.executable} does not have; {PYTHON}",
-        id="no dependency",
     ),
-    pytest.param(
-        "x = {}['KEY']\n", "tools:TOOLS", "tools cannot be imported: KeyError: 'KEY'", id="import fails"
-    ),
-    pytest.param(
+    ("x = {}['KEY']\n", "tools:TOOLS", "tools cannot be imported: KeyError: 'KEY'"),
+    (
         "x = (\n",
         "tools:TOOLS",
         "tools cannot be imported: SyntaxError: '(' was never closed (tools.py, line 1)",
-        id="no Python",
     ),
-    pytest.param(
-        "", "tools:TOOLS", "tools has no TOOLS; change tools under reach: in coreloop.yaml", id="attribute"
-    ),
-    pytest.param(
+    ("", "tools:TOOLS", "tools has no TOOLS; change tools under reach: in coreloop.yaml"),
+    (
         "def make(n): pass\n",
         "tools:make",
         "tools:make needs arguments; name a list of tools, or a function that returns a list",
-        id="arguments",
     ),
-    pytest.param(
+    (
         "TOOLS = []\n",
         "tools:TOOLS",
         f"fastmcp is not installed for {sys.executable}, or its version is not supported (No module "
         f"named 'fastmcp'); {PYTHON}",
-        id="no framework",
     ),
 ]
 

@@ -108,71 +108,48 @@ def test_no_alarm(status: Status) -> None:
 
 
 ALARMS = [
-    pytest.param(
-        log(newest=ago(2).date(), longest_gap=1), "no_record", "2 days: the newest is of 2026-04-23", id="gap"
-    ),
-    pytest.param(
+    (log(newest=ago(2).date(), longest_gap=1), "no_record", "2 days: the newest is of 2026-04-23"),
+    (
         log(failing=(Failing("book", TODAY, 37, 100, 5, 400),)),
         "failing",
         "book 37 of 100 calls on 2026-04-25, before 5 of 400",
-        id="failing",
     ),
-    pytest.param(log(newest=ago(7).date()), "no_record", "7 days: the newest is of 2026-04-18", id="silence"),
-    pytest.param(
-        log(n_future=2, last=date(2031, 1, 1)), "future", "the future: 2, up to 2031-01-01", id="the future"
-    ),
-    pytest.param(
+    (log(newest=ago(7).date()), "no_record", "7 days: the newest is of 2026-04-18"),
+    (log(n_future=2, last=date(2031, 1, 1)), "future", "the future: 2, up to 2031-01-01"),
+    (
         log(n_in_window=0),
         "outside_window",
         "no record in the window: 300 in the log, 2026-03-27 to 2026-04-25",
-        id="nothing in the window",
     ),
-    pytest.param(
+    (
         log(skipped={"torn or not JSON": 2, "not UTF-8": 1}),
         "torn_lines",
         "torn lines: 3 (torn or not JSON 2, not UTF-8 1)",
-        id="torn lines",
     ),
-    pytest.param(
+    (
         replace(QUIET, dropped={"write_ENOSPC": 1200, "torn_write": 1}),
         "dropped",
         "records were dropped: 1,201 (write_ENOSPC 1,200, torn_write 1)",
-        id="dropped records",
     ),
-    pytest.param(
-        replace(log(n_in_window=30), sieved=FELL),
-        "no_candidate",
-        "30 in the window, 24 sequences",
-        id="no candidates so far",
-    ),
-    pytest.param(
+    (replace(log(n_in_window=30), sieved=FELL), "no_candidate", "30 in the window, 24 sequences"),
+    (
         replace(QUIET, candidates=pending(ago(31).date())),
         "pending",
         "for more than 30 days: from pattern since 2026-03-25",
-        id="a candidate that waits",
     ),
-    pytest.param(
-        replace(QUIET, counterexamples=pending(ago(40).date())),
-        "pending",
-        ": from refine since 2026-03-16",
-        id="a counterexample that waits",
-    ),
-    pytest.param(
-        waiting(14.1, 20, 1), "unmerged", "unmerged for more than 14 days: 2", id="drafts that wait"
-    ),
-    pytest.param(
+    (replace(QUIET, counterexamples=pending(ago(40).date())), "pending", ": from refine since 2026-03-16"),
+    (waiting(14.1, 20, 1), "unmerged", "unmerged for more than 14 days: 2"),
+    (
         replace(QUIET, reached={"aa": False, "bb": False}),
         "reach",
         "refuses every proposal: all 2 that were checked",
-        id="nothing reaches the model",
     ),
-    pytest.param(stability(29, 1, 0), "stability", "lost: reverts in 90 days 1", id="a revert"),
-    pytest.param(stability(30, 0, 1), "stability", "lost: docstrings that lost a section 1", id="a loss"),
-    pytest.param(
+    (stability(29, 1, 0), "stability", "lost: reverts in 90 days 1"),
+    (stability(30, 0, 1), "stability", "lost: docstrings that lost a section 1"),
+    (
         stability(0, 0, 0, flaws=(Flaw("f" * 40, "cand-1", ago(89), "it was reverted"),)),
         "stability",
         "lost: unclean merges in 90 days 1",
-        id="a flaw",
     ),
 ]
 

@@ -36,26 +36,16 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 @pytest.mark.parametrize(
     ("direct_url", "requirement"),
     [
-        pytest.param(
+        (
             {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": SHA1, "requested_revision": "main"}},
             f"git+{GIT}@{SHA1}",
-            id="a commit",
         ),
-        pytest.param(
+        (
             {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": SHA1}, "subdirectory": "python"},
             f"git+{GIT}@{SHA1}#subdirectory=python",
-            id="a commit's folder",
         ),
-        pytest.param(
-            {"url": WHEEL, "archive_info": {"hashes": {"sha256": SHA256}}},
-            f"{WHEEL}#sha256={SHA256}",
-            id="an archive",
-        ),
-        pytest.param(
-            {"url": WHEEL, "archive_info": {"hash": f"sha256={SHA256}"}},
-            f"{WHEEL}#sha256={SHA256}",
-            id="an archive, as older installers record it",
-        ),
+        ({"url": WHEEL, "archive_info": {"hashes": {"sha256": SHA256}}}, f"{WHEEL}#sha256={SHA256}"),
+        ({"url": WHEEL, "archive_info": {"hash": f"sha256={SHA256}"}}, f"{WHEEL}#sha256={SHA256}"),
     ],
 )
 def test_a_commit_or_an_archive_s_hash_is_pinned(direct_url: object, requirement: str, install: Install):

@@ -12,30 +12,24 @@ from walking import LENGTH, PARTS, finding, walk_in
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        pytest.param(lambda plan: plan[:9], r"\$.candidates: 9 of at least 10", id="nine"),
-        pytest.param(
+        (lambda plan: plan[:9], r"\$.candidates: 9 of at least 10"),
+        (
             lambda plan: [one | {"intent": "web"} for one in plan],
             r"0 of at least 3 with the intent academic or technical",
-            id="the web alone",
         ),
-        pytest.param(
+        (
             lambda plan: [*plan[:7], *({"query": f"w {n}", "intent": "web"} for n in range(3))],
             "0 of at least 3 with the intent counter-evidence",
-            id="nothing against",
         ),
-        pytest.param(
+        (
             lambda plan: [plan[0] | {"for": "q9"}, *plan[1:]],
             r"\$.candidates\[0\].for: no sub-question q9; the run has q1, q2, q3",
-            id="an unknown sub-question",
         ),
-        pytest.param(
+        (
             lambda plan: [plan[0] | {"against": "h9"}, *plan[1:]],
             r"\$.candidates\[0\].against: no hypothesis h9; the run has none yet",
-            id="an unknown hypothesis",
         ),
-        pytest.param(
-            lambda plan: [plan[0] | {"intent": "guess"}, *plan[1:]], r"\$.candidates\[0\].intent", id="intent"
-        ),
+        (lambda plan: [plan[0] | {"intent": "guess"}, *plan[1:]], r"\$.candidates\[0\].intent"),
     ],
 )
 def test_a_poor_plan_is_refused_and_changes_nothing(change: Any, message: str, tmp_path: Path):

@@ -78,55 +78,34 @@ def test_files_of_windows_editors_are_read(load, encode):
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        pytest.param("data_dir: x\ngate: {}\n", 2, ["'gate'", "'gates'"], id="unknown key"),
-        pytest.param("zzz: 1\n", 1, ["'zzz'", "data_dir"], id="nothing is near"),
-        pytest.param("\ngates: {min_repeat: three}\n", 2, ["gates.min_repeat", "'int'"], id="text"),
-        pytest.param("- a\n", 1, ["the file", "'object'"], id="the file is a list"),
-        pytest.param(
-            "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "fastmcp"], id="framework"
-        ),
-        pytest.param(
-            "reach:\n  framework: mcp\n  tools: a:b\n  command: [x]\n",
-            4,
-            ["framework", "command", "both"],
-            id="framework and command",
-        ),
-        pytest.param("reach:\n  framework: mcp\n", 2, ["needs tools"], id="framework alone"),
-        pytest.param(
-            "reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"], id="no module"
-        ),
-        pytest.param("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"], id="label"),
-        pytest.param("gates: {min_success_rate: .nan}\n", 1, ["min_success_rate"], id="not a number"),
-        pytest.param("data_dir: a\nforge: {}\ndata_dir: b\n", 3, ["data_dir", "twice"], id="duplicate key"),
-        pytest.param("data_dir: x\ngates: {\n", 3, ["YAML"], id="bad YAML"),
-        pytest.param("tools:\n  a: {target: gone.py}\n", 2, ["path.py::name"], id="target without a name"),
-        pytest.param(
+        ("data_dir: x\ngate: {}\n", 2, ["'gate'", "'gates'"]),
+        ("zzz: 1\n", 1, ["'zzz'", "data_dir"]),
+        ("\ngates: {min_repeat: three}\n", 2, ["gates.min_repeat", "'int'"]),
+        ("- a\n", 1, ["the file", "'object'"]),
+        ("\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "fastmcp"]),
+        ("reach:\n  framework: mcp\n  tools: a:b\n  command: [x]\n", 4, ["framework", "command", "both"]),
+        ("reach:\n  framework: mcp\n", 2, ["needs tools"]),
+        ("reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"]),
+        ("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"]),
+        ("gates: {min_success_rate: .nan}\n", 1, ["min_success_rate"]),
+        ("data_dir: a\nforge: {}\ndata_dir: b\n", 3, ["data_dir", "twice"]),
+        ("data_dir: x\ngates: {\n", 3, ["YAML"]),
+        ("tools:\n  a: {target: gone.py}\n", 2, ["path.py::name"]),
+        (
             "sanitize:\n  detect:\n    - {name: STAFF, pattern: 'EMP-[0-9]{6}', example: EMP-12}\n",
             3,
             ["sanitize", "STAFF", "does not find its example 'EMP-12'"],
-            id="an example that its pattern does not find",
         ),
-        pytest.param(
-            "sanitize:\n  detect: [{name: staff, pattern: x, example: x}]\n",
-            2,
-            ["capital letters", "'staff'"],
-            id="a label in lower case",
-        ),
-        pytest.param(
+        ("sanitize:\n  detect: [{name: staff, pattern: x, example: x}]\n", 2, ["capital letters", "'staff'"]),
+        (
             "sanitize:\n  detect: [{name: STAFF, pattern: (, example: x}]\n",
             2,
             ["is not a regular expression"],
-            id="no pattern",
         ),
-        pytest.param(
-            "sanitize:\n  detect: [{name: STAFF, pattern: 'a?', example: x}]\n",
-            2,
-            ["matches an empty text"],
-            id="a pattern of nothing",
-        ),
-        pytest.param("sanitize:\n  detect: [{name: STAFF, pattern: x}]\n", 2, ["'example'"], id="no example"),
-        pytest.param("sanitize: {allow: ['']}\n", 1, ["empty", "allow"], id="an empty text"),
-        pytest.param("sanitize: {names: 3}\n", 1, ["names", "'str | array | null'"], id="names"),
+        ("sanitize:\n  detect: [{name: STAFF, pattern: 'a?', example: x}]\n", 2, ["matches an empty text"]),
+        ("sanitize:\n  detect: [{name: STAFF, pattern: x}]\n", 2, ["'example'"]),
+        ("sanitize: {allow: ['']}\n", 1, ["empty", "allow"]),
+        ("sanitize: {names: 3}\n", 1, ["names", "'str | array | null'"]),
     ],
 )
 def test_an_error_is_one_line_with_file_line_and_key(load, tmp_path, text, line, says):

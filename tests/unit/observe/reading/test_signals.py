@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from coreloop.base.error_classes import CLASSES, LABELS, names_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, signals
@@ -26,28 +24,21 @@ def _signals(**changes: Any) -> set[str]:
 @each_row(
     ("changes", "names"),
     [
-        pytest.param({}, set(), id="nothing"),
-        pytest.param({"error": "boom"}, {"error", "other"}, id="an error"),
-        pytest.param({"error": {"code": 429, "message": "rate limit"}}, {"error", "rate_limit"}, id="a dict"),
-        pytest.param({"chunk_len": 199}, {"chunk_len_low"}, id="a short answer"),
-        pytest.param({"tool_calls": [FLAG]}, {"extreme_flags"}, id="a flag"),
-        pytest.param(
-            {"override_calls": [override(), override(succeeded=False)]}, {"override_failed"}, id="one did not"
-        ),
-        pytest.param({"tool_calls": [failed()]}, {"tool_error", "invalid_argument"}, id="a failed call"),
-        pytest.param({"tool_calls": [failed(error=None)]}, {"tool_error"}, id="no text, so no class"),
-        pytest.param(
-            {"tool_calls": [call(ok=None, error="KeyError: 'x'")]},
-            {"tool_error", "not_found"},
-            id="an older log says so only by the error",
-        ),
-        pytest.param({"tool_calls": [call(ok=True, error="KeyError")]}, set(), id="ok outweighs its error"),
-        pytest.param(
+        ({}, set()),
+        ({"error": "boom"}, {"error", "other"}),
+        ({"error": {"code": 429, "message": "rate limit"}}, {"error", "rate_limit"}),
+        ({"chunk_len": 199}, {"chunk_len_low"}),
+        ({"tool_calls": [FLAG]}, {"extreme_flags"}),
+        ({"override_calls": [override(), override(succeeded=False)]}, {"override_failed"}),
+        ({"tool_calls": [failed()]}, {"tool_error", "invalid_argument"}),
+        ({"tool_calls": [failed(error=None)]}, {"tool_error"}),
+        ({"tool_calls": [call(ok=None, error="KeyError: 'x'")]}, {"tool_error", "not_found"}),
+        ({"tool_calls": [call(ok=True, error="KeyError")]}, set()),
+        (
             {"error": "연결 실패", "tool_calls": [failed(error="요청 한도 초과"), failed(error="timed out")]},
             {"error", "tool_error", "transient_network", "rate_limit", "timeout"},
-            id="every class of every error",
         ),
-        pytest.param(
+        (
             {
                 "error": "401 Unauthorized",
                 "violation": "x",
@@ -56,7 +47,6 @@ def _signals(**changes: Any) -> set[str]:
                 "override_calls": [override(succeeded=False)],
             },
             {*LABELS, "auth", "not_found"},
-            id="everything",
         ),
     ],
 )
