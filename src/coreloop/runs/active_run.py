@@ -1,16 +1,18 @@
 """A run that this process works on: steps that are never done twice, and spending that is reserved first."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
 from threading import RLock
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError
 from coreloop.base.record_lines import text_of
+from coreloop.base.validation import fields_of
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, max_amount, microusd
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
@@ -24,6 +26,9 @@ from coreloop.runs.stores.store import Numbered, Store
 Call = Callable[[str], tuple[Any, Amount]]
 """Called with a step's key; returns the result, which must be JSON, and what it cost."""
 Reported = Callable[[State], Amount]
+LOGGER: Final = "coreloop.runs"
+"""A program that wants lines on phases gives it a handler; their figures are the attribute ``facts``."""
+Phase = Literal["plan", "search", "reflect", "synthesize"]
 _ERROR_CHARS: Final = 500
 
 
@@ -351,3 +356,20 @@ def open_held(
 def described(error: Exception) -> str:
     """Return an error's type and message for an event, cut to a bounded length."""
     return f"{type(error).__name__}: {text_of(error)}"[:_ERROR_CHARS]
+
+
+@contextmanager
+def phase(run: Run, name: Phase) -> Iterator[None]:
+    """Log where a phase of a run begins and where it ends, without texts."""
+    facts = {"phase": name, **fields_of(run.state, "run_id", "trace_id", "kind")}
+    facts["iteration"] = run.state.iteration + 1
+    _log({**facts, "state": "begins"})
+    try:
+        yield
+    finally:
+        results, tokens = len(run.state.read_sources), run.state.spent.tokens
+        _log({**facts, "state": "ends", "results": results, "tokens": tokens})
+
+
+def _log(facts: dict[str, object]) -> None:
+    logging.getLogger(LOGGER).info("phase", extra={"facts": facts})

@@ -8,12 +8,12 @@ from typing import Any, Final
 from coreloop.base.errors import RunError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.clock import as_hexadecimal
 from coreloop.runs.duplicates import Search
 from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.kinds import Kind, kind_named
 from coreloop.runs.limits import tighter
 from coreloop.runs.state import RESUMABLE, Failure, IterationProgress, RunFinding, State, SubQuestion
-from coreloop.runs.ulid import as_hexadecimal
 
 MAX_ERRORS: Final = 100
 """Entries of a state's error log; the oldest are dropped from it, never from the events."""

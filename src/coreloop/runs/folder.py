@@ -7,8 +7,8 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors, write_private
+from coreloop.runs.clock import is_ulid
 from coreloop.runs.state import State, state_json
-from coreloop.runs.ulid import is_ulid
 
 FOLDER: Final = ".research"
 """In the project's folder; ``init`` keeps it out of git."""

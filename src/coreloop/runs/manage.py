@@ -13,7 +13,7 @@ from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunSt
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, left
-from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.clock import Clock, SystemClock, new_ulid
 from coreloop.runs.events import (
     Caller,
     Completed,
@@ -33,7 +33,6 @@ from coreloop.runs.run_files import remove_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.holds import hold_file
 from coreloop.runs.stores.store import Store
-from coreloop.runs.ulid import new_ulid
 
 
 def begin_run(

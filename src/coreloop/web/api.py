@@ -27,10 +27,10 @@ from coreloop.answer.research.tiers import NAMES
 from coreloop.answer.search.index.search_index import search_files
 from coreloop.base.errors import UsageError
 from coreloop.runs import events
+from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import require_going
 from coreloop.runs.manage import pause_run, read_run, require_status, resume_run
-from coreloop.runs.ulid import new_ulid
 from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
 from coreloop.web.metrics import CONTENT_TYPE

@@ -25,7 +25,7 @@ from coreloop.base.errors import (
     UsageError,
 )
 from coreloop.base.text import printable
-from coreloop.runs.phases import LOGGER
+from coreloop.runs.active_run import LOGGER
 
 NAME: Final = "coreloop.web"
 _OWN: Final = (NAME, LOGGER)

@@ -22,10 +22,10 @@ from coreloop.base.postgres import project_database
 from coreloop.base.project.settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.active_run import Interrupted, Run
+from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, work
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics

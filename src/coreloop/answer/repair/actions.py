@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.answer.models.contracts import Envelope
+from coreloop.runs.clock import new_ulid
 from coreloop.runs.events import Noted
-from coreloop.runs.ulid import new_ulid
 
 TYPE: Final = "feedback.signal"
 Source = Literal["chat", "critic", "gate"]

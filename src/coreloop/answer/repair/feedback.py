@@ -17,10 +17,10 @@ from coreloop.answer.research.verify import sentence_key, without_citations
 from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
 from coreloop.observe.judgments import append_verdict
+from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
-from coreloop.runs.ulid import new_ulid
 
 MAX_REASON_CHARS: Final = 2_000
 _NEWEST: Final = 100  # chosen: `last` means an answer of today

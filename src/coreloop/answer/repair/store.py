@@ -22,10 +22,10 @@ from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.observe.judgments import USER, HumanVerdict, VerdictLetter, take_back_verdict
+from coreloop.runs.clock import new_ulid
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.kinds import kind_named, register_kind
 from coreloop.runs.state import State
-from coreloop.runs.ulid import new_ulid
 
 Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected"]

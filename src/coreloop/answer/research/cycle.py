@@ -57,10 +57,9 @@ from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
-from coreloop.runs.active_run import Run
+from coreloop.runs.active_run import Run, phase
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
-from coreloop.runs.phases import phase
 from coreloop.runs.state import State
 
 RETRIEVE: Final = "retrieve"  # name of the steps that search for the sources of an attempt

@@ -34,6 +34,7 @@ from coreloop.observe.collector import OwnCollector
 from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.decode import find_record
 from coreloop.runs.active_run import Run, work_on
+from coreloop.runs.clock import new_ulid
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
 from coreloop.runs.load import load_run
@@ -41,7 +42,6 @@ from coreloop.runs.manage import begin_run
 from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
-from coreloop.runs.ulid import new_ulid
 
 MAX_QUESTION_CHARS: Final = 10_000
 # The limits of a run whose tier the plan chooses; the plan can only make them tighter.

@@ -13,13 +13,13 @@ from coreloop.base.files import read_file, write_private
 from coreloop.base.messages import in_language_of
 from coreloop.base.validation import fields_of
 from coreloop.runs import events as happened
+from coreloop.runs.clock import is_ulid
 from coreloop.runs.decide import Continue, decide, seconds_left
 from coreloop.runs.events import Event
 from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER as RESEARCH
 from coreloop.runs.folder import STATE, make_private, private_session, session_folder, write_state
 from coreloop.runs.state import State
-from coreloop.runs.ulid import is_ulid
 
 FOLDER: Final = "agents"
 """Below ``.research``."""

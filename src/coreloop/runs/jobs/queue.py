@@ -13,7 +13,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.runs.ulid import new_ulid
+from coreloop.runs.clock import new_ulid
 
 Status = Literal["queued", "running", "done", "dead", "cancelled"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)

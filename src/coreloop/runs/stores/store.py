@@ -18,6 +18,7 @@ from coreloop.base.text import printable
 from coreloop.base.waiting import wait_until
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.clock import is_ulid
 from coreloop.runs.decide import over_limit
 from coreloop.runs.events import Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
@@ -25,7 +26,6 @@ from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.state import AGENT, State
 from coreloop.runs.stores.accounts import CLEARED, RUNS, RunRow, is_durable, utc_day
 from coreloop.runs.stores.holds import busy, held_file, held_session, hold_file
-from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""

@@ -13,10 +13,10 @@ from coreloop.answer.research.research_state import ASK, ReadSource, knowledge_o
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
+from coreloop.runs.clock import is_ulid
 from coreloop.runs.driver.driven_run import is_driven, plan_of
 from coreloop.runs.manage import pause_run, read_run
 from coreloop.runs.state import State
-from coreloop.runs.ulid import is_ulid
 from coreloop.web.pages.markdown import render_answer
 from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
 
