@@ -119,6 +119,8 @@ def without(value: str, bullet: DocstringBullet, read: Read) -> Cut:
     lines = before.lines
     is_alone = lines[bullet.first - 1].blank and (bullet.end == len(lines) or lines[bullet.end].blank)
     start, end = lines[max(bullet.first - is_alone - 1, 0)].end, lines[bullet.end - 1].end
+    if is_alone and bullet.first == 2 and lines[bullet.end :] == lines[-1:] and lines[-1].text:
+        end = lines[-1].end  # below a text of one line, which ended with its quotes
     after, own = read(value[:start] + value[end:]), range(bullet.first, bullet.end)
     if _outline(before, before.sections, own) != _outline(after, after.sections):
         raise UnprovenError("removing the lines would change how another section is read")

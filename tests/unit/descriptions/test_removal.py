@@ -31,7 +31,8 @@ def alike(one, other):
 
 
 REMOVED = {
-    "a list and the blank line above": (["Sum.", "", *LINES], ["Sum."]),
+    "all below the only line": (["Sum.", "", *LINES], ['Sum."""']),
+    "a list and the blank line above": (["Sum.", "More.", "", *LINES], ["Sum.", "More."]),
     "a list above a section": (["Sum.", "", *LINES, "", *ARGS], ["Sum.", "", *ARGS]),
     "the first of a list": (["Sum.", "", *LINES, "- When: x."], ["Sum.", "", "- When: x."]),
     "two lines apart": (
@@ -54,7 +55,8 @@ REMOVED = {
 @each_row("newline", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 def test_lines_are_removed(before, after, newline):
     old, new = (
-        function('"""' + lines[0], *lines[1:], '"""').replace("\n", newline) for lines in (before, after)
+        function('"""' + lines[0], *lines[1:], *['"""'] * (lines != ['Sum."""'])).replace("\n", newline)
+        for lines in (before, after)
     )
     assert remove(old) == new
 
