@@ -1,4 +1,4 @@
-"""Edit each description in folders of source, and take the edit out again: how many are found, refused, broken.
+"""Edit each description in folders of source, and take the edit out: how many are found, refused, broken.
 
 uv run python benchmarks/descriptions.py FOLDER…     # a folder is a checkout of a project that has tools
 """
@@ -13,7 +13,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import project_texts
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.texts import ToolText, find_text, find_texts, put_lines, remove_lines
+from coreloop.descriptions.texts import ToolText, find_texts, put_lines, remove_lines
 
 LINE = "- date: as YYYY-MM-DD"
 _NAMES = re.compile(r"(?<=shared by ).*|(?<=the name ).*")
@@ -28,16 +28,16 @@ def tried(path: Path, text: ToolText) -> str:
         edited = put_lines(path.name, raw, text, Wanted((LINE,))).source
     except UnprovenError as error:
         return f"refused: {error}"
-    before = [(one.name, one.value) for one in find_texts(path.name, raw) if one.start != text.start]
-    after = find_texts(path.name, edited)
-    again = [one for one in after if one.name == text.name and one.value != text.value and LINE in one.value]
-    if len(again) != 1 or [(its.name, its.value) for its in after if its is not again[0]] != before:
+    before, after = (find_texts(path.name, its, (text.symbol,)) for its in (raw, edited))
+    new = [its for its in after if its.name == text.name and its.value != text.value and LINE in its.value]
+    if len(new) != 1 or _others(after, new[0]) != _others(before, text):
         return "broken: another text changed"
-    return (
-        "edited"
-        if remove_lines(path.name, edited, again[0], [LINE]).source == raw
-        else "broken: not as before"
-    )
+    again = remove_lines(path.name, edited, new[0], [LINE]).source
+    return "edited" if again == raw else "broken: not as before"
+
+
+def _others(texts: list[ToolText], text: ToolText) -> list[tuple[str, str]]:
+    return [(its.name, its.value) for its in texts if its.start != text.start]
 
 
 def main(folders: list[str]) -> None:
