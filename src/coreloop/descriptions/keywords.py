@@ -6,37 +6,32 @@ Nothing is written: the result is shown to a human.
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from coreloop.base.project.definitions import visible
+from coreloop.base.project.allowed_values import signature
+from coreloop.base.project.definitions import Function, visible
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, leaves, plain, schema_of
 from coreloop.descriptions.source import UnprovenError, encode, read_source
 from coreloop.descriptions.texts import ToolText, find_text, find_texts
 
-_NUMBER: Final = "integer number", r"int|float", r"z\.number\(\)"
-_TEXT: Final = "string", "str", r"z\.string\(\)"
-_TEXTS: Final = "array", r"list\[str\]|List\[str\]", r"z\.array\(z\.string\(\)\)"
+_TABLE: Final = Path(__file__).with_name("keywords.tsv").read_text("utf-8")
 
 
 class _Spelling(NamedTuple):
-    """The types of an argument with a keyword in JSON, Python and zod, and what these become."""
+    """A keyword: its types in JSON, and the patterns of types in Python and zod with what these become."""
 
-    types: tuple[str, str, str]
+    name: str
+    types: str
+    in_python: str
     python: str
+    in_zod: str
     zod: str
 
 
-_SPELLINGS: Final = {
-    "enum": _Spelling(_TEXT, "Literal[{limit}]", "z.enum([{limit}])"),
-    "items": _Spelling(_TEXTS, "list[Literal[{limit}]]", "z.array(z.enum([{limit}]))"),
-    "maximum": _Spelling(_NUMBER, "Annotated[{was}, Field(le={limit})]", "{was}.max({limit})"),
-    "minimum": _Spelling(_NUMBER, "Annotated[{was}, Field(ge={limit})]", "{was}.min({limit})"),
-    "maxItems": _Spelling(_TEXTS, "Annotated[{was}, Field(max_length={limit})]", "{was}.max({limit})"),
-    "maxLength": _Spelling(_TEXT, "Annotated[{was}, Field(max_length={limit})]", "{was}.max({limit})"),
-    "minLength": _Spelling(_TEXT, "Annotated[{was}, Field(min_length={limit})]", "{was}.min({limit})"),
-}
+_SPELLINGS: Final = {its.name: its for its in (_Spelling(*line.split("\t")) for line in _TABLE.splitlines())}
 _IMPORTS: Final = {"Annotated": "typing", "Literal": "typing", "Field": "pydantic"}
 _KEY: Final = r"""(?P<quote>["']?)[\w$]+(?P=quote)(?P<sign>\s*[:=]\s*)"""
 _CHAIN: Final = r"""(?m)^[^/*\n]*?(?<![\w$.])["']?%s["']?\s*:\s*(z\s*\.[^:;{}]*?)"""
@@ -90,7 +85,7 @@ def with_keyword(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> tup
     (properties, required), kind = schema_of(text.schema), _kind_of(path, text, keyword)
     declared, spelling = properties.get(keyword.argument, {}), _SPELLINGS.get(keyword.name)
     types, default = {*leaves(declared.get("type"))}, plain(declared.get("default"))
-    is_other = kind == 0 and spelling is not None and types and types.isdisjoint(spelling.types[0].split())
+    is_other = kind == 0 and spelling is not None and types and types.isdisjoint(spelling.types.split())
     is_of_tool = keyword.name == "additionalProperties"
     is_here = keyword.name == "required" and keyword.argument in required
     if (keyword.argument in properties) == is_of_tool or is_other or is_here or (kind and is_of_tool):
@@ -106,8 +101,9 @@ def with_keyword(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> tup
         return raw, '"{1}": {2}'.format(*_place(text.schema, keyword))
     if spelling is None:
         return raw, f"{keyword.argument} without a default"
-    example = spelling.types[kind].split("|")[0].replace("\\", "")
-    return raw, f"{keyword.argument}: {keyword.spelled((spelling.python, spelling.zod)[kind - 1], example)}"
+    pattern, template = spelling[2:4] if kind == 1 else spelling[4:]
+    example = pattern.partition("|")[0].replace("\\", "")
+    return raw, f"{keyword.argument}: {keyword.spelled(template, example)}"
 
 
 def _kind_of(path: str, text: ToolText, keyword: Keyword) -> int:
@@ -198,7 +194,7 @@ def _in_zod(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
     if spelling is None:
         new = re.sub(r"\s*\.optional\(\)", "", chain)
     else:
-        new = _respelled(spelling.types[2].replace(r"z\.", r"z\s*\."), spelling.zod, chain, keyword)
+        new = _respelled(spelling.in_zod.replace(r"z\.", r"z\s*\."), spelling.zod, chain, keyword)
     return raw[:start] + new.encode() + raw[end:]
 
 
@@ -217,20 +213,12 @@ def _respelled(pattern: str, template: str, declared: str, keyword: Keyword) -> 
 def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
     """An argument of the tool's function, or else the only field of that name."""
     source = read_source(raw)
-    scopes = [node for name, node in visible(source.tree) if name == text.symbol]
-    for scope in (*scopes, source.tree):
-        named = [its for its in ast.walk(scope) if _name(its) == keyword.argument]
-        if named:
-            break
-    annotation = getattr(named[0], "annotation", None) if len(named) == 1 else None
-    if annotation is None:
+    scopes = [*(node for name, node in visible(source.tree) if name == text.symbol), source.tree]
+    declared = next(filter(None, (list(_declared(its, keyword.argument)) for its in scopes)), [])
+    if len(declared) != 1:
         raise UnprovenError("it is not declared once, with a type")
+    annotation, default = declared[0]
     start, end = source.span(annotation)
-    sign = re.compile(rb"\s*=\s*").match(raw, end)
-    values = (
-        its for its in ast.walk(source.tree) if isinstance(its, ast.expr) and its.lineno >= annotation.lineno
-    )
-    default = next((its for its in values if sign and source.span(its)[0] == sign.end()), None)
     spelling, new = _SPELLINGS.get(keyword.name), raw[start:end].decode(source.encoding)
     if spelling is None:
         if isinstance(default, ast.Call):
@@ -239,7 +227,7 @@ def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes
     elif isinstance(default, ast.Constant) and default.value is not None and keyword.refuses(default.value):
         return raw
     else:
-        new = _respelled(spelling.types[1], spelling.python, new, keyword)
+        new = _respelled(spelling.in_python, spelling.python, new, keyword)
     imports = [
         its for its in source.tree.body if isinstance(its, ast.ImportFrom) and its.module != "__future__"
     ]
@@ -254,6 +242,10 @@ def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes
     return raw[:at] + added + raw[at:start] + encode(new, source.encoding) + raw[end:]
 
 
-def _name(node: ast.AST) -> str:
-    """The name of an argument or a field."""
-    return node.arg if isinstance(node, ast.arg) else getattr(getattr(node, "target", None), "id", "")
+def _declared(scope: ast.AST, name: str) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The types and defaults of the arguments and fields of a name."""
+    for node in ast.walk(scope):
+        pairs = list(signature(node)) if isinstance(node, Function) else []
+        yield from ((its.annotation, default) for its, default in pairs if its.arg == name and its.annotation)
+        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == name:
+            yield node.annotation, node.value
