@@ -19,7 +19,7 @@ from coreloop.base.project.allowed_values import last_name, signature
 from coreloop.base.project.definitions import AnyDefinition, Function
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import SourceText, UnprovenError, docstring_node, encode, read_source
-from coreloop.descriptions.spelled import Cut, Spelled, read_spelled
+from coreloop.descriptions.spelled import Cut, Spelled, escaped, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _GIVEN: Final = ("name", "description")
@@ -31,13 +31,9 @@ _TYPES: Final = {*vars(builtins), *typing.__all__}
 _MODEL_SCHEMAS: Final = ("model_json_schema", "schema", "json_schema")
 
 _REASONS: Final = {ast.JoinedStr: "it is an f-string", ast.BinOp: "it is put together by an operator"}
-# The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
-# possessive: in Python 3.11.2 such a group never matches.
-_LITERAL: Final = re.compile(
-    r"(?P<prefix>[rRuU]?)(?P<quote>\"\"\"|'''|\"|')"
-    r"(?P<body>(?:[^\\\"']++|\\.|(?!(?P=quote))[\"'])*)(?P=quote)",
-    re.DOTALL,
-)
+_OPENING: Final = re.compile(
+    r"\A([rRuU]?)(\"\"\"|'''|\"|'|)"
+)  # none in an f-string, whose places are unknown
 _BREAK: Final = re.compile(r"\r\n?")
 _ESCAPE: Final = re.compile(
     r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\\]*\}|[abfnrtv\\'\"\r\n])|\r\n?"
@@ -67,13 +63,13 @@ def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     written = raw[text.start : text.end].decode(source.encoding)
     prefix, quote, inside = _literal(written or '""""""')
     breaks = re.findall(rb"\r\n|\r|\n", raw[: text.end]) or [b"\n"]
-    newline, is_raw = breaks[-1].decode(), prefix in ("r", "R")
+    line_end, is_raw = breaks[-1].decode(), prefix in ("r", "R")
+    newline = line_end if len(quote) == 3 else "\\n"
 
     def spell_piece(piece: str) -> str:
         if is_raw and (len(quote) == 1 or quote in piece):
             raise UnprovenError(f"the text is a raw string in {quote}, which cannot hold the lines")
-        escaped = piece if is_raw else piece.replace("\\", "\\\\").replace(quote, "\\" + "\\".join(quote))
-        return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
+        return piece.replace("\n", newline) if is_raw else escaped(piece, quote, newline)
 
     spelled = inside.replaced(text.value, cut, spell_piece)
     if len(quote) == 3 and re.search(rf"(?<!\\)(?:\\\\)*{quote[0]}\Z", spelled):
@@ -85,19 +81,16 @@ def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
 
 
 def _literal(written: str) -> tuple[str, str, Spelled]:
-    """The prefix, the quote and the inside of a literal; `UnprovenError` for several joined literals."""
-    match = _LITERAL.fullmatch(written)
-    if match is None:
-        raise UnprovenError("it is made of several literals")
-    parts = _BREAK if match["prefix"] in ("r", "R") else _ESCAPE
-    return match["prefix"], match["quote"], read_spelled(match["body"], parts, lambda its: _meaning(its[0]))
+    """The prefix, the quote and the inside of a literal, to its last quote."""
+    [(prefix, quote)] = _OPENING.findall(written)
+    inside = written[len(prefix + quote) : -len(quote)]
+    parts = _BREAK if prefix in ("r", "R") else _ESCAPE
+    return prefix, quote, read_spelled(inside, parts, lambda its: _meaning(its[0]))
 
 
 @lru_cache(maxsize=1024)
 def _meaning(escape: str) -> str:
-    if escape[0] == "\r" or escape[1] in "\r\n":
-        return "\n" if escape[0] == "\r" else ""
-    return str(ast.literal_eval(f'"{escape}"'))
+    return str(ast.literal_eval(f'"""{escape}"""'))
 
 
 class _File:
@@ -310,11 +303,8 @@ class _File:
     def _refused(self, node: ast.expr, start: int, end: int) -> str:
         """Why an expression is no plain literal; empty if it is one."""
         if isinstance(node, ast.Constant):
-            try:
-                _, _, inside = _literal(self._source.raw[start:end].decode(self._source.encoding))
-            except UnprovenError as reason:
-                return str(reason)
-            return "" if inside.value == node.value else "its place in the file cannot be determined"
+            _, _, inside = _literal(self._source.raw[start:end].decode(self._source.encoding))
+            return "" if inside.value == node.value else "it is made of several literals"
         if isinstance(node, ast.Name):
             return f"{node.id} is not set once, to a plain text, in this file"
         if isinstance(node, ast.Call):

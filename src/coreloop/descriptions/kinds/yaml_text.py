@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import Cut, read_spelled, unescape
+from coreloop.descriptions.spelled import ESCAPE, Cut, escaped, line_end, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _WHAT: Final = "YAML string"
@@ -16,7 +16,7 @@ _TEXT: Final = "tag:yaml.org,2002:str"
 _FOLD: Final = r"(?:(?<![ \t])[ \t]+)?(?:\r?\n[ \t]*)+"
 _BROKEN: Final = re.compile(r"\\n\\\r?\n")
 """Line breaks as a plain scalar gets them: escaped, the next line below, so that they can be taken out."""
-_DOUBLE: Final = re.compile(rf"\\\r?\n[ \t]*|\\(?:x..|u.{{4}}|U.{{8}}|.)|{_FOLD}", re.DOTALL)
+_DOUBLE: Final = re.compile(rf"\\\r?\n[ \t]*|\\U.{{8}}|{ESCAPE}|{_FOLD}")
 _SINGLE: Final = re.compile(rf"''|{_FOLD}")
 _NAMES: Final = dict(zip("0abt\tnvfre_NLP", "\0\a\b\t\t\n\v\f\r\x1b\xa0\x85\u2028\u2029", strict=True))
 
@@ -106,7 +106,7 @@ class _File:
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
-    newline = "\r\n" if b"\r\n" in raw else "\n"
+    newline = line_end(raw)
     below = newline + _indent(raw, text.start, literal)
     if literal[0] in "|>":
         return _block(literal, text.value, cut, newline).encode()
@@ -118,13 +118,9 @@ def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
 
 
 def _meaning(part: re.Match[str]) -> str:
-    spelled = part.group()
-    if spelled == "''":
-        return "'"
-    if spelled[0] == "\\":
-        is_break = spelled[1] in "\r\n"
-        return "" if is_break else unescape(spelled, _NAMES)
-    breaks = spelled.count("\n")
+    if not part[0].isspace():
+        return unescape(part[0], _NAMES)
+    breaks = part[0].count("\n")
     return "\n" * (breaks - 1 if part.start() else breaks) or " "
 
 
@@ -148,11 +144,11 @@ def _lines(piece: str, below: str, more: int) -> str:
 def _double(literal: str, old: str, cut: Cut, below: str) -> str:
     """In double quotes; without quotes again when the lines that were put into a plain scalar are out."""
     is_plain = literal[0] != '"'
-    inside = _quoted(literal) if is_plain else literal[1:-1]
+    inside = escaped(literal, '"', "\n") if is_plain else literal[1:-1]
     breaks = "\\" + below if is_plain or _BROKEN.search(inside) else ""
 
     def escape(piece: str) -> str:
-        return re.sub(r"\n+", lambda run: "\\n" * len(run[0]) + breaks, _quoted(piece))
+        return re.sub(r"\n+", lambda run: "\\n" * len(run[0]) + breaks, escaped(piece, '"', "\n"))
 
     changed = read_spelled(inside, _DOUBLE, _meaning).replaced(old, cut, escape)
     if breaks and not _BROKEN.search(changed):
@@ -161,10 +157,6 @@ def _double(literal: str, old: str, cut: Cut, below: str) -> str:
             if parsed(f"k: {plain}".encode()) == parsed(f'k: "{changed}"'.encode()):
                 return plain
     return f'"{changed}"'
-
-
-def _quoted(piece: str) -> str:
-    return piece.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _block(literal: str, old: str, cut: Cut, newline: str) -> str:
