@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from coreloop.descriptions.place import DocstringBullet, Wanted, margin_lead, place, read_bullets
-from coreloop.descriptions.sections import DocstringSection, Layout
+from coreloop.descriptions.sections import Layout
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Cut
 
@@ -83,15 +83,8 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     after = read(value[:position] + added + value[position:])
     if after.open_fence:
         raise UnprovenError("the text would have a code fence that is never closed")
-    own = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
-    created = [section for section in after.sections if section.heading in own]
-    rest = [section for section in after.sections if section not in created]
-    if (
-        len(created) != bool(wanted.section and not before.named(wanted.section))
-        or any(_texts(after, section, own) for section in created)
-        or _outline(after, rest, own) != _outline(before, before.sections)
-        or place(after, wanted, indent="") is not None
-    ):
+    own = range(placement.after + 1, placement.after + 1 + len(placement.lines))
+    if _outline(after, own) != _outline(before) or place(after, wanted, indent="") is not None:
         where = "the first block" if wanted.section is None else f"section {wanted.section}"
         raise UnprovenError(f"the lines would not be text of {where}, or would change another section")
     return (position, position, added), placement.appended
@@ -120,16 +113,17 @@ def without(value: str, bullet: DocstringBullet, read: Read) -> Cut:
     is_alone = lines[bullet.first - 1].blank and (bullet.end == len(lines) or lines[bullet.end].blank)
     start, end = lines[max(bullet.first - is_alone - 1, 0)].end, lines[bullet.end - 1].end
     after, own = read(value[:start] + value[end:]), range(bullet.first, bullet.end)
-    if _outline(before, before.sections, own) != _outline(after, after.sections):
+    if _outline(before, own) != _outline(after):
         raise UnprovenError("removing the lines would change how another section is read")
     return start, end, ""
 
 
-def _outline(layout: Layout, sections: Sequence[DocstringSection], own: Collection[int] = ()) -> list[object]:
-    """Sections with their text, without some lines."""
-    return [(section.name, section.style, _texts(layout, section, own)) for section in sections]
-
-
-def _texts(layout: Layout, section: DocstringSection, left_out: Collection[int]) -> list[str]:
-    numbers = (number for number in range(section.body, section.end) if number not in left_out)
-    return list(filter(None, (layout.lines[number].text.strip() for number in numbers)))
+def _outline(layout: Layout, own: Collection[int] = ()) -> list[object]:
+    """Sections with their text, without some lines and the headings in them."""
+    outline = list[object]()
+    for section in layout.sections:
+        numbers = [number for number in range(section.body, section.end) if number not in own]
+        texts = [line for number in numbers if (line := layout.lines[number].text.strip())]
+        if texts or section.heading not in own:
+            outline.append((section.name, section.style, texts))
+    return outline
