@@ -9,7 +9,7 @@ import builtins
 import re
 import typing
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -146,18 +146,10 @@ class _File:
         """The texts of a call or decorator that makes a tool."""
         order = _GIVEN[::-1] if _last(call) == "FunctionTool" else _GIVEN
         texts = [value for value in call.args if isinstance(value, ast.JoinedStr) or self._name(value)]
-        given, tree = dict(zip(order, texts, strict=False)), dict[str, Tree]()
-        for keyword in call.keywords:
-            if keyword.arg in _ALIASES:
-                given[_ALIASES[keyword.arg]] = keyword.value
-            elif keyword.arg in SCHEMA_KEYS:
-                tree[keyword.arg] = self._tree(keyword.value)
-        for value in call.args:
-            if isinstance(value, ast.Dict):
-                tree["parameters"] = self._tree(value)
-        tree["description"] = self._leaf(
-            given.get("description"), f"description of {ast.unparse(call.func)}(…)"
-        )
+        given = dict(zip(order, texts, strict=False))
+        given |= [("parameters", value) for value in call.args if isinstance(value, ast.Dict)]
+        given |= {_ALIASES.get(its.arg, its.arg): its.value for its in call.keywords if its.arg}
+        tree = self._described(given, f"{ast.unparse(call.func)}(…)")
         imported = (name for name in _taken(call) if not self._stores[name])
         name = self._name(given.get("name")) or (node.name if node is not None else next(imported, ""))
         if node is not None:
@@ -171,20 +163,25 @@ class _File:
         tree = tree or {"parameters": self._arguments(node)}
         yield from texts_of(name, {"description": leaf, **tree}, self._symbols[node])
 
+    def _described(self, given: Mapping[str, ast.expr], where: str) -> dict[str, Tree]:
+        """What a call or a class says of its tool: its description and its schema."""
+        tree = {key: self._tree(given[key]) for key in SCHEMA_KEYS if key in given}
+        return tree | {"description": self._leaf(given.get("description"), f"description of {where}")}
+
     def _of_class(self, node: ast.ClassDef) -> list[ToolText]:
         """The texts of a class with a description: ``class Refund(BaseTool)``; none of other classes."""
         own = dict(_assigned(node.body))
-        tree: dict[str, Tree] = {key: self._tree(own[key]) for key in SCHEMA_KEYS if key in own}
         looks = any("tool" in _last(base).casefold() for base in node.bases)
-        described = own.get("description")
-        if described is None or isinstance(described, ast.Call) or not (looks or (tree and "name" in own)):
+        has_schema = not own.keys().isdisjoint(SCHEMA_KEYS)
+        if isinstance(own.get("description"), ast.Call | None) or not (
+            looks or (has_schema and "name" in own)
+        ):
             return []
         runs = [its for its in node.body if isinstance(its, Function) and its.name in _RUN]
-        leaf = self._leaf(described, f"description of class {node.name}")
-        if runs and not tree:
+        tree = self._described(own, f"class {node.name}")
+        if runs and not has_schema:
             tree["parameters"] = self._arguments(runs[0])
-        name = self._name(own.get("name")) or node.name
-        return list(texts_of(name, {"description": leaf, **tree}, self._symbols[node]))
+        return list(texts_of(self._name(own.get("name")) or node.name, tree, self._symbols[node]))
 
     def _of_values(self, names: dict[ast.expr, str]) -> Iterator[ToolText]:
         """The texts of dictionaries that look like schemas, alone or in lists."""
@@ -214,16 +211,12 @@ class _File:
 
     def _models(self, *nodes: ast.expr | None) -> list[ast.ClassDef]:
         """The classes of the file that expressions name."""
-        parts = (part for node in nodes if node is not None for part in ast.walk(node))
-        names = dict.fromkeys(part.id for part in parts if isinstance(part, ast.Name))
-        found = (self._named.get(name) for name in names)
+        found = (self._named.get(name) for name in _names(*nodes))
         return [model for model in found if isinstance(model, ast.ClassDef)]
 
     def _argument(self, annotation: ast.expr | None, default: ast.expr | None) -> Tree:
-        parts = ast.walk(annotation) if annotation is not None else ()
-        names = {part.id for part in parts if isinstance(part, ast.Name)}
         tree: dict[str, Tree] = {"description": next(self._field(annotation, default), None)}
-        if not names.issubset(_TYPES):  # it may have a text elsewhere
+        if not _TYPES.issuperset(_names(annotation)):  # it may have a text elsewhere
             tree["$ref"] = Leaf("", 0, 0, 0, "")
         return {**tree, "anyOf": list(map(self._arguments, self._models(annotation)))}
 
@@ -319,16 +312,21 @@ class _File:
             parts = node.values if isinstance(node, ast.JoinedStr) else (node.left, node.right)
             return "".join(map(self._value, parts))
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            table, key = self._constants.get(node.value.id), ast.unparse(node.slice)
-            pairs = zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ()
-            taken = [value for name, value in pairs if name is not None and ast.unparse(name) == key]
-            return self._value(taken[0]) if taken else ast.unparse(node)
+            table, key = self._tree(node.value), self._name(node.slice)
+            leaf = table.get(key) if isinstance(table, dict) else None
+            return leaf.value if isinstance(leaf, Leaf) else ast.unparse(node)
         return self._name(node) or ast.unparse(node)
 
 
 def _taken(call: ast.Call) -> Iterator[str]:
     """The names that may be the function or class of a tool that a call makes."""
     return (value.id for value in defined.taken_by(call) if isinstance(value, ast.Name))
+
+
+def _names(*nodes: ast.expr | None) -> dict[str, None]:
+    """The names that stand in expressions, in order."""
+    parts = (part for node in nodes if node is not None for part in ast.walk(node))
+    return dict.fromkeys(part.id for part in parts if isinstance(part, ast.Name))
 
 
 def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
