@@ -76,18 +76,18 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     placement = place(before, wanted, indent=indent or "")
     if placement is None:
         return (0, 0, ""), ()
-    position = before.lines[placement.after].end
-    added = "".join("\n" + text for text in placement.lines)
+    last, lines, appended = placement
+    position, own = before.lines[last].end, range(last + 1, last + 1 + len(lines))
+    added = "".join("\n" + text for text in lines)
     if indent is not None and position == len(value):
         added += "\n" + margin_lead(before, indent)  # the text could end in a quote
     after = read(value[:position] + added + value[position:])
-    if after.open_fence:
-        raise UnprovenError("the text would have a code fence that is never closed")
-    own = range(placement.after + 1, placement.after + 1 + len(placement.lines))
+    if any(after.lines[number].code for number in own):
+        raise UnprovenError("the lines would be in a block of code")
     if _outline(after, own) != _outline(before) or place(after, wanted, indent="") is not None:
         where = "the first block" if wanted.section is None else f"section {wanted.section}"
         raise UnprovenError(f"the lines would not be text of {where}, or would change another section")
-    return (position, position, added), placement.appended
+    return (position, position, added), appended
 
 
 def _check(lines: Sequence[str]) -> None:

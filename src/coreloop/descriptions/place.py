@@ -21,25 +21,6 @@ _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """Lines to put after line `after` (from 0) of a docstring.
-
-    Parameters
-    ----------
-    after : int
-        Number of the line above.
-    lines : tuple of str
-        With indentation, heading and blank lines.
-    appended : tuple of str
-        The requested lines that were absent.
-    """
-
-    after: int
-    lines: tuple[str, ...]
-    appended: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class DocstringBullet:
     """A bullet.
 
@@ -86,7 +67,7 @@ class Wanted:
     width: int = WIDTH
 
 
-def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
+def place(layout: Layout, wanted: Wanted, *, indent: str) -> tuple[int, list[str], tuple[str, ...]] | None:
     """Choose the place for lines.
 
     Parameters
@@ -99,8 +80,9 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
 
     Returns
     -------
-    Placement or None
-        None if all lines are already present.
+    tuple or None
+        The number of the line above; lines to put there, with indentation, heading and blank lines; and which
+        of the wanted lines were absent. None if all are already present.
 
     Raises
     ------
@@ -129,9 +111,8 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
         last, above, lead = _new_section(layout, wanted.section, wanted.style, lead)
     text = [part for line in missing for part in write_bullet(line, lead, wanted.width)]
     # a blank line, if the next section or field would touch the new lines
-    is_touched = not (sections or layout.lines[min(last + 1, len(layout.lines) - 1)].blank)
-    below = [""] if is_touched and last + 1 < len(layout.lines) else []
-    return Placement(last, (*above, *text, *below), missing)
+    below = ["" for line in layout.lines[last + 1 : last + 2] if not (sections or line.blank)]
+    return last, [*above, *text, *below], missing
 
 
 def _in_section(
