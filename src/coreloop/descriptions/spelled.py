@@ -91,5 +91,6 @@ def escaped(piece: str, quote: str, newline: str) -> str:
 
 
 def line_end(raw: bytes) -> str:
-    """How lines of a file end."""
-    return "\r\n" if b"\r\n" in raw else "\n"
+    """How lines of a file end: as the last one does."""
+    ends: list[bytes] = re.findall(rb"\r\n|\r|\n", raw)
+    return ends[-1].decode() if ends else "\n"

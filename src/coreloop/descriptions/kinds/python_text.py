@@ -19,7 +19,7 @@ from coreloop.base.project.allowed_values import last_name, signature
 from coreloop.base.project.definitions import AnyDefinition, Function
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import SourceText, UnprovenError, docstring_node, encode, read_source
-from coreloop.descriptions.spelled import Cut, Spelled, escaped, read_spelled
+from coreloop.descriptions.spelled import Cut, Spelled, escaped, line_end, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _GIVEN: Final = ("name", "description")
@@ -62,9 +62,7 @@ def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     source = read_source(raw)
     written = raw[text.start : text.end].decode(source.encoding)
     prefix, quote, inside = _literal(written or '""""""')
-    breaks = re.findall(rb"\r\n|\r|\n", raw[: text.end]) or [b"\n"]
-    line_end, is_raw = breaks[-1].decode(), prefix in ("r", "R")
-    newline = line_end if len(quote) == 3 else "\\n"
+    newline, is_raw = line_end(raw[: text.end]) if len(quote) == 3 else "\\n", prefix in ("r", "R")
 
     def spell_piece(piece: str) -> str:
         if is_raw and (len(quote) == 1 or quote in piece):
