@@ -99,7 +99,7 @@ def _check(lines: Sequence[str]) -> None:
 
 def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet]:
     """The bullets to remove; `UnprovenError` unless each is present exactly once, below the first line."""
-    every = read_bullets(layout.lines, 0, len(layout.lines))
+    every = read_bullets(layout.lines)
     bullets = [its for its in every if its.first and its.text in texts and not layout.lines[its.first].code]
     if not bullets or Counter(bullet.text for bullet in bullets) != Counter(set(texts)):
         raise UnprovenError("a line to remove is absent below the first line, or present more than once")

@@ -141,9 +141,8 @@ def _step(lead: str) -> str:
 def _new_section(layout: Layout, section: str, default: Style, lead: str) -> tuple[int, list[str], str]:
     """The line below which a section is created, its heading, and the white space of its lines."""
     # after a field, a section would be read as part of that field
-    above = range(layout.first_field)
-    last = max((number for number in above if not layout.lines[number].blank), default=None)
-    if last is None:
+    above = [number for number in range(layout.first_field) if not layout.lines[number].blank]
+    if not above:
         raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
     headed = [its for its in layout.sections if not its.prose and (its.known or its.mark != "=")]
     style, mark = (headed[-1].style, headed[-1].mark) if headed else (default, "")
@@ -151,13 +150,13 @@ def _new_section(layout: Layout, section: str, default: Style, lead: str) -> tup
     if style == "markdown":
         heading = [f"{mark}{section}{mark}" if mark[:1] in ("*", "_") else f"{mark or '##'} {section}"]
     inner = lead + _step(lead) if style == "google" else lead
-    return last, ["", *(lead + line for line in heading)], inner
+    return above[-1], ["", *(lead + line for line in heading)], inner
 
 
-def read_bullets(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringBullet]:
+def read_bullets(lines: Sequence[DocLine], first: int = 0, end: int | None = None) -> list[DocstringBullet]:
     """The bullets among some lines; lines indented further below a dash continue its bullet."""
     bullets: list[DocstringBullet] = []
-    for number in range(first, end):
+    for number in range(len(lines))[first:end]:
         line = lines[number]
         text = line.text.strip(" \t")  # strip() alone would also remove line separators
         if text.startswith(_MARK):
@@ -198,10 +197,10 @@ def _first_block(layout: Layout) -> tuple[int, list[DocstringBullet]]:
     are part of it. A list is a whole paragraph of bullets.
     """
     lines = layout.lines
-    nowhere = 0 if all(line.blank for line in lines) else None
-    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=nowhere)
-    if last is None:
+    texts = [number for number in range(_limit(layout)) if not lines[number].blank]
+    if not texts and not all(line.blank for line in lines):
         raise UnprovenError("the docstring has no text before its first section; write a summary first")
+    last = max(texts, default=0)
     first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
     is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
     bullets = read_bullets(lines, first, last + 1) if is_text else []
@@ -217,9 +216,6 @@ def _limit(layout: Layout) -> int:
 
 def _is_part(layout: Layout, section: DocstringSection) -> bool:
     """Whether a heading is part of the block: a title, a summary's, or the beginning of a paragraph."""
-    is_title = (
-        not section.known
-        and section.style != "google"
-        and all(line.blank for line in layout.lines[: section.heading])
-    )
+    is_first = all(line.blank for line in layout.lines[: section.heading])
+    is_title = is_first and not section.known and section.style != "google"
     return section.prose or section.key in _SUMMARIES or is_title
