@@ -273,8 +273,7 @@ class _File:
         start, at = (self._source.offset(first.lineno, column) for column in (0, first.col_offset))
         line = self._source.raw[start:at]
         at = start + len(line) - len(line.lstrip())
-        leaf = self._leaf(docstring_node(node), DOCSTRING)
-        leaf = leaf or Leaf("", at, at, node.lineno, DOCSTRING)
+        leaf = self._leaf(docstring_node(node), DOCSTRING) or Leaf("", at, at, node.lineno, DOCSTRING)
         is_inline = bool(line.strip(b" \t\f(@"))
         return replace(leaf, refused="the body is on the line of its definition") if is_inline else leaf
 

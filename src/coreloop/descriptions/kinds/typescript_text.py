@@ -77,26 +77,25 @@ def parsed(raw: bytes) -> list[object]:
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
-    quote, inside = literal[0], literal[1:-1]
-    is_on_lines = quote == "`" and "\n" in inside
-    newline = line_end(raw) if is_on_lines else "\\n"
+    quote = literal[0]
+    newline = line_end(raw) if quote == "`" and "\n" in literal else "\\n"
 
     def spell_piece(piece: str) -> str:
         spelled = escaped(piece, quote, newline)
         return spelled.replace("${", "\\${") if quote == "`" else spelled
 
-    return f"{quote}{_read(inside).replaced(text.value, cut, spell_piece)}{quote}".encode()
+    return f"{quote}{_read(literal).replaced(text.value, cut, spell_piece)}{quote}".encode()
 
 
 def _literal(node: "Node") -> Spelled | None:
     """The inside of a string, or of a template without expressions."""
     if node.type == "template_string" and any(its.type == "template_substitution" for its in node.children):
         return None
-    return _read(_text(node)[1:-1]) if node.type in ("string", "template_string") else None
+    return _read(_text(node)) if node.type in ("string", "template_string") else None
 
 
-def _read(inside: str) -> Spelled:
-    return read_spelled(inside, _PARTS, lambda its: unescape(its[0], _NAMES))
+def _read(literal: str) -> Spelled:
+    return read_spelled(literal[1:-1], _PARTS, lambda its: unescape(its[0], _NAMES))
 
 
 def _text(node: "Node | None") -> str:
