@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from coreloop.descriptions.place import DocstringBullet, Wanted, margin_lead, place, read_bullets
-from coreloop.descriptions.sections import DocstringSection, Layout
+from coreloop.descriptions.sections import Layout
 from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Cut
 
@@ -76,25 +76,18 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     placement = place(before, wanted, indent=indent or "")
     if placement is None:
         return (0, 0, ""), ()
-    position = before.lines[placement.after].end
-    added = "".join("\n" + text for text in placement.lines)
+    last, lines, appended = placement
+    position, own = before.lines[last].end, range(last + 1, last + 1 + len(lines))
+    added = "".join("\n" + text for text in lines)
     if indent is not None and position == len(value):
         added += "\n" + margin_lead(before, indent)  # the text could end in a quote
     after = read(value[:position] + added + value[position:])
-    if after.open_fence:
-        raise UnprovenError("the text would have a code fence that is never closed")
-    own = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
-    created = [section for section in after.sections if section.heading in own]
-    rest = [section for section in after.sections if section not in created]
-    if (
-        len(created) != bool(wanted.section and not before.named(wanted.section))
-        or any(_texts(after, section, own) for section in created)
-        or _outline(after, rest, own) != _outline(before, before.sections)
-        or place(after, wanted, indent="") is not None
-    ):
+    if any(after.lines[number].code for number in own):
+        raise UnprovenError("the lines would be in a block of code")
+    if _outline(after, own) != _outline(before) or place(after, wanted, indent="") is not None:
         where = "the first block" if wanted.section is None else f"section {wanted.section}"
         raise UnprovenError(f"the lines would not be text of {where}, or would change another section")
-    return (position, position, added), placement.appended
+    return (position, position, added), appended
 
 
 def _check(lines: Sequence[str]) -> None:
@@ -106,7 +99,7 @@ def _check(lines: Sequence[str]) -> None:
 
 def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet]:
     """The bullets to remove; `UnprovenError` unless each is present exactly once, below the first line."""
-    every = read_bullets(layout.lines, 0, len(layout.lines))
+    every = read_bullets(layout.lines)
     bullets = [its for its in every if its.first and its.text in texts and not layout.lines[its.first].code]
     if not bullets or Counter(bullet.text for bullet in bullets) != Counter(set(texts)):
         raise UnprovenError("a line to remove is absent below the first line, or present more than once")
@@ -122,16 +115,17 @@ def without(value: str, bullet: DocstringBullet, read: Read) -> Cut:
     if is_alone and bullet.first == 2 and lines[bullet.end :] == lines[-1:] and lines[-1].text:
         end = lines[-1].end  # below a text of one line, which ended with its quotes
     after, own = read(value[:start] + value[end:]), range(bullet.first, bullet.end)
-    if _outline(before, before.sections, own) != _outline(after, after.sections):
+    if _outline(before, own) != _outline(after):
         raise UnprovenError("removing the lines would change how another section is read")
     return start, end, ""
 
 
-def _outline(layout: Layout, sections: Sequence[DocstringSection], own: Collection[int] = ()) -> list[object]:
-    """Sections with their text, without some lines."""
-    return [(section.name, section.style, _texts(layout, section, own)) for section in sections]
-
-
-def _texts(layout: Layout, section: DocstringSection, left_out: Collection[int]) -> list[str]:
-    numbers = (number for number in range(section.body, section.end) if number not in left_out)
-    return list(filter(None, (layout.lines[number].text.strip() for number in numbers)))
+def _outline(layout: Layout, own: Collection[int] = ()) -> list[object]:
+    """Sections with their text, without some lines and the headings in them."""
+    outline = list[object]()
+    for section in layout.sections:
+        numbers = [number for number in range(section.body, section.end) if number not in own]
+        texts = [line for number in numbers if (line := layout.lines[number].text.strip())]
+        if texts or section.heading not in own:
+            outline.append((section.name, section.style, texts))
+    return outline

@@ -52,8 +52,7 @@ def symbol_of(target: str) -> tuple[str, str]:
 
 def bullets_in(value: str) -> Counter[str]:
     """The bullets of a text, each on one line."""
-    lines = split_lines(value)
-    return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
+    return Counter(bullet.text for bullet in read_bullets(split_lines(value)))
 
 
 def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:

@@ -21,22 +21,20 @@ _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """Lines to put after line `after` (from 0) of a docstring.
+class DocstringBullet:
+    """A bullet.
 
-    Parameters
+    Attributes
     ----------
-    after : int
-        Number of the line above.
-    lines : tuple of str
-        With indentation, heading and blank lines.
-    appended : tuple of str
-        The requested lines that were absent.
+    text : str
+        On one line, from its dash on.
+    first, end : int
+        Number of its first line, and of the line after its last.
     """
 
-    after: int
-    lines: tuple[str, ...]
-    appended: tuple[str, ...]
+    text: str
+    first: int
+    end: int
 
 
 def never(_: str) -> bool:
@@ -69,7 +67,7 @@ class Wanted:
     width: int = WIDTH
 
 
-def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
+def place(layout: Layout, wanted: Wanted, *, indent: str) -> tuple[int, list[str], tuple[str, ...]] | None:
     """Choose the place for lines.
 
     Parameters
@@ -82,63 +80,51 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
 
     Returns
     -------
-    Placement or None
-        None if all lines are already present.
+    tuple or None
+        The number of the line above; lines to put there, with indentation, heading and blank lines; and which
+        of the wanted lines were absent. None if all are already present.
 
     Raises
     ------
     UnprovenError
         No place is unambiguous.
     """
+    sections = layout.named(wanted.section) if wanted.section else []
+    if len(sections) > 1:
+        raise UnprovenError(f"the docstring has {len(sections)} sections named {wanted.section}")
     if wanted.section is None:
-        return _place_first(layout, wanted, indent)
-    return _place_in_section(layout, wanted, wanted.section, indent)
-
-
-def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | None:
-    last, bullets = _first_block(layout)
-    listed = {bullet.text for bullet in bullets}
-    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in listed)
+        last, bullets = _first_block(layout)
+    else:
+        bullets = [its for part in sections for its in read_bullets(layout.lines, part.body, part.end)]
+    present = {*(its.text for its in bullets), *(line for part in sections for line in layout.content(part))}
+    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in present)
     if not missing:
         return None
-    is_ours = bullets and all(map(wanted.is_ours, listed))
-    lead = layout.lines[bullets[0].first].lead if is_ours else margin_lead(layout, indent)
-    gap = [] if is_ours or layout.lines[last].blank else [""]
-    text = (*gap, *_written(missing, lead, wanted.width), *_tail(layout, last))
-    return Placement(last, text, missing)
+    above, lead = list[str](), margin_lead(layout, indent)
+    if wanted.section is None:
+        is_ours = bullets and all(map(wanted.is_ours, present))
+        lead = layout.lines[bullets[0].first].lead if is_ours else lead
+        above = [] if is_ours or layout.lines[last].blank else [""]
+    elif sections:
+        last, above, lead = _in_section(layout, sections[0], bullets, lead)
+    else:
+        last, above, lead = _new_section(layout, wanted.section, wanted.style, lead)
+    text = [part for line in missing for part in write_bullet(line, lead, wanted.width)]
+    # a blank line, if the next section or field would touch the new lines
+    below = ["" for line in layout.lines[last + 1 : last + 2] if not (sections or line.blank)]
+    return last, [*above, *text, *below], missing
 
 
-def _tail(layout: Layout, last: int) -> list[str]:
-    """A blank line if the next section or field would touch the new lines."""
-    following = layout.lines[last + 1 : last + 2]
-    return [""] if following and not following[0].blank else []
-
-
-def _written(lines: Sequence[str], lead: str, width: int) -> list[str]:
-    return [part for line in lines for part in write_bullet(line, lead, width)]
-
-
-def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str) -> Placement | None:
-    """Place lines in a section, which is created at the end if absent."""
-    existing = layout.named(section)
-    if len(existing) > 1:
-        raise UnprovenError(f"the docstring has {len(existing)} sections named {section}")
-    bullets = [its for part in existing for its in read_bullets(layout.lines, part.body, part.end)]
-    present = {*(its.text for its in bullets), *(line for part in existing for line in layout.content(part))}
-    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
-    if not missing:
-        return None
-    lead = margin_lead(layout, indent)
-    if not existing:
-        return _place_new(layout, section, missing, wanted, lead)
-    own = existing[0]
+def _in_section(
+    layout: Layout, own: DocstringSection, bullets: Sequence[DocstringBullet], lead: str
+) -> tuple[int, list[str], str]:
+    """The last line of a section, what separates new lines from it, and their white space."""
     if any(map(layout.is_rule, range(own.body, own.end))):
-        raise UnprovenError(f"section {section} has a line of dashes that may be a heading or a table")
+        raise UnprovenError(f"section {own.name} has a line of dashes that may be a heading or a table")
     is_list = own.inline or own.end == own.body or (bullets and bullets[-1].end == own.end)
     body = [line.lead for line in layout.lines[own.body : own.end] if not line.blank and not own.inline]
     default = lead + _step(lead) if own.style == "google" else lead
-    text = _written(missing, body[0] if body else default, wanted.width)
-    return Placement(max(own.end, own.body) - 1, (*([] if is_list else [""]), *text), missing)
+    return own.end - 1, [] if is_list else [""], body[0] if body else default
 
 
 def margin_lead(layout: Layout, indent: str) -> str:
@@ -152,45 +138,25 @@ def _step(lead: str) -> str:
     return "\t" if lead.endswith("\t") else "    "
 
 
-def _place_new(
-    layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, lead: str
-) -> Placement:
+def _new_section(layout: Layout, section: str, default: Style, lead: str) -> tuple[int, list[str], str]:
+    """The line below which a section is created, its heading, and the white space of its lines."""
     # after a field, a section would be read as part of that field
-    above = range(layout.first_field)
-    last = max((number for number in above if not layout.lines[number].blank), default=None)
-    if last is None:
+    above = [number for number in range(layout.first_field) if not layout.lines[number].blank]
+    if not above:
         raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
     headed = [its for its in layout.sections if not its.prose and (its.known or its.mark != "=")]
-    style, mark = (headed[-1].style, headed[-1].mark) if headed else (wanted.style, "")
+    style, mark = (headed[-1].style, headed[-1].mark) if headed else (default, "")
     heading = [f"{section}:"] if style == "google" else [section, (mark or "-") * max(3, columns(section))]
     if style == "markdown":
         heading = [f"{mark}{section}{mark}" if mark[:1] in ("*", "_") else f"{mark or '##'} {section}"]
     inner = lead + _step(lead) if style == "google" else lead
-    text = (*(lead + line for line in heading), *_written(missing, inner, wanted.width))
-    return Placement(last, ("", *text, *_tail(layout, last)), missing)
+    return above[-1], ["", *(lead + line for line in heading)], inner
 
 
-@dataclass(frozen=True, slots=True)
-class DocstringBullet:
-    """A bullet.
-
-    Attributes
-    ----------
-    text : str
-        On one line, from its dash on.
-    first, end : int
-        Number of its first line, and of the line after its last.
-    """
-
-    text: str
-    first: int
-    end: int
-
-
-def read_bullets(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringBullet]:
+def read_bullets(lines: Sequence[DocLine], first: int = 0, end: int | None = None) -> list[DocstringBullet]:
     """The bullets among some lines; lines indented further below a dash continue its bullet."""
     bullets: list[DocstringBullet] = []
-    for number in range(first, end):
+    for number in range(len(lines))[first:end]:
         line = lines[number]
         text = line.text.strip(" \t")  # strip() alone would also remove line separators
         if text.startswith(_MARK):
@@ -231,10 +197,10 @@ def _first_block(layout: Layout) -> tuple[int, list[DocstringBullet]]:
     are part of it. A list is a whole paragraph of bullets.
     """
     lines = layout.lines
-    nowhere = 0 if all(line.blank for line in lines) else None
-    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=nowhere)
-    if last is None:
+    texts = [number for number in range(_limit(layout)) if not lines[number].blank]
+    if not texts and not all(line.blank for line in lines):
         raise UnprovenError("the docstring has no text before its first section; write a summary first")
+    last = max(texts, default=0)
     first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
     is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
     bullets = read_bullets(lines, first, last + 1) if is_text else []
@@ -250,9 +216,6 @@ def _limit(layout: Layout) -> int:
 
 def _is_part(layout: Layout, section: DocstringSection) -> bool:
     """Whether a heading is part of the block: a title, a summary's, or the beginning of a paragraph."""
-    is_title = (
-        not section.known
-        and section.style != "google"
-        and all(line.blank for line in layout.lines[: section.heading])
-    )
+    is_first = all(line.blank for line in layout.lines[: section.heading])
+    is_title = is_first and not section.known and section.style != "google"
     return section.prose or section.key in _SUMMARIES or is_title

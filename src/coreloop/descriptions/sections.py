@@ -140,7 +140,6 @@ class Layout:
     lines: tuple[DocLine, ...]
     sections: tuple[DocstringSection, ...]
     margin: int
-    open_fence: bool
 
     def named(self, name: str) -> list[DocstringSection]:
         """The sections of a name, in any spelling."""
@@ -154,8 +153,7 @@ class Layout:
     @property
     def first_field(self) -> int:
         """Number of the first line with a field (``:param x:``), or of the line after the last."""
-        fields = (number for number, line in enumerate(self.lines) if self.is_field(line))
-        return next(fields, len(self.lines))
+        return next(filter(self.is_field, range(len(self.lines))), len(self.lines))
 
     def preface(self) -> list[str]:
         """Text lines before the first section, stripped."""
@@ -164,15 +162,20 @@ class Layout:
 
     def is_rule(self, number: int) -> bool:
         """Whether a line at the margin has only dashes: an underline, a table border, a transition."""
-        return 0 <= number < len(self.lines) and self._is(_RULE, self.lines[number])
+        return self._is(_RULE, number)
 
-    def is_field(self, line: DocLine) -> bool:
+    def is_field(self, number: int) -> bool:
         """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
-        return self._is(_FIELD, line)
+        return self._is(_FIELD, number)
 
-    def _is(self, pattern: re.Pattern[str], line: DocLine) -> bool:
-        at_margin = not line.code and line.indent == self.margin
-        return at_margin and pattern.match(line.text.strip()) is not None
+    def _is(self, pattern: re.Pattern[str], number: int) -> bool:
+        text = self.at_margin(number)
+        return bool(text) and pattern.match(text) is not None
+
+    def at_margin(self, number: int) -> str:
+        """The text of a line at the margin; empty for a line elsewhere, and in a block of code."""
+        line = self.lines[number] if 0 <= number < len(self.lines) else DocLine("", 0, 0)
+        return line.text.strip() if line.indent == self.margin and not line.code else ""
 
 
 def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
@@ -193,16 +196,16 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
     -------
     Layout
     """
-    lines, open_fence = _mark_code(split_lines(docstring))
+    lines = _mark_code(split_lines(docstring))
     margin = min((line.indent for line in lines[1:] if not line.blank), default=0)
     # As in `inspect.cleandoc`, the first line's own indentation does not count.
     lines[0] = replace(lines[0], indent=margin)
-    layout = Layout(tuple(lines), (), margin, open_fence)
+    layout = Layout(tuple(lines), (), margin)
     return replace(layout, sections=tuple(_Scanner(layout, asked).sections()))
 
 
-def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
-    """Mark doctests (up to a blank or outdented line) and fenced lines; return whether a fence stays open."""
+def _mark_code(lines: Sequence[DocLine]) -> list[DocLine]:
+    """Mark doctests (up to a blank or outdented line) and fenced lines."""
     marked, fence, prompt = [], "", -1
     for line in lines:
         stripped = line.text.strip()
@@ -217,7 +220,7 @@ def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
             opened = _FENCE.fullmatch(stripped)
             prompt, fence = -1, opened["fence"] if opened else ""
         marked.append(replace(line, code=code) if code else line)
-    return marked, bool(fence)
+    return marked
 
 
 class _Scanner:
@@ -239,15 +242,15 @@ class _Scanner:
                 self._sections.append(opened)
                 self._current, self._lazy = opened, bool(opened.inline)
                 number = opened.body
-                continue
-            self._read(number)
-            number += 1
+            else:
+                self._read(number)
+                number += 1
         return self._sections
 
     def _read(self, number: int) -> None:
         """Add a line to the current section, or end it at a field or at text outside a Google section."""
         line = self._lines[number]
-        if self._layout.is_field(line):
+        if self._layout.is_field(number):
             self._current = None
         if self._current is None or line.blank:
             self._lazy = self._lazy and not line.blank
@@ -261,20 +264,17 @@ class _Scanner:
 
     def _heading(self, number: int) -> DocstringSection | None:
         """The section that a line opens; underlines and number signs first, since a colon may be prose."""
-        line = self._lines[number]
-        if line.blank or line.code or line.indent != self._margin:
-            return None
-        text = line.text.strip()
+        text = self._layout.at_margin(number)
         return self._numpydoc(number, text) or self._markdown(number, text) or self._google(number, text)
 
     def _numpydoc(self, number: int, text: str) -> DocstringSection | None:
         """A name with an underline."""
-        if not self._layout.is_rule(number + 1) or self._layout.is_rule(number):
+        if not text or not self._layout.is_rule(number + 1) or self._layout.is_rule(number):
             return None
         started = self._current is not None and self._current.body == number
         if self._layout.is_rule(number - 1) and not started:
             return None  # a line between two rules is a table or an overlined title
-        mark = self._lines[number + 1].text.strip()[0]
+        mark = self._layout.at_margin(number + 1)[0]
         return DocstringSection(text.removesuffix(":"), "numpydoc", mark, number, number + 2, number + 2)
 
     def _markdown(self, number: int, text: str) -> DocstringSection | None:

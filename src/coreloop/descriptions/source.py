@@ -52,10 +52,8 @@ class SourceText:
         if self.encoding == "utf-8":
             return start + column
         line = self.raw[start : self.line_starts[lineno] if lineno < len(self.line_starts) else None]
-        text = line.decode(self.encoding)
-        if encode(text, self.encoding) != line:
-            raise UnprovenError(f"line {lineno} does not survive a round trip through {self.encoding}")
-        return start + len(encode(text.encode()[:column].decode(), self.encoding))
+        before = line.decode(self.encoding).encode()[:column].decode()
+        return start + len(encode(before, self.encoding))
 
     def span(self, node: ast.expr) -> tuple[int, int]:
         """Offsets in `raw` of an expression's start and end."""

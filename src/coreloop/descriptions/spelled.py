@@ -1,14 +1,20 @@
 """The inside of a string literal: what it means, and where to cut it so that the rest stays as spelled."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from coreloop.descriptions.source import UnprovenError
 
 Cut: TypeAlias = tuple[int, int, str]
 """Start and end in a value of what another text replaces, and that text."""
+
+ESCAPE: Final = (
+    r"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"  # two halves of one character
+    r"|u\{0*(?:10|[\da-fA-F])?[\da-fA-F]{1,4}\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\r\n|[\s\S])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ def read_spelled(text: str, parts: re.Pattern[str], meaning: Callable[[re.Match[
 
 
 def unescape(escape: str, names: Mapping[str, str]) -> str:
-    """What a backslash and what follows it mean.
+    """What a backslash and what follows it mean, or a line break.
 
     Parameters
     ----------
@@ -67,6 +73,24 @@ def unescape(escape: str, names: Mapping[str, str]) -> str:
     names : mapping of str to str
         By letter; a letter without meaning means itself.
     """
+    if escape[0] in "\r\n":
+        return "\n"
+    if "\r" in escape or "\n" in escape:
+        return ""
+    if "\\u" in escape[2:]:
+        return str(json.loads(f'"{escape}"'))
     if escape[1] in "xuU" and len(escape) > 2:
         return chr(int(escape[2:].strip("{}"), 16))
     return names.get(escape[1], escape[1])
+
+
+def escaped(piece: str, quote: str, newline: str) -> str:
+    """A piece of a value inside quotes; three quotes can hold line breaks, one needs an escape."""
+    spelled = piece.replace("\\", "\\\\").replace(quote, "".join(f"\\{sign}" for sign in quote))
+    return spelled.replace("\n", newline)
+
+
+def line_end(raw: bytes) -> str:
+    """How lines of a file end: as the last one does."""
+    ends: list[bytes] = re.findall(rb"\r\n|\r|\n", raw)
+    return ends[-1].decode() if ends else "\n"

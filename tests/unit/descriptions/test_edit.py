@@ -101,7 +101,7 @@ REFUSED = {
         "2 sections",
     ),
     "raw in single quotes": (function('r"Sum."'), 'raw string in "'),
-    "open fence": (function('"""Sum.', "", "```", "x", '"""'), "never closed"),
+    "open fence": (function('"""Sum.', "", "```", "x", '"""'), "block of code"),
     "table in the section": (
         function('"""Sum.', "", "Guide", "-----", "x", "", "=====", "A", "=====", "1", "=====", '"""'),
         "dashes",

@@ -47,6 +47,12 @@ SPELLED = {
         '"A\\n\\n{}"',
     ),
     "server.tool": ("a.ts", "server.tool('pay', {}, {{}}, f);\n", "'It\\'s'", "'It\\'s\\n\\n{}'"),
+    "escapes in braces": (
+        "a.js",
+        "server.tool('pay', {}, {{}}, f);\n",
+        "'\\u{00000041}\\u{110000}'",
+        "'\\u{{00000041}}\\u{{110000}}\\n\\n{}'",
+    ),
     "registerTool": (
         "a.mjs",
         'it.tasks.registerToolTask("pay", {{description: {}}}, f)',

@@ -130,7 +130,7 @@ def test_file_keeps_its_encoding(encoding):
 HOSTILE = {
     "a heading of google": ("Returns:", "first block"),
     "a field": (":param x: y", "first block"),
-    "a prompt": (">>> f()", "first block"),
+    "a prompt": (">>> f()", "block of code"),
     "an open fence": ("```", "would"),
     "text": ("When: x.", "first block"),
     "indentation of its own": ("  - When: x.", "first block"),

@@ -1,6 +1,4 @@
-import pytest
-
-from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.descriptions.source import read_source
 from rows import each_row
 
 
@@ -19,9 +17,3 @@ def test_position_of_the_parser_maps_to_the_byte(head, encoding, newline):
     source = read_source(raw)
     name = source.tree.body[-1].value
     assert raw[source.offset(name.lineno, name.col_offset) :].startswith(b"needle")
-
-
-def test_codec_that_does_not_round_trip_is_refused():
-    source = read_source(b"# coding: utf-7\nx = '+AOk-'; y\n")
-    with pytest.raises(UnprovenError, match="round trip"):
-        source.offset(2, 1)

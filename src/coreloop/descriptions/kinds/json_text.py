@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from coreloop.descriptions.schemas import placed, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import Cut, read_spelled
+from coreloop.descriptions.spelled import ESCAPE, Cut, read_spelled
 from coreloop.descriptions.texts import ToolText
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"[ \t\r\n]*:|(?P<value>"(?:[^"\\]++|\\.)*+")')
 """Of a valid file: keys, and texts."""
-_ESCAPE: Final = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u\w{4}|\\.")  # two halves first
+_ESCAPE: Final = re.compile(ESCAPE)
 _WIDE_ESCAPE: Final = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 
 

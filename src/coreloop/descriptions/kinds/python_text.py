@@ -9,7 +9,7 @@ import builtins
 import re
 import typing
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -19,7 +19,7 @@ from coreloop.base.project.allowed_values import last_name, signature
 from coreloop.base.project.definitions import AnyDefinition, Function
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import SourceText, UnprovenError, docstring_node, encode, read_source
-from coreloop.descriptions.spelled import Cut, Spelled, read_spelled
+from coreloop.descriptions.spelled import Cut, Spelled, escaped, line_end, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _GIVEN: Final = ("name", "description")
@@ -31,13 +31,9 @@ _TYPES: Final = {*vars(builtins), *typing.__all__}
 _MODEL_SCHEMAS: Final = ("model_json_schema", "schema", "json_schema")
 
 _REASONS: Final = {ast.JoinedStr: "it is an f-string", ast.BinOp: "it is put together by an operator"}
-# The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
-# possessive: in Python 3.11.2 such a group never matches.
-_LITERAL: Final = re.compile(
-    r"(?P<prefix>[rRuU]?)(?P<quote>\"\"\"|'''|\"|')"
-    r"(?P<body>(?:[^\\\"']++|\\.|(?!(?P=quote))[\"'])*)(?P=quote)",
-    re.DOTALL,
-)
+_OPENING: Final = re.compile(
+    r"\A([rRuU]?)(\"\"\"|'''|\"|'|)"
+)  # none in an f-string, whose places are unknown
 _BREAK: Final = re.compile(r"\r\n?")
 _ESCAPE: Final = re.compile(
     r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\\]*\}|[abfnrtv\\'\"\r\n])|\r\n?"
@@ -66,14 +62,12 @@ def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     source = read_source(raw)
     written = raw[text.start : text.end].decode(source.encoding)
     prefix, quote, inside = _literal(written or '""""""')
-    breaks = re.findall(rb"\r\n|\r|\n", raw[: text.end]) or [b"\n"]
-    newline, is_raw = breaks[-1].decode(), prefix in ("r", "R")
+    newline, is_raw = line_end(raw[: text.end]) if len(quote) == 3 else "\\n", prefix in ("r", "R")
 
     def spell_piece(piece: str) -> str:
         if is_raw and (len(quote) == 1 or quote in piece):
             raise UnprovenError(f"the text is a raw string in {quote}, which cannot hold the lines")
-        escaped = piece if is_raw else piece.replace("\\", "\\\\").replace(quote, "\\" + "\\".join(quote))
-        return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
+        return piece.replace("\n", newline) if is_raw else escaped(piece, quote, newline)
 
     spelled = inside.replaced(text.value, cut, spell_piece)
     if len(quote) == 3 and re.search(rf"(?<!\\)(?:\\\\)*{quote[0]}\Z", spelled):
@@ -85,19 +79,16 @@ def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
 
 
 def _literal(written: str) -> tuple[str, str, Spelled]:
-    """The prefix, the quote and the inside of a literal; `UnprovenError` for several joined literals."""
-    match = _LITERAL.fullmatch(written)
-    if match is None:
-        raise UnprovenError("it is made of several literals")
-    parts = _BREAK if match["prefix"] in ("r", "R") else _ESCAPE
-    return match["prefix"], match["quote"], read_spelled(match["body"], parts, lambda its: _meaning(its[0]))
+    """The prefix, the quote and the inside of a literal, to its last quote."""
+    [(prefix, quote)] = _OPENING.findall(written)
+    inside = written[len(prefix + quote) : -len(quote)]
+    parts = _BREAK if prefix in ("r", "R") else _ESCAPE
+    return prefix, quote, read_spelled(inside, parts, lambda its: _meaning(its[0]))
 
 
 @lru_cache(maxsize=1024)
 def _meaning(escape: str) -> str:
-    if escape[0] == "\r" or escape[1] in "\r\n":
-        return "\n" if escape[0] == "\r" else ""
-    return str(ast.literal_eval(f'"{escape}"'))
+    return str(ast.literal_eval(f'"""{escape}"""'))
 
 
 class _File:
@@ -153,18 +144,10 @@ class _File:
         """The texts of a call or decorator that makes a tool."""
         order = _GIVEN[::-1] if _last(call) == "FunctionTool" else _GIVEN
         texts = [value for value in call.args if isinstance(value, ast.JoinedStr) or self._name(value)]
-        given, tree = dict(zip(order, texts, strict=False)), dict[str, Tree]()
-        for keyword in call.keywords:
-            if keyword.arg in _ALIASES:
-                given[_ALIASES[keyword.arg]] = keyword.value
-            elif keyword.arg in SCHEMA_KEYS:
-                tree[keyword.arg] = self._tree(keyword.value)
-        for value in call.args:
-            if isinstance(value, ast.Dict):
-                tree["parameters"] = self._tree(value)
-        tree["description"] = self._leaf(
-            given.get("description"), f"description of {ast.unparse(call.func)}(…)"
-        )
+        given = dict(zip(order, texts, strict=False))
+        given |= [("parameters", value) for value in call.args if isinstance(value, ast.Dict)]
+        given |= {_ALIASES.get(its.arg, its.arg): its.value for its in call.keywords if its.arg}
+        tree = self._described(given, f"{ast.unparse(call.func)}(…)")
         imported = (name for name in _taken(call) if not self._stores[name])
         name = self._name(given.get("name")) or (node.name if node is not None else next(imported, ""))
         if node is not None:
@@ -178,20 +161,25 @@ class _File:
         tree = tree or {"parameters": self._arguments(node)}
         yield from texts_of(name, {"description": leaf, **tree}, self._symbols[node])
 
+    def _described(self, given: Mapping[str, ast.expr], where: str) -> dict[str, Tree]:
+        """What a call or a class says of its tool: its description and its schema."""
+        tree = {key: self._tree(given[key]) for key in SCHEMA_KEYS if key in given}
+        return tree | {"description": self._leaf(given.get("description"), f"description of {where}")}
+
     def _of_class(self, node: ast.ClassDef) -> list[ToolText]:
         """The texts of a class with a description: ``class Refund(BaseTool)``; none of other classes."""
         own = dict(_assigned(node.body))
-        tree: dict[str, Tree] = {key: self._tree(own[key]) for key in SCHEMA_KEYS if key in own}
         looks = any("tool" in _last(base).casefold() for base in node.bases)
-        described = own.get("description")
-        if described is None or isinstance(described, ast.Call) or not (looks or (tree and "name" in own)):
+        has_schema = not own.keys().isdisjoint(SCHEMA_KEYS)
+        if isinstance(own.get("description"), ast.Call | None) or not (
+            looks or (has_schema and "name" in own)
+        ):
             return []
         runs = [its for its in node.body if isinstance(its, Function) and its.name in _RUN]
-        leaf = self._leaf(described, f"description of class {node.name}")
-        if runs and not tree:
+        tree = self._described(own, f"class {node.name}")
+        if runs and not has_schema:
             tree["parameters"] = self._arguments(runs[0])
-        name = self._name(own.get("name")) or node.name
-        return list(texts_of(name, {"description": leaf, **tree}, self._symbols[node]))
+        return list(texts_of(self._name(own.get("name")) or node.name, tree, self._symbols[node]))
 
     def _of_values(self, names: dict[ast.expr, str]) -> Iterator[ToolText]:
         """The texts of dictionaries that look like schemas, alone or in lists."""
@@ -221,16 +209,12 @@ class _File:
 
     def _models(self, *nodes: ast.expr | None) -> list[ast.ClassDef]:
         """The classes of the file that expressions name."""
-        parts = (part for node in nodes if node is not None for part in ast.walk(node))
-        names = dict.fromkeys(part.id for part in parts if isinstance(part, ast.Name))
-        found = (self._named.get(name) for name in names)
+        found = (self._named.get(name) for name in _names(*nodes))
         return [model for model in found if isinstance(model, ast.ClassDef)]
 
     def _argument(self, annotation: ast.expr | None, default: ast.expr | None) -> Tree:
-        parts = ast.walk(annotation) if annotation is not None else ()
-        names = {part.id for part in parts if isinstance(part, ast.Name)}
         tree: dict[str, Tree] = {"description": next(self._field(annotation, default), None)}
-        if not names.issubset(_TYPES):  # it may have a text elsewhere
+        if not _TYPES.issuperset(_names(annotation)):  # it may have a text elsewhere
             tree["$ref"] = Leaf("", 0, 0, 0, "")
         return {**tree, "anyOf": list(map(self._arguments, self._models(annotation)))}
 
@@ -289,8 +273,7 @@ class _File:
         start, at = (self._source.offset(first.lineno, column) for column in (0, first.col_offset))
         line = self._source.raw[start:at]
         at = start + len(line) - len(line.lstrip())
-        leaf = self._leaf(docstring_node(node), DOCSTRING)
-        leaf = leaf or Leaf("", at, at, node.lineno, DOCSTRING)
+        leaf = self._leaf(docstring_node(node), DOCSTRING) or Leaf("", at, at, node.lineno, DOCSTRING)
         is_inline = bool(line.strip(b" \t\f(@"))
         return replace(leaf, refused="the body is on the line of its definition") if is_inline else leaf
 
@@ -310,11 +293,8 @@ class _File:
     def _refused(self, node: ast.expr, start: int, end: int) -> str:
         """Why an expression is no plain literal; empty if it is one."""
         if isinstance(node, ast.Constant):
-            try:
-                _, _, inside = _literal(self._source.raw[start:end].decode(self._source.encoding))
-            except UnprovenError as reason:
-                return str(reason)
-            return "" if inside.value == node.value else "its place in the file cannot be determined"
+            _, _, inside = _literal(self._source.raw[start:end].decode(self._source.encoding))
+            return "" if inside.value == node.value else "it is made of several literals"
         if isinstance(node, ast.Name):
             return f"{node.id} is not set once, to a plain text, in this file"
         if isinstance(node, ast.Call):
@@ -329,16 +309,21 @@ class _File:
             parts = node.values if isinstance(node, ast.JoinedStr) else (node.left, node.right)
             return "".join(map(self._value, parts))
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            table, key = self._constants.get(node.value.id), ast.unparse(node.slice)
-            pairs = zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ()
-            taken = [value for name, value in pairs if name is not None and ast.unparse(name) == key]
-            return self._value(taken[0]) if taken else ast.unparse(node)
+            table, key = self._tree(node.value), self._name(node.slice)
+            leaf = table.get(key) if isinstance(table, dict) else None
+            return leaf.value if isinstance(leaf, Leaf) else ast.unparse(node)
         return self._name(node) or ast.unparse(node)
 
 
 def _taken(call: ast.Call) -> Iterator[str]:
     """The names that may be the function or class of a tool that a call makes."""
     return (value.id for value in defined.taken_by(call) if isinstance(value, ast.Name))
+
+
+def _names(*nodes: ast.expr | None) -> dict[str, None]:
+    """The names that stand in expressions, in order."""
+    parts = (part for node in nodes if node is not None for part in ast.walk(node))
+    return dict.fromkeys(part.id for part in parts if isinstance(part, ast.Name))
 
 
 def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from coreloop.descriptions.schemas import placed, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import Cut, read_spelled, unescape
+from coreloop.descriptions.spelled import ESCAPE, Cut, escaped, line_end, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 _TOKEN: Final = re.compile(
@@ -24,11 +24,8 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 """Comments, headers of tables, strings that are values, and keys in quotes. In a valid file."""
-_PARTS: Final = {
-    '"': re.compile(r"\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL),
-    '"""': re.compile(r"\A\r?\n|\r\n|\\[ \t]*\r?\n\s*|\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL),
-    "'''": re.compile(r"\A\r?\n|\r\n"),
-}
+_OPENING: Final = re.compile(r"\A(?:(?:\"{3}|'{3})(?:\r?\n)?|\")")
+_PARTS: Final = {"'": re.compile("\r\n"), '"': re.compile(rf"\r\n|\\[ \t]*\r?\n\s*|\\U.{{8}}|{ESCAPE}")}
 _LONG_KEY: Final = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.){300}")
 _NAMES: Final = dict(zip("btnfre", "\b\t\n\f\r\x1b", strict=True))
 
@@ -56,21 +53,13 @@ def parsed(raw: bytes) -> dict[str, Any]:
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
-    newline = "\r\n" if b"\r\n" in raw else "\n"
-    quote = literal[:3] if literal[:3] in _PARTS else '"'
-    spelled = read_spelled(literal[len(quote) : -len(quote)], _PARTS[quote], _meaning)
+    opening = _OPENING.findall(literal)[0]
+    quote = opening.rstrip("\r\n")
+    newline = line_end(raw) if len(quote) == 3 else "\\n"
+    inside = literal[len(opening) : -len(quote)]
+    spelled = read_spelled(inside, _PARTS[quote[0]], lambda its: unescape(its[0], _NAMES))
 
     def spell_piece(piece: str) -> str:
-        if quote == "'''":
-            return piece.replace("\n", newline)
-        escaped = piece.replace("\\", "\\\\").replace('"', '\\"')
-        return escaped.replace("\n", newline if len(quote) == 3 else "\\n")
+        return escaped(piece, '"', newline) if quote[0] == '"' else piece.replace("\n", newline)
 
-    return f"{quote}{spelled.replaced(text.value, cut, spell_piece)}{quote}".encode()
-
-
-def _meaning(part: re.Match[str]) -> str:
-    spelled = part.group()
-    if spelled[0] == "\\":
-        return "" if spelled[1].isspace() else unescape(spelled, _NAMES)
-    return "\n" if part.start() else ""
+    return f"{opening}{spelled.replaced(text.value, cut, spell_piece)}{quote}".encode()

@@ -3,7 +3,6 @@
 Objects, lists and zod's calls become trees for `descriptions.schemas`.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -14,22 +13,14 @@ from typing import TYPE_CHECKING, Final, cast
 from coreloop.base.extras import needs
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.source import UnprovenError
-from coreloop.descriptions.spelled import Cut, Spelled, read_spelled, unescape
+from coreloop.descriptions.spelled import ESCAPE, Cut, Spelled, escaped, line_end, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_PARTS: Final = re.compile(
-    r"""\\(?: u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}  # two halves of one character
-            | u\{[\da-fA-F]+\} | u[\da-fA-F]{4} | x[\da-fA-F]{2} | \r\n | .)
-    | \r\n?""",
-    re.VERBOSE | re.DOTALL,
-)
-_NAMES: Final = {
-    **dict(zip("btnvfr0", "\b\t\n\v\f\r\0", strict=True)),
-    **dict.fromkeys("\r\n\u2028\u2029", ""),  # an escaped line break
-}
+_PARTS: Final = re.compile(rf"{ESCAPE}|\r\n?")
+_NAMES: Final = dict(zip("btnvfr0", "\b\t\n\v\f\r\0", strict=True)) | dict.fromkeys("\u2028\u2029", "")
 _INNER: Final = ("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression")
 """What is only around a value."""
 _NAMING: Final = ("pair", "variable_declarator", "public_field_definition")
@@ -86,34 +77,25 @@ def parsed(raw: bytes) -> list[object]:
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     """The literal with a cut; the rest is spelled as it was."""
     literal = raw[text.start : text.end].decode()
-    quote, inside = literal[0], literal[1:-1]
-    is_on_lines = quote == "`" and "\n" in inside
-    newline = ("\r\n" if b"\r\n" in raw else "\n") if is_on_lines else "\\n"
+    quote = literal[0]
+    newline = line_end(raw) if quote == "`" and "\n" in literal else "\\n"
 
     def spell_piece(piece: str) -> str:
-        escaped = piece.replace("\\", "\\\\").replace(quote, f"\\{quote}")
-        escaped = escaped.replace("${", "\\${") if quote == "`" else escaped
-        return escaped.replace("\n", newline)
+        spelled = escaped(piece, quote, newline)
+        return spelled.replace("${", "\\${") if quote == "`" else spelled
 
-    return f"{quote}{_read(inside).replaced(text.value, cut, spell_piece)}{quote}".encode()
+    return f"{quote}{_read(literal).replaced(text.value, cut, spell_piece)}{quote}".encode()
 
 
 def _literal(node: "Node") -> Spelled | None:
     """The inside of a string, or of a template without expressions."""
     if node.type == "template_string" and any(its.type == "template_substitution" for its in node.children):
         return None
-    return _read(_text(node)[1:-1]) if node.type in ("string", "template_string") else None
+    return _read(_text(node)) if node.type in ("string", "template_string") else None
 
 
-def _read(inside: str) -> Spelled:
-    return read_spelled(inside, _PARTS, _meaning)
-
-
-def _meaning(part: re.Match[str]) -> str:
-    spelled = part.group()
-    if len(spelled) == 12:
-        return str(json.loads(f'"{spelled}"'))
-    return "\n" if spelled[0] == "\r" else unescape(spelled, _NAMES)
+def _read(literal: str) -> Spelled:
+    return read_spelled(literal[1:-1], _PARTS, lambda its: unescape(its[0], _NAMES))
 
 
 def _text(node: "Node | None") -> str:

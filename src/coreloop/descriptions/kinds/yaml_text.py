@@ -4,19 +4,18 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
 from coreloop.descriptions.source import BOM, UnprovenError
-from coreloop.descriptions.spelled import Cut, read_spelled, unescape
+from coreloop.descriptions.spelled import ESCAPE, Cut, escaped, line_end, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 
-_WHAT: Final = "YAML string"
 _TEXT: Final = "tag:yaml.org,2002:str"
 _FOLD: Final = r"(?:(?<![ \t])[ \t]+)?(?:\r?\n[ \t]*)+"
 _BROKEN: Final = re.compile(r"\\n\\\r?\n")
 """Line breaks as a plain scalar gets them: escaped, the next line below, so that they can be taken out."""
-_DOUBLE: Final = re.compile(rf"\\\r?\n[ \t]*|\\(?:x..|u.{{4}}|U.{{8}}|.)|{_FOLD}", re.DOTALL)
+_DOUBLE: Final = re.compile(rf"\\\r?\n[ \t]*|\\U.{{8}}|{ESCAPE}|{_FOLD}")
 _SINGLE: Final = re.compile(rf"''|{_FOLD}")
 _NAMES: Final = dict(zip("0abt\tnvfre_NLP", "\0\a\b\t\t\n\v\f\r\x1b\xa0\x85\u2028\u2029", strict=True))
 
@@ -74,7 +73,12 @@ class _File:
             written = self._raw[start : self._places[node.end_mark.index]].split()[0].decode()
             refused = f"the anchor {written} shares it" if sign == b"&" else f"it has the tag {written}"
         if isinstance(node.value, str):
-            return self._leaf(node, start, refused) if node.tag == _TEXT or sign == b"!" else None
+            if node.tag != _TEXT and sign != b"!":
+                return None
+            end = self._places[node.end_mark.index]
+            if node.style in ("|", ">"):  # without the blank lines below it
+                end = start + len(self._raw[start:end].rstrip())
+            return Leaf(node.value, start, end, node.start_mark.line + 1, "YAML string", refused)
         if id(node) in self._trees:
             return None
         self._trees[id(node)] = None  # may be inside itself
@@ -89,42 +93,28 @@ class _File:
         tree = dict[str, Tree]()
         for number, (key, value) in enumerate(node.value):
             name, item = key.value if isinstance(key.value, str) else f"\0{number}", self.tree(value, refused)
-            is_twice = name in tree and isinstance(item, Leaf)
-            tree[name] = replace(cast(Leaf, item), refused=f"{name} is written twice") if is_twice else item
+            if name in tree and isinstance(item, Leaf):
+                item = replace(item, refused=f"{name} is written twice")
+            tree[name] = item
         merged = next((self._trees.get(id(value)) for key, value in node.value if key.value == "<<"), None)
         if isinstance(merged, dict):
             tree.setdefault("description", merged.get("description"))
         return tree
 
-    def _leaf(self, node: Any, start: int, refused: str) -> Leaf:
-        end = self._places[node.end_mark.index]
-        if node.style in ("|", ">"):  # without the blank lines below it
-            end = start + len(self._raw[start:end].rstrip())
-        return Leaf(node.value, start, end, node.start_mark.line + 1, _WHAT, refused)
-
 
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     """The literal with a cut; the rest is spelled as it was."""
-    literal = raw[text.start : text.end].decode()
-    newline = "\r\n" if b"\r\n" in raw else "\n"
-    below = newline + _indent(raw, text.start, literal)
+    literal, newline = raw[text.start : text.end].decode(), line_end(raw)
     if literal[0] in "|>":
         return _block(literal, text.value, cut, newline).encode()
-    if literal[0] == "'":
-        single = read_spelled(literal[1:-1], _SINGLE, _meaning)
-        inside = single.replaced(text.value, cut, lambda its: _lines(its, below, 1).replace("'", "''"))
-        return f"'{inside}'".encode()
-    return _double(literal, text.value, cut, below).encode()
+    below = newline + _indent(raw, text.start, literal)
+    return (_single if literal[0] == "'" else _double)(literal, text.value, cut, below).encode()
 
 
 def _meaning(part: re.Match[str]) -> str:
-    spelled = part.group()
-    if spelled == "''":
-        return "'"
-    if spelled[0] == "\\":
-        is_break = spelled[1] in "\r\n"
-        return "" if is_break else unescape(spelled, _NAMES)
-    breaks = spelled.count("\n")
+    if not part[0].isspace():
+        return unescape(part[0], _NAMES)
+    breaks = part[0].count("\n")
     return "\n" * (breaks - 1 if part.start() else breaks) or " "
 
 
@@ -145,14 +135,20 @@ def _lines(piece: str, below: str, more: int) -> str:
     return re.sub(r"\n+", lambda run: newline * (len(run[0]) - 1 + more) + below, piece)
 
 
+def _single(literal: str, old: str, cut: Cut, below: str) -> str:
+    single = read_spelled(literal[1:-1], _SINGLE, _meaning)
+    inside = single.replaced(old, cut, lambda its: _lines(its, below, 1).replace("'", "''"))
+    return f"'{inside}'"
+
+
 def _double(literal: str, old: str, cut: Cut, below: str) -> str:
     """In double quotes; without quotes again when the lines that were put into a plain scalar are out."""
     is_plain = literal[0] != '"'
-    inside = _quoted(literal) if is_plain else literal[1:-1]
+    inside = escaped(literal, '"', "\n") if is_plain else literal[1:-1]
     breaks = "\\" + below if is_plain or _BROKEN.search(inside) else ""
 
     def escape(piece: str) -> str:
-        return re.sub(r"\n+", lambda run: "\\n" * len(run[0]) + breaks, _quoted(piece))
+        return re.sub(r"\n+", lambda run: "\\n" * len(run[0]) + breaks, escaped(piece, '"', "\n"))
 
     changed = read_spelled(inside, _DOUBLE, _meaning).replaced(old, cut, escape)
     if breaks and not _BROKEN.search(changed):
@@ -163,20 +159,13 @@ def _double(literal: str, old: str, cut: Cut, below: str) -> str:
     return f'"{changed}"'
 
 
-def _quoted(piece: str) -> str:
-    return piece.replace("\\", "\\\\").replace('"', '\\"')
-
-
 def _block(literal: str, old: str, cut: Cut, newline: str) -> str:
     """A block; blank lines at its end are outside of the literal, and stay."""
     header, core = re.split(r"(?=[\r\n])", literal, maxsplit=1)[0], old.rstrip("\n")
     first, inside = literal[len(header) :].lstrip("\r\n"), literal[len(header) :]
     pad = len(first) - len(first.lstrip(" ")) - len(core.lstrip("\n")) + len(core.lstrip("\n "))
-    step, is_folded = rf"\r?\n {{0,{pad}}}", literal[0] == ">"
-    if is_folded:
-        spelled = read_spelled(inside, re.compile(f"(?:{step})+"), _meaning)
-    else:
-        spelled = read_spelled(inside, re.compile(step), lambda _: "\n")
-    below = newline + " " * pad
-    moved = cut[0] + 1, cut[1] + 1, cut[2]
+    step, is_folded = rf"(?:\r?\n {{0,{pad}}})", literal[0] == ">"
+    parts = re.compile(f"{step}+" if is_folded else step)
+    spelled = read_spelled(inside, parts, _meaning if is_folded else lambda _: "\n")
+    below, moved = newline + " " * pad, (cut[0] + 1, cut[1] + 1, cut[2])
     return header + spelled.replaced(f"\n{core}", moved, lambda piece: _lines(piece, below, is_folded))
