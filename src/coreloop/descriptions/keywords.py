@@ -33,9 +33,7 @@ class _Spelling(NamedTuple):
 
 _SPELLINGS: Final = {its.name: its for its in (_Spelling(*line.split("\t")) for line in _TABLE.splitlines())}
 _IMPORTS: Final = {"Annotated": "typing", "Literal": "typing", "Field": "pydantic"}
-_KEY: Final = r"""(?P<quote>["']?)[\w$]+(?P=quote)(?P<sign>\s*[:=]\s*)"""
 _CHAIN: Final = r"""(?m)^[^/*\n]*?(?<![\w$.])["']?%s["']?\s*:\s*(z\s*\.[^:;{}]*?)"""
-_LINES: Final = (".yaml", ".yml", ".toml")
 
 
 class Keyword(NamedTuple):
@@ -138,33 +136,23 @@ def _in_schema(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes
     holder, key, value = _place(text.schema, keyword)
     listed, beside = holder.get(key), _anchor(holder)
     if key == "required" and isinstance(listed, list) and listed and isinstance(listed[-1], Leaf):
-        beside, item = listed[-1], ("", value[1:-1])
-    else:
-        item = key, "False" if value == "false" and path.endswith(".py") else value
-    if beside is None or (key in holder and item[0]):
+        new = _beside(raw, listed[-1], value[1:-1])
+    elif beside is None or key in holder:
         raise UnprovenError("the schema has another, or no place for it")
-    for is_block in (True, False) if path.endswith(_LINES) else (False,):
-        with suppress(UnprovenError):
-            new = _beside(raw, beside, *item, is_block=is_block)
-            after = plain(_place(find_text(path, new, text.name).schema, keyword)[0])
-            if key in after and after == {**plain(holder), key: after[key]}:
-                return new
-    raise UnprovenError("more than the keyword would change")
+    else:
+        value = "False" if value == "false" and path.endswith(".py") else value
+        new = _beside(raw, beside, f'"{key}": {value}')
+    after = plain(_place(find_text(path, new, text.name).schema, keyword)[0])
+    if key not in after or after != {**plain(holder), key: after[key]}:
+        raise UnprovenError("more than the keyword would change")
+    return new
 
 
-def _beside(raw: bytes, leaf: Leaf, key: str, value: str, *, is_block: bool) -> bytes:
-    """A file with a key and its value, or an item, behind a text, written as that is."""
+def _beside(raw: bytes, leaf: Leaf, item: str) -> bytes:
+    """A file with a pair or an item behind a text, on a line of its own if that is."""
     before = raw[raw.rfind(b"\n", 0, leaf.start) + 1 : leaf.start].decode()
-    match = re.search(rf"(?P<indent>^\s*(?:- )*)?{_KEY if key else ''}\Z", before)
-    if match is None or (is_block and match["indent"] is None):
-        raise UnprovenError("it is not on a line of its own")
-    indent, newline = match["indent"], "\r\n" if b"\r\n" in raw else "\n"
-    item = f"{match['quote']}{key}{match['quote']}{match['sign']}{value}" if key else value
-    if is_block:
-        end = leaf.end + len(re.split(rb"\r?\n", raw[leaf.end :], maxsplit=1)[0])
-        added = newline + (indent.replace("-", " ") if key else indent) + item
-        return raw[:end] + added.encode() + raw[end:]
-    gap = " " if indent is None else newline + indent
+    indent = re.match(r"(\s*)(?:\"[^\"]*\": *)?\Z", before)
+    gap = " " if indent is None else ("\r\n" if b"\r\n" in raw else "\n") + indent[1]
     return raw[: leaf.end] + f",{gap}{item}".encode() + raw[leaf.end :]
 
 
