@@ -8,11 +8,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import project_texts
 from coreloop.descriptions.place import Wanted
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import ToolText, find_texts, put_lines, remove_lines
 
 LINE = "- date: as YYYY-MM-DD"

@@ -3,10 +3,10 @@
 import ast
 import warnings
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions import texts
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.place import Wanted, never
-from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 

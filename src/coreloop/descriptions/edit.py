@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.place import DocstringBullet, Wanted, margin_lead, place, read_bullets
 from coreloop.descriptions.sections import Layout
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import Cut
 
 Read: TypeAlias = Callable[[str], Layout]

@@ -13,11 +13,11 @@ from typing import Final, TypeAlias, Unpack
 from coreloop.base.project import allowed_values
 from coreloop.base.project import tools as defined
 from coreloop.base.project.definitions import read_source, source_files
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.tools import Choices, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.descriptions.schemas import leaves, plain, schema_of
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
 
 _DESCRIBES: Final = re.compile(rb"descri|tool", re.IGNORECASE)

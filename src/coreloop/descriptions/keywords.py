@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from coreloop.base.project.allowed_values import signature
 from coreloop.base.project.definitions import Function, visible
+from coreloop.base.project.python_source import UnprovenError, encode, parse_source
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, leaves, plain, schema_of
-from coreloop.descriptions.source import UnprovenError, encode, read_source
 from coreloop.descriptions.texts import ToolText, find_text, find_texts
 
 _TABLE: Final = Path(__file__).with_name("keywords.tsv").read_text("utf-8")
@@ -48,9 +48,8 @@ class Keyword(NamedTuple):
 
     def refuses(self, value: object) -> bool:
         """Whether it is against a value; one of another type is refused."""
-        if self.name in ("enum", "items"):
-            values = value if self.name == "items" and isinstance(value, list) else [value]
-            return any(item not in self.limit for item in values)
+        if self.name == "enum":
+            return value not in self.limit
         is_number = self.name in ("maximum", "minimum")
         if not isinstance(value, int | float if is_number else str | list):
             return True
@@ -116,14 +115,8 @@ def _place(node: Any, keyword: Keyword) -> tuple[dict[str, Any], str, str]:
     if keyword.limit is None:
         value = json.dumps([keyword.argument], ensure_ascii=False) if keyword.name == "required" else "false"
         return schema if "properties" in schema else schema.get("json", schema), keyword.name, value
-    holder, value = (
-        schema_of(node)[0].get(keyword.argument, {}),
-        json.dumps(keyword.limit, ensure_ascii=False),
-    )
-    if keyword.name != "items":
-        return holder, keyword.name, value
-    items = holder.get("items")
-    return (items, "enum", value) if isinstance(items, dict) else (holder, "items", f'{{"enum": {value}}}')
+    holder = schema_of(node)[0].get(keyword.argument, {})
+    return holder, keyword.name, json.dumps(keyword.limit, ensure_ascii=False)
 
 
 def _anchor(holder: Mapping[str, Any]) -> Leaf | None:
@@ -200,7 +193,7 @@ def _respelled(pattern: str, template: str, declared: str, keyword: Keyword) -> 
 
 def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
     """An argument of the tool's function, or else the only field of that name."""
-    source = read_source(raw)
+    source = parse_source(raw)
     scopes = [*(node for name, node in visible(source.tree) if name == text.symbol), source.tree]
     declared = next(filter(None, (list(_declared(its, keyword.argument)) for its in scopes)), [])
     if len(declared) != 1:

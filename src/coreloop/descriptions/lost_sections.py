@@ -14,8 +14,8 @@ from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.definitions import visible
 from coreloop.base.project.promotion_settings import DocstringSettings
+from coreloop.base.project.python_source import UnprovenError, parse_source
 from coreloop.descriptions.sections import Layout, name_key, scan
-from coreloop.descriptions.source import UnprovenError, read_source
 
 SECTIONS = DocstringSettings().sections
 """Sections that a report checks by default."""
@@ -75,7 +75,7 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     UnprovenError
         Python cannot read the file.
     """
-    found = dict(visible(read_source(source).tree))
+    found = dict(visible(parse_source(source).tree))
     functions = tuple(f"{name}." for name, node in found.items() if not isinstance(node, ast.ClassDef))
     listed = list[Shape]()
     for name, node in found.items():

@@ -9,9 +9,9 @@ from contextlib import suppress
 
 from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import split_lines
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import ToolText, find_text, find_texts
 
 

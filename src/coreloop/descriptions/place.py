@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, Style, columns
-from coreloop.descriptions.source import UnprovenError
 
 WIDTH: Final = 79
 """Columns at which bullets are wrapped, as a terminal counts them: PEP 8's, which each linter accepts."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from coreloop.descriptions.source import UnprovenError
+from coreloop.base.project.python_source import UnprovenError
 
 Cut: TypeAlias = tuple[int, int, str]
 """Start and end in a value of what another text replaces, and that text."""

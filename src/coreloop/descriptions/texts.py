@@ -14,10 +14,10 @@ from pathlib import PurePosixPath
 from types import ModuleType
 from typing import Final
 
+from coreloop.base.project.python_source import UnprovenError, differences
 from coreloop.descriptions.edit import Edited, find_bullets, with_lines, without
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.sections import Layout, scan
-from coreloop.descriptions.source import UnprovenError, differences
 from coreloop.descriptions.spelled import Cut
 
 _KINDS: Final = {

@@ -9,13 +9,13 @@ from typing import Final
 
 from coreloop.base.git.repository import Commit, Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import join_steps, step
 from coreloop.base.text import printable
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines, text_of
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.sections import Style
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import SUFFIXES, put_lines
 from coreloop.learn.line import SequenceLine, keys_of, parse_advice, parse_line, statement_key
 from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_line, refuse_words

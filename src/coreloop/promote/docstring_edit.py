@@ -10,12 +10,12 @@ from typing import Final
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
+from coreloop.base.project.python_source import UnprovenError, parse_source
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines, symbol_of, text_of
 from coreloop.descriptions.place import Wanted
-from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.descriptions.texts import SUFFIXES, put_lines
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
@@ -149,7 +149,7 @@ def diff_of(path: str, *sides: bytes) -> str:
     """Unified diff of a file before and after, as git applies it; of line ends, only a missing last."""
     is_python, sources = path.endswith(".py"), list[list[str]]()
     for raw in sides:
-        text = read_source(raw).text if is_python else raw.decode(errors="replace")
+        text = parse_source(raw).text if is_python else raw.decode(errors="replace")
         lines = text.splitlines() or [""]
         lines[-1] += "" if text.endswith("\n") else "\n\\ No newline at end of file"
         sources.append(lines)

@@ -8,9 +8,9 @@ from coreloop.base.errors import PullRequestExistsError, RefusedError
 from coreloop.base.files import locked
 from coreloop.base.git.trailers import REVERT_PREFIX
 from coreloop.base.github.connect import Connect, connect_forge
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.own_lines import text_with
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import remove_lines
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect

@@ -27,7 +27,6 @@ from coreloop.promote.proposal_entry import Proposal
 _MAX_RECORDS: Final = 100_000  # the newest, read within seconds
 _FORMS: Final = {
     "one_of": "enum",
-    "each_of": "items",
     "at_most": "maximum",
     "at_least": "minimum",
     "items": "maxItems",

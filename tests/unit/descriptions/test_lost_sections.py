@@ -1,7 +1,7 @@
 import pytest
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.lost_sections import SECTIONS, Loss, docstring_sections, lost_sections, shapes
-from coreloop.descriptions.source import UnprovenError
 from rows import each_row
 
 NUMPYDOC = """Summary.

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.kinds import json_text, python_text, toml_text, typescript_text, yaml_text
 from coreloop.descriptions.place import Wanted
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import find_text, find_texts, put_lines
 from editing import DAY as LINE
 from editing import put_text as put

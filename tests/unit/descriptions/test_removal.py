@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.source import UnprovenError
 from editing import ARGS, LINES, NUMPYDOC, function, is_ours, put_lines, remove_lines, split_docstrings
 from rows import each_row
 from weekly import WEEKLY

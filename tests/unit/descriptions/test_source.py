@@ -1,4 +1,4 @@
-from coreloop.descriptions.source import read_source
+from coreloop.base.project.python_source import parse_source
 from rows import each_row
 
 
@@ -14,6 +14,6 @@ from rows import each_row
 )
 def test_position_of_the_parser_maps_to_the_byte(head, encoding, newline):
     raw = f"{head}x = '수익'; y = '마\x0c진'\nz = '성'; needle\n".replace("\n", newline).encode(encoding)
-    source = read_source(raw)
+    source = parse_source(raw)
     name = source.tree.body[-1].value
     assert raw[source.offset(name.lineno, name.col_offset) :].startswith(b"needle")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.place import Wanted
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import DOCSTRING, find_text, find_texts, put_lines
 from editing import DAY as LINE
 from editing import put_text as put

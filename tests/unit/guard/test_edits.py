@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
 from coreloop.learn.line import SequenceLine, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form

@@ -116,8 +116,8 @@ def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weig
     """
     if merge.promotion.reverted:
         return Weighed(merge, "it was reverted")
+    from coreloop.base.project.python_source import UnprovenError
     from coreloop.descriptions.lost_sections import lost_sections
-    from coreloop.descriptions.source import UnprovenError
 
     lost: tuple[Loss, ...] = ()
     with suppress(UnprovenError):  # a file that Python cannot read has no sections to lose
@@ -128,7 +128,7 @@ def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weig
 
 def _refuse_lines(file: Replaced, target: str) -> str | None:
     """Why a change is not of lines of coreloop's forms alone, as `promote` writes them; None if it is."""
-    from coreloop.descriptions.source import UnprovenError
+    from coreloop.base.project.python_source import UnprovenError
     from coreloop.guard.proof import changed_lines
     from coreloop.learn.proposals.allowed_lines import is_form
 

@@ -3,8 +3,8 @@
 import ast
 import os
 import re
-import warnings
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Final, TypeGuard
 
 from coreloop.base.project.allowed_values import last_name
 from coreloop.base.project.imports import Imports
+from coreloop.base.project.python_source import UnprovenError, parse_source
 
 _SKIPPED_FOLDERS: Final = frozenset(
     {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
@@ -91,7 +92,7 @@ class Source:
     def __init__(self, root: Path, names: Collection[str]) -> None:
         self.root, self.names = root, frozenset(names)
         self._read = cache(read_source)
-        self.tree = cache(lambda path: _parse_bytes(self._read(path)))
+        self.tree = cache(parse_python)
         self.imports = Imports(root, self.tree)
         self.used = cache(self.imports.whole)
         self._in_file = cache(lambda path: [*self._registered(path), *self._defined(path)])
@@ -316,18 +317,17 @@ def visible(tree: ast.AST) -> Iterator[tuple[str, AnyDefinition]]:
             yield qualname, node
 
 
+def docstring_node(node: AnyDefinition) -> ast.Constant | None:
+    """The docstring's literal; None if it is absent, or an f-string or bytes, which Python does not show."""
+    value = getattr(node.body[0], "value", None) if isinstance(node.body[0], ast.Expr) else None
+    return value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+
+
 def parse_python(path: Path) -> ast.Module | None:
     """Parse a file; None if it is not readable Python."""
-    return _parse_bytes(read_source(path))
-
-
-def _parse_bytes(source: bytes) -> ast.Module | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes in the project's source are not our concern
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: too deeply nested
-            return None
+    with suppress(UnprovenError):
+        return parse_source(read_source(path)).tree
+    return None
 
 
 def read_source(path: Path) -> bytes:

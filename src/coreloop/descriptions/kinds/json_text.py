@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from typing import Any, Final
 
+from coreloop.base.project.python_source import BOM, UnprovenError
 from coreloop.descriptions.schemas import placed, texts_in
-from coreloop.descriptions.source import BOM, UnprovenError
 from coreloop.descriptions.spelled import ESCAPE, Cut, read_spelled
 from coreloop.descriptions.texts import ToolText
 

@@ -16,9 +16,9 @@ from typing import Final
 
 from coreloop.base.project import definitions as defined
 from coreloop.base.project.allowed_values import last_name, signature
-from coreloop.base.project.definitions import AnyDefinition, Function
+from coreloop.base.project.definitions import AnyDefinition, Function, docstring_node
+from coreloop.base.project.python_source import SourceText, UnprovenError, encode, parse_source
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
-from coreloop.descriptions.source import SourceText, UnprovenError, docstring_node, encode, read_source
 from coreloop.descriptions.spelled import Cut, Spelled, escaped, line_end, read_spelled
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
@@ -42,7 +42,7 @@ _ESCAPE: Final = re.compile(
 
 def parsed(raw: bytes) -> ast.Module:
     """The file's syntax tree, in which each definition has a docstring."""
-    tree = read_source(raw).tree
+    tree = parse_source(raw).tree
     for _, node in defined.definitions(tree):
         if docstring_node(node) is None:
             node.body.insert(0, ast.Expr(ast.Constant("")))
@@ -54,12 +54,12 @@ def find(raw: bytes, known: Collection[str] = ()) -> list[ToolText]:
 
     The value of an expression that is no plain literal is what the file shows of it.
     """
-    return list(_File(read_source(raw), known).texts())
+    return list(_File(parse_source(raw), known).texts())
 
 
 def spell(raw: bytes, text: ToolText, cut: Cut) -> bytes:
     """The literal with a cut: the same quotes and escapes; a line break is one where it can be."""
-    source = read_source(raw)
+    source = parse_source(raw)
     written = raw[text.start : text.end].decode(source.encoding)
     prefix, quote, inside = _literal(written or '""""""')
     newline, is_raw = line_end(raw[: text.end]) if len(quote) == 3 else "\\n", prefix in ("r", "R")

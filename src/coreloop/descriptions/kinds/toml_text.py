@@ -4,8 +4,8 @@ import re
 import tomllib
 from typing import Any, Final
 
+from coreloop.base.project.python_source import BOM, UnprovenError
 from coreloop.descriptions.schemas import placed, texts_in
-from coreloop.descriptions.source import BOM, UnprovenError
 from coreloop.descriptions.spelled import ESCAPE, Cut, escaped, line_end, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 

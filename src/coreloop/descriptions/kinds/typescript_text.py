@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from coreloop.base.extras import needs
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.spelled import ESCAPE, Cut, Spelled, escaped, line_end, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 

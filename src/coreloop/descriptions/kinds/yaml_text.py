@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
+from coreloop.base.project.python_source import BOM, UnprovenError
 from coreloop.descriptions.schemas import Leaf, Tree, texts_in
-from coreloop.descriptions.source import BOM, UnprovenError
 from coreloop.descriptions.spelled import ESCAPE, Cut, escaped, line_end, read_spelled, unescape
 from coreloop.descriptions.texts import ToolText
 

@@ -193,7 +193,7 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
 
 def _descriptions(source: bytes, path: str, known: frozenset[str]) -> dict[str, str]:
     """What models read of a file's tools, by name and by symbol; without those that are defined twice."""
-    from coreloop.descriptions.source import UnprovenError
+    from coreloop.base.project.python_source import UnprovenError
     from coreloop.descriptions.texts import ToolText, find_texts
 
     by_name = defaultdict[str, list[ToolText]](list)

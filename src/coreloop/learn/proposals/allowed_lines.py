@@ -16,12 +16,12 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
 from coreloop.base.project.definitions import definitions, visible
 from coreloop.base.project.imports import Imports
+from coreloop.base.project.python_source import UnprovenError, parse_source
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.find_tools import described_tool
-from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.descriptions.texts import ToolText, find_texts
 from coreloop.learn.line import ELIDED, SIGNS, AdvisedCall, Named, Step, parse_advice, parse_line
 
@@ -281,7 +281,7 @@ class Words:
     def _tree(self, path: str) -> ast.Module:
         """A file; nothing if it is not readable Python."""
         try:
-            return read_source(self.repository.read(self.base, path) or b"").tree
+            return parse_source(self.repository.read(self.base, path) or b"").tree
         except UnprovenError:
             return ast.Module([], [])
 

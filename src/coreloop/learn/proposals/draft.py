@@ -11,11 +11,11 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import split_lines
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import find_texts
 from coreloop.learn.line import (
     Advice,

@@ -17,12 +17,12 @@ from coreloop.base.files import read_file
 from coreloop.base.git.repository import user_name
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.protocol import PullRequest
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.descriptions.own_lines import text_of
 from coreloop.descriptions.place import Wanted
-from coreloop.descriptions.source import UnprovenError
 from coreloop.descriptions.texts import put_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import Entry

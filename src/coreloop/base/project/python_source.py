@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from coreloop.base.project.definitions import AnyDefinition
-
 BOM = b"\xef\xbb\xbf"
 # Line ends as the tokenizer sees them: not a form feed, not U+2028.
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
@@ -61,7 +59,7 @@ class SourceText:
         return self.offset(node.lineno, node.col_offset), end
 
 
-def read_source(raw: bytes) -> SourceText:
+def parse_source(raw: bytes) -> SourceText:
     """Decode and parse a file; `UnprovenError` if Python could not."""
     try:
         encoding, body = _encoding(raw), raw.removeprefix(BOM)
@@ -90,12 +88,6 @@ def _encoding(raw: bytes) -> str:
     lines = iter(_NEWLINE.split(raw, maxsplit=2)[:2])
     encoding, _ = tokenize.detect_encoding(lambda: next(lines, b"") + b"\n")
     return "utf-8" if encoding == "utf-8-sig" else encoding
-
-
-def docstring_node(node: AnyDefinition) -> ast.Constant | None:
-    """The docstring's literal; None if it is absent, or an f-string or bytes, which Python does not show."""
-    value = getattr(node.body[0], "value", None) if isinstance(node.body[0], ast.Expr) else None
-    return value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
 
 
 def differences(old: object, new: object) -> list[tuple[object, object]]:
