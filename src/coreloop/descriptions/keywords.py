@@ -33,7 +33,6 @@ class _Spelling(NamedTuple):
 
 _SPELLINGS: Final = {its.name: its for its in (_Spelling(*line.split("\t")) for line in _TABLE.splitlines())}
 _IMPORTS: Final = {"Annotated": "typing", "Literal": "typing", "Field": "pydantic"}
-_CHAIN: Final = r"""(?m)^[^/*\n]*?(?<![\w$.])["']?%s["']?\s*:\s*(z\s*\.[^:;{}]*?)"""
 
 
 class Keyword(NamedTuple):
@@ -150,33 +149,21 @@ def _beside(raw: bytes, leaf: Leaf, item: str) -> bytes:
 
 
 def _in_zod(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
-    """The only chain of calls behind the argument's name: up to its description, or before the next tool."""
-    source, name = raw.decode("latin-1"), re.escape(keyword.argument).encode().decode("latin-1")
-    leaf = schema_of(text.schema)[0][keyword.argument].get("description")
-    tools = [(its.start, its.tool) for its in find_texts(path, raw) if not its.argument]
-    begin = next((start for start, tool in tools if tool == text.tool), 0)
-    end, stop = (
-        next((start for start, _ in tools if start > begin), len(raw)),
-        r",?[ \t]*(?:\r?\n(?!\s*\.)|}|\Z)",
-    )
-    if isinstance(leaf, Leaf):
-        begin, end, stop = 0, leaf.start, r"\s*\.describe\(\s*\Z"
-    chains = [*re.compile(_CHAIN % name + stop).finditer(source, begin, end)]
-    if (
-        keyword.limit is None
-        and chains
-        and not any(re.search("optional|default|null", its[1]) for its in chains)
-    ):
-        return raw
-    if len(chains) != 1 or re.search(r"\.(?:default|nullish|min|max)\(", chains[0][1]):
-        raise UnprovenError("it is not declared once, plainly")
-    start, end = chains[0].span(1)
-    chain, spelling = raw[start:end].decode(), _SPELLINGS.get(keyword.name)
+    """The chain of calls behind the argument's name, up to its description."""
+    leaf = schema_of(text.schema)[0][keyword.argument].get("type")
+    start, end = (leaf.start, leaf.end) if isinstance(leaf, Leaf) else (0, 0)
+    chain, described, rest = raw[start:end].decode().partition(".describe(")
+    name = re.escape(keyword.argument).encode()
+    if not re.search(rb"(?<![\w$])[\"']?%b[\"']?\s*:\s*\Z" % name, raw[:start]):
+        raise UnprovenError("it is not declared here")
+    if re.search(r"\.(?:default|nullish|min|max)\(", chain):
+        raise UnprovenError("it is not declared plainly")
+    spelling = _SPELLINGS.get(keyword.name)
     if spelling is None:
         new = re.sub(r"\s*\.optional\(\)", "", chain)
     else:
         new = _respelled(spelling.in_zod.replace(r"z\.", r"z\s*\."), spelling.zod, chain, keyword)
-    return raw[:start] + new.encode() + raw[end:]
+    return raw[:start] + (new + described + rest).encode() + raw[end:]
 
 
 def _respelled(pattern: str, template: str, declared: str, keyword: Keyword) -> str:
@@ -209,12 +196,10 @@ def _in_python(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes
         return raw
     else:
         new = _respelled(spelling.in_python, spelling.python, new, keyword)
-    imports = [
-        its for its in source.tree.body if isinstance(its, ast.ImportFrom) and its.module != "__future__"
-    ]
-    bound = {alias.name for its in imports for alias in its.names}
-    names = (its for its in _IMPORTS if spelling is not None and its in spelling.python and its in new)
-    lines = [f"from {_IMPORTS[name]} import {name}" for name in names if name not in bound]
+    imports = [its for its in source.tree.body if getattr(its, "module", "__future__") != "__future__"]
+    bound = {alias.name for its in imports for alias in getattr(its, "names", ())}
+    names = {name: module for name, module in _IMPORTS.items() if name in new and name not in bound}
+    lines = [f"from {module} import {name}" for name, module in names.items()]
     if lines and not imports:
         raise UnprovenError("it imports nothing")
     at = source.line_starts[imports[0].lineno - 1] if lines else 0

@@ -215,10 +215,12 @@ class _File:
             tree[key] = {} if item is None and key in SCHEMA_KEYS else item  # imported
         return tree
 
-    def _schema(self, node: "Node | None") -> Tree:
+    def _schema(self, chain: "Node") -> Tree:
         """The schema of a chain of calls, as zod's and TypeBox's: ``z.object({…}).describe("…")``."""
         below, described = list[Tree](), cast(Tree, None)
-        tree: dict[str, Tree] = {"type": _TYPE, "$ref": None if _SCHEMA.match(_text(node)) else _TYPE}
+        tree: dict[str, Tree] = {"$ref": None if _SCHEMA.match(_text(chain)) else _TYPE}
+        tree["type"] = replace(_TYPE, start=chain.start_byte, end=chain.end_byte)
+        node: Node | None = chain
         while node is not None and node.type == "call_expression":
             method, arguments = _method(node), _arguments(node)
             trees = [self._tree(argument) for argument in arguments]
