@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, Unpack
 
+from coreloop.base.errors import MissingExtraError
 from coreloop.base.project import allowed_values
 from coreloop.base.project import tools as defined
 from coreloop.base.project.definitions import read_source, source_files
@@ -142,11 +143,10 @@ def _search(names: Collection[str], workspace: Workspace) -> dict[str, list[_Pla
         pattern = given if path.suffix == ".py" else mention
         is_ours = workspace.root / workspace.settings.data_dir not in path.parents
         if is_ours and _DESCRIBES.search(raw) and pattern.search(raw):
-            found = list[ToolText]()
-            with suppress(UnprovenError):
+            with suppress(UnprovenError, MissingExtraError):  # an interface may have the same words
                 found = find_texts(file, raw)
-            for name in {text.tool for text in found} & set(names):
-                places[name].append((file, [text for text in found if text.tool == name]))
+                for name in {text.tool for text in found} & set(names):
+                    places[name].append((file, [text for text in found if text.tool == name]))
     return places
 
 
@@ -184,7 +184,7 @@ def project_texts(
         if is_ours and (symbols or _DESCRIBES.search(raw)):
             try:
                 texts[file.as_posix()] = find_texts(path.name, raw, symbols)
-            except UnprovenError as error:
+            except (UnprovenError, MissingExtraError) as error:
                 unread[file.as_posix()] = str(error)
     return {file: found for file, found in texts.items() if found}, unread
 
