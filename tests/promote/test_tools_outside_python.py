@@ -1,8 +1,9 @@
 """Tools that no docstring describes, from the first command to the effect: nothing has to be allowed."""
 
 import json
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -39,14 +40,6 @@ inputSchema.required = ["order_id"]""",
 }
 FILES = {"yaml": "tools.yaml", "python": "server.py", "toml": "tools.toml", "typescript": "tools.ts"}
 NOW = datetime.now(UTC)
-
-
-class Later(datetime):
-    """A clock of 22 days later."""
-
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> "Later":
-        return cls.fromtimestamp((NOW + timedelta(days=22)).timestamp(), tz)
 
 
 def _write_log(root: Path, missing: str, days: range, *, n_failed: int = 10) -> None:
@@ -134,7 +127,8 @@ def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
     subject = f"Merge pull request #7 from octo/{branch}"
     project.git("merge", "--quiet", "--no-ff", "-m", subject, branch)
     bench.push()
-    monkeypatch.setattr("coreloop.cli.effect.datetime", Later)
+    later = SimpleNamespace(now=lambda _: NOW + timedelta(days=22))
+    monkeypatch.setattr("coreloop.cli.effect.datetime", later)
     for days, n_failed, *verdict in ((range(1, 3), 10, "too early", 1), (range(3, 22), 0, "helps", 7)):
         _write_log(project.root, missing, days, n_failed=n_failed)
         (effect,) = json.loads(run("effect", "--tool", "refund", "--json"))["changes"]
