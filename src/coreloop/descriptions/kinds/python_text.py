@@ -151,8 +151,8 @@ class _File:
 
     def _of_call(self, call: ast.Call, node: AnyDefinition | None, symbol: str) -> Iterator[ToolText]:
         """The texts of a call or decorator that makes a tool."""
-        order = _GIVEN[::-1] if _last(call) == "FunctionTool" else _GIVEN
         texts = [value for value in call.args if isinstance(value, ast.JoinedStr) or self._name(value)]
+        order = _GIVEN[::-1] if _last(call) == "FunctionTool" and texts[:1] != call.args[:1] else _GIVEN
         given, tree = dict(zip(order, texts, strict=False)), dict[str, Tree]()
         for keyword in call.keywords:
             if keyword.arg in _ALIASES:
