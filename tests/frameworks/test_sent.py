@@ -98,13 +98,14 @@ SERVERS = {
     "AI SDK": ("npm", 2, _AI),
 }
 """Distribution, how many texts are sent, and source; two frameworks do not send Annotated[…]."""
-_PROPERTIES = '{"type": "object", "properties": {"day": {"type": "string", "description": "Day of FILE."}}}'
-_LIST = '{"tools": [{"name": "by_FILE", "description": "FILE.", "inputSchema": PROPERTIES}]}'
+_LIST = """{"tools": [{"name": "by_FILE", "description": "FILE.", "inputSchema":
+  {"type": "object", "properties": {"day": {"type": "string", "description": "Day of FILE."}}}}]}"""
 _TOML = '''[[tools]]
 name = "by_toml"
 description = """toml."""
 inputSchema = {type = "object", properties.day.description = "Day."}
 '''
+_FILES = {"a.json": _LIST.replace("FILE", "JSON"), "a.yaml": _LIST.replace("FILE", "YAML"), "a.toml": _TOML}
 _PARAMS = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
 _ASKED = (
     {"id": 1, "method": "initialize"},
@@ -116,7 +117,7 @@ _ASKED = (
 def sent(words: list[str], folder: Path) -> Any:
     """What a server lists over stdio, or an agent prints of its request to a model."""
     pipe = subprocess.PIPE
-    with subprocess.Popen(words, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(words, cwd=folder, stdin=pipe, stdout=pipe, text=True) as process:
         messages = [json.dumps({"jsonrpc": "2.0", "params": _PARAMS, **its}) + "\n" for its in _ASKED]
         process.stdin.writelines(messages)
         process.stdin.flush()
@@ -150,13 +151,7 @@ def edit(path: Path, change: Callable[[str, bytes, ToolText], Edited]) -> Iterat
 def test_each_line_arrives_and_nothing_else_changes(name: str, tmp_path: Path) -> None:
     distribution, n_sent, source = SERVERS[name]
     words = command(distribution, tmp_path)
-    listed = _LIST.replace("PROPERTIES", _PROPERTIES)
-    lists = {
-        "a.json": listed.replace("FILE", "json"),
-        "a.yaml": listed.replace("FILE", "yaml"),
-        "a.toml": _TOML,
-    }
-    for file, text in {words[-1]: source.replace("TOOLS\n", _TOOLS), **lists}.items():
+    for file, text in {words[-1]: source.replace("TOOLS\n", _TOOLS), **_FILES}.items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     paths, before = [*tmp_path.glob("*.*")], sent(words, tmp_path)
     put, remove = partial(put_lines, wanted=Wanted((DAY,))), partial(remove_lines, lines=(DAY,))

@@ -124,8 +124,7 @@ def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
     decision = bench.decide(happened)
     assert (decision.coreloop, decision.reasons) == (True, ())
 
-    subject = f"Merge pull request #7 from octo/{branch}"
-    project.git("merge", "--quiet", "--no-ff", "-m", subject, branch)
+    project.git("merge", "--quiet", "--no-ff", "-m", f"Merge pull request #7 from octo/{branch}", branch)
     bench.push()
     later = SimpleNamespace(now=lambda _: NOW + timedelta(days=22))
     monkeypatch.setattr("coreloop.cli.effect.datetime", later)

@@ -178,7 +178,6 @@ def test_github_s_example_events_go_through_every_step(
 
 
 # --- what the steps install ------------------------------------------------------------------------
-
 READERS = ("pyyaml", "tree-sitter", "tree-sitter-typescript")
 
 
