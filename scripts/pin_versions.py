@@ -43,9 +43,9 @@ def _marker(package: dict[str, Any]) -> str:
 
 def dependencies() -> str:
     """Return the hashes of what coreloop's command needs, and of what builds it, from the lock."""
-    choice = ["--no-default-groups", "--extra", "cli", "--group", "build", "--no-emit-project"]
-    command = ["uv", "export", "--frozen", "--quiet", *choice, "--no-header", "--no-annotate"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    choice = ["--no-default-groups", "--extra=cli", "--extra=typescript", "--group=build"]
+    words = ["uv", "export", "--frozen", "--quiet", "--no-emit-project", "--no-header", "--no-annotate"]
+    done = subprocess.run([*words, *choice], capture_output=True, text=True, check=True, cwd=ROOT)
     note = (
         "# What the nightly job installs beside coreloop; dartlab-coreloop init writes it and updates it.\n"
     )

@@ -22,6 +22,7 @@ from coreloop.observe.reading.decode import raw_lines
 
 HERE: Final = Path(__file__).parent
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
+NPM: Final = ("@modelcontextprotocol/sdk@1.32.2", "ai@6.0.326", "zod@4.6.7", "tsx@4.23.15")
 RECORDING: Final = ("orjson", "pyyaml", "opentelemetry-sdk")
 """What a project's server has beside its framework, to record with its settings, or its spans."""
 _NO_REGISTRY: Final = ("failed to fetch", "dns error", "connect", "timed out", "offline")
@@ -66,6 +67,22 @@ def _environment(distribution: str, also: tuple[str, ...] = ()) -> Path | str:
         assert not said, said
         (folder / "complete").touch()
     return folder
+
+
+def command(distribution: str, folder: Path) -> list[str]:
+    """What runs the server of a folder; skips the test where its packages cannot be had."""
+    if distribution != "npm":
+        return [str(interpreter(distribution, records=True)), "server.py"]
+    packages = _CACHE / "-".join(NPM).replace("/", "-")
+    packages.mkdir(parents=True, exist_ok=True)
+    with (packages / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        words = ["npm", "install", "--prefer-offline", "--no-audit", *NPM]
+        done = subprocess.run(words, cwd=packages, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no packages of npm: {done.stderr[-200:]}")
+    (folder / "node_modules").symlink_to(packages / "node_modules")
+    return ["node", "--import", "tsx", "server.mts"]
 
 
 def drive(

@@ -1,4 +1,4 @@
-"""Ten ways to write a docstring: without new lines, with them in the first block, with a section at the end.
+"""Nine ways to write a docstring: without new lines, with them in the first block, with a section at the end.
 
 A template is the source of one function; its mark ``«end»`` is where a section at the end goes. The lines in
 the first block are put there by the edit that promotion makes.
@@ -120,49 +120,6 @@ def NAME(order_id: str, limit: int = 5) -> str:
     return order_id
 '''
 
-NINE_SECTIONS = '''
-def NAME(order_id: str, limit: int = 5) -> str:
-    """Find orders of a customer.
-
-    The newest ones come first.
-
-    Parameters
-    ----------
-    order_id : str
-        The order.
-    limit : int
-        How many at most.
-
-    Returns
-    -------
-    str
-        The orders as JSON.
-
-    Raises
-    ------
-    ValueError
-        There is no such order.
-
-    Examples
-    --------
-    >>> find_orders("W1")
-    'W1'
-
-    Notes
-    -----
-    Cancelled orders are left out.
-
-    Guide
-    -----
-    - Use for: orders, returns«end»
-
-    See Also
-    --------
-    get_user_details : The customer.
-    """
-    return order_id
-'''
-
 KOREAN = '''
 def NAME(order_id: str, limit: int = 5) -> str:
     """고객의 주문을 찾는다.
@@ -200,7 +157,6 @@ STYLES: Final = {
     "field_list": (FIELD_LIST, NUMPYDOC),
     "markdown": (MARKDOWN_HEADINGS, MARKDOWN),
     "google_guide": (GOOGLE_WITH_GUIDE, ""),
-    "nine_sections": (NINE_SECTIONS, ""),
     "korean": (KOREAN, GOOGLE),
     "epytext": (EPYTEXT, NUMPYDOC),
 }

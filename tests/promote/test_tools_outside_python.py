@@ -1,8 +1,9 @@
-"""Tools that no docstring describes: from the first command to the guard, nothing has to be allowed."""
+"""Tools that no docstring describes, from the first command to the effect: nothing has to be allowed."""
 
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from coreloop.descriptions.texts import find_texts
 from guard_bench import Bench
 from logs import call, failed, record, write_log
 from promoting import Project, run_git
+from rows import slow_after
 
 _PROPERTIES = {
     "order_id": {"type": "string", "description": "The order."},
@@ -27,33 +29,59 @@ SOURCES = {
     "mcp": _MCP,
     "yaml": f"# tools\n{_MCP}",
     "python": f"TOOLS = {_MCP}",
+    "toml": """[[tools]]
+name = "refund"
+description = "Pays an order back."
+inputSchema.properties.order_id.description = "The order."
+inputSchema.properties.reason.description = "Why, in the customer's words."
+inputSchema.required = ["order_id"]""",
+    "typescript": """server.registerTool("refund", {
+  description: "Pays an order back.",
+  inputSchema: {order_id: z.string(), reason: z.string().describe("Why, in the customer's words.")},
+}, refund);""",
 }
-FILES = {"yaml": "tools.yaml", "python": "server.py"}
+FILES = {"yaml": "tools.yaml", "python": "server.py", "toml": "tools.toml", "typescript": "tools.ts"}
+NOW = datetime.now(UTC)
 
 
-def _write_log(root: Path, missing: str) -> None:
-    """Calls of three weeks, of which those without an argument fail."""
-    now = datetime.now(UTC)
-    for day in range(1, 22):
+def _write_log(root: Path, missing: str, days: range, *, n_failed: int = 10) -> None:
+    """Calls on days from today, of which those without an argument fail."""
+    for day in days:
         rows = []
         for number in range(30):
             name = f"{day}-{number}"
             args = {"order_id": f"A-{name}", "reason": "late", "amount": 5}
-            if number % 3 == 0:
+            if number < n_failed:
                 del args[missing]
             one = failed("refund", args) if missing not in args else call("refund", args)
-            moment = (now - timedelta(days=day)).replace(hour=9, minute=number).isoformat()
+            moment = (NOW + timedelta(days=day)).replace(hour=9, minute=number).isoformat()
             session = f"session:{name}"
             own = {"ts": moment, "request_id": name, "question": f"Refund {name}", "session_hash": session}
             rows.append(record(**own, tool_calls=[one], category_hash="SHOP-orders"))
-        write_log(root / f"data/audit/ai-ask/{now - timedelta(days=day):%Y-%m-%d}.jsonl", rows)
+        write_log(root / f"data/audit/ai-ask/{NOW + timedelta(days=day):%Y-%m-%d}.jsonl", rows)
 
 
 @pytest.mark.parametrize(
-    ("form", "missing"), [("openai", "reason"), ("mcp", "amount"), ("yaml", "reason"), ("python", "amount")]
+    ("form", "missing"),
+    slow_after(
+        2,
+        [
+            ("openai", "reason"),
+            ("python", "amount"),
+            ("mcp", "amount"),
+            ("yaml", "reason"),
+            ("toml", "reason"),
+            ("typescript", "reason"),
+        ],
+    ),
 )
-def test_a_line_goes_from_the_log_into_a_schema_and_through_the_guard(
-    form: str, missing: str, tmp_path: Path, quiet_git: None, entry_point: Any
+def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
+    form: str,
+    missing: str,
+    tmp_path: Path,
+    quiet_git: None,
+    entry_point: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     project = Project(tmp_path / "project", tmp_path / "remote.git")
     project.root.mkdir()
@@ -64,7 +92,7 @@ def test_a_line_goes_from_the_log_into_a_schema_and_through_the_guard(
     name = "refund[reason]" if missing == "reason" else "refund"
     code = "def refund(order_id, reason='', amount=0):\n    return order_id\n"
     project.commit({file: source, "shop/refunds.py": code, ".gitignore": "data/\n"}, "first")
-    _write_log(project.root, missing)
+    _write_log(project.root, missing, range(-21, 0))
     said = []
 
     def run(*words: str) -> str:
@@ -105,3 +133,14 @@ def test_a_line_goes_from_the_log_into_a_schema_and_through_the_guard(
     bench.review()
     decision = bench.decide(happened)
     assert (decision.coreloop, decision.reasons) == (True, ())
+
+    project.git("merge", "--quiet", "--no-ff", "-m", f"Merge pull request #7 from octo/{branch}", branch)
+    bench.push()
+    later = SimpleNamespace(now=lambda _: NOW + timedelta(days=22))
+    monkeypatch.setattr("coreloop.cli.effect.datetime", later)
+    for days, n_failed, *verdict in ((range(1, 3), 10, "too early", 1), (range(3, 22), 0, "helps", 7)):
+        _write_log(project.root, missing, days, n_failed=n_failed)
+        (effect,) = json.loads(run("effect", "--tool", "refund", "--json"))["changes"]
+        assert effect["change"]["target"] == f"{file}::refund"
+        assert [effect["verdict"], effect["look"]["day"]] == verdict
+        assert effect["lines"] == [f"- Always pass {missing}"]

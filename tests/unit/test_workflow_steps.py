@@ -178,6 +178,7 @@ def test_github_s_example_events_go_through_every_step(
 
 
 # --- what the steps install ------------------------------------------------------------------------
+READERS = ("pyyaml", "tree-sitter", "tree-sitter-typescript")
 
 
 def pinned(text: str) -> dict[str, set[str]]:
@@ -191,8 +192,8 @@ def test_the_guard_s_job_installs_nothing_that_is_not_pinned():
     steps = yaml.safe_load((ROOT / GUARD).read_bytes())["jobs"]["block-coreloop-auto-merge"]["steps"]
     (install,) = (step for step in steps if "pip" in step.get("run", ""))
     found = pinned(install["env"]["PINNED"])
-    assert [name.partition("==")[0] for name in found] == ["flit_core", "pyyaml"]
-    assert [len(hashes) for hashes in found.values()] == [1, 8]
+    assert [name.partition("==")[0] for name in found] == ["flit_core", *READERS]
+    assert [len(hashes) for hashes in found.values()] == [1, 8, 8, 2]
     assert all(len(each) == 78 for hashes in found.values() for each in hashes)
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
     (backend,) = build["requires"]  # what builds a commit, without another environment
@@ -222,7 +223,7 @@ def commit_of(source: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the hashes are those of the wheels for Linux")
 @pytest.mark.parametrize("pin", [wheel_of, commit_of])
-def test_the_guard_s_job_installs_coreloop_and_pyyaml_and_nothing_else(
+def test_the_guard_s_job_installs_coreloop_and_what_reads_descriptions_and_nothing_else(
     pin: Callable[[Path], str], merged: Project, guarded: Guarded, tmp_path: Path
 ):
     source = tmp_path / "source"
@@ -240,7 +241,7 @@ def test_the_guard_s_job_installs_coreloop_and_pyyaml_and_nothing_else(
     words = ("-I", "-m", "pip", "list", "--format", "json")
     listed = subprocess.run([python, *words], check=True, capture_output=True)
     names = {entry["name"].lower() for entry in json.loads(listed.stdout)}
-    assert names - {"pip", "setuptools"} == {"dartlab-coreloop", "flit_core", "pyyaml"}
+    assert names - {"pip", "setuptools"} == {"dartlab-coreloop", "flit_core", *READERS}
 
 
 @pytest.mark.slow

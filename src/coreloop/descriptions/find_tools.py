@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, Unpack
 
+from coreloop.base.errors import MissingExtraError
 from coreloop.base.project import allowed_values
 from coreloop.base.project import tools as defined
 from coreloop.base.project.definitions import read_source, source_files
@@ -137,16 +138,16 @@ def _search(names: Collection[str], workspace: Workspace) -> dict[str, list[_Pla
     if not words:
         return places
     mention, given = re.compile(rb"(?<!\w)(?:%s)(?!\w)" % words), re.compile(rb"[\"'(=](?:%s)[\"',)]" % words)
+    registers = re.compile(rb"[tT]ool\(\s*[\"'](?:%s)[\"']" % words)
     for path in source_files(workspace.root, SUFFIXES):
         raw, file = read_source(path), path.relative_to(workspace.root).as_posix()
         pattern = given if path.suffix == ".py" else mention
-        is_ours = workspace.root / workspace.settings.data_dir not in path.parents
-        if is_ours and _DESCRIBES.search(raw) and pattern.search(raw):
-            found = list[ToolText]()
-            with suppress(UnprovenError):
+        if workspace.audit_dir.parent not in path.parents and _DESCRIBES.search(raw) and pattern.search(raw):
+            is_sure = registers.search(raw) is not None  # another file may only have the same words
+            with suppress(UnprovenError, *(() if is_sure else (MissingExtraError,))):
                 found = find_texts(file, raw)
-            for name in {text.tool for text in found} & set(names):
-                places[name].append((file, [text for text in found if text.tool == name]))
+                for name in {text.tool for text in found} & set(names):
+                    places[name].append((file, [text for text in found if text.tool == name]))
     return places
 
 
@@ -178,13 +179,12 @@ def project_texts(
     for path in chain.from_iterable(map(_files, paths or [workspace.root])):
         file = path.relative_to(workspace.root) if path.is_relative_to(workspace.root) else path
         raw, symbols = read_source(path), known[file.as_posix()]
-        is_ours = workspace.root / workspace.settings.data_dir not in path.parents
         if not raw and path.stat().st_size:
             unread[file.as_posix()] = "it is not readable, or larger than 2 MB"
-        if is_ours and (symbols or _DESCRIBES.search(raw)):
+        if workspace.audit_dir.parent not in path.parents and (symbols or _DESCRIBES.search(raw)):
             try:
                 texts[file.as_posix()] = find_texts(path.name, raw, symbols)
-            except UnprovenError as error:
+            except (UnprovenError, MissingExtraError) as error:
                 unread[file.as_posix()] = str(error)
     return {file: found for file, found in texts.items() if found}, unread
 

@@ -28,7 +28,7 @@ Tree: TypeAlias = "dict[str, Tree] | list[Tree] | Leaf | float | None"
 
 SCHEMA_KEYS: Final = (
     *("parameters", "inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema"),
-    *("params_json_schema", "args_schema", "schema", "inputs"),
+    *("params_json_schema", "args_schema", "json_schema", "schema", "inputs"),
 )
 _LISTS: Final = ("tools", "functions", "functiondeclarations", "function_declarations")
 _WRAPPERS: Final = frozenset({"function", "toolSpec", "custom"})

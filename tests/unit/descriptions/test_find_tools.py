@@ -1,10 +1,12 @@
 """Where a tool is defined: what models read of it comes before a function of its name."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from coreloop.base.errors import MissingExtraError
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import open_workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
@@ -45,6 +47,13 @@ def find(root: Path, **files: str) -> Tool | None:
 def test_a_tool_is_where_models_read_of_it(files: dict[str, str], file: str | None, tmp_path: Path):
     tool = find(tmp_path, **files)
     assert (tool and tool.file) == file
+
+
+def test_without_the_extra_a_tool_in_typescript_is_not_its_function(tmp_path: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tree_sitter_typescript", None)
+    assert find(tmp_path, a_py=FUNCTION, a_ts="const tooltip = describe('pay')\n") is not None
+    with pytest.raises(MissingExtraError):
+        find(tmp_path, a_ts="server.tool('pay', 'description', {}, f)\n")
 
 
 def test_a_schema_says_arguments_values_and_what_is_required(tmp_path: Path):

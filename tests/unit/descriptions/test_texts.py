@@ -20,6 +20,7 @@ PYTHON = {
         "pay",
     ),
     "autogen": ('def pay(day): ...\nt = FunctionTool(pay, "Pays.")\n', "pay"),
+    "openai": ('t = FunctionTool("pay", "Pays.", {}, on_invoke_tool=pay)\n', "pay"),
     "add_tool": ('def pay(day): ...\nmcp.add_tool(pay, description="Pays.")\n', "pay"),
     "annotated field": ('@tool\ndef pay(day: Annotated[str, Field(description="Pays.")]): ...\n', "pay[day]"),
     "field as default": ('@tool\ndef pay(*, day: str = Field(description="Pays.")): ...\n', "pay[day]"),

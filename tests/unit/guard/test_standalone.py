@@ -138,6 +138,16 @@ def test_github_is_asked_and_told_without_anything_foreign(
     assert completed.stderr == NOTHING_BUT_HTTP
 
 
+def test_text_in_typescript_is_not_decided_without_its_extra(python: Run, about, project: Project) -> None:
+    message, source = commit().message.replace(FILE, "a.ts"), b'server.tool("analysis", "description", {}, f)'
+    base = project.commit({"a.ts": source})
+    sha = project.commit({"a.ts": source + b" "}, message)
+    project.git("reset", "--quiet", "--hard", base)
+    completed = python("-m", "coreloop.guard", "check", *about(head_sha=sha, base_sha=base))
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert completed.stderr.startswith("coreloop.guard: text in TypeScript or JavaScript needs an extra; ")
+
+
 def own_modules() -> list[str]:
     """Modules that must stand on the standard library and PyYAML."""
     package = SOURCE / "coreloop"

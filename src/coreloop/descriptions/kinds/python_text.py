@@ -142,8 +142,8 @@ class _File:
 
     def _of_call(self, call: ast.Call, node: AnyDefinition | None, symbol: str) -> Iterator[ToolText]:
         """The texts of a call or decorator that makes a tool."""
-        order = _GIVEN[::-1] if _last(call) == "FunctionTool" else _GIVEN
         texts = [value for value in call.args if isinstance(value, ast.JoinedStr) or self._name(value)]
+        order = _GIVEN[::-1] if _last(call) == "FunctionTool" and texts[:1] != call.args[:1] else _GIVEN
         given = dict(zip(order, texts, strict=False))
         given |= [("parameters", value) for value in call.args if isinstance(value, ast.Dict)]
         given |= {_ALIASES.get(its.arg, its.arg): its.value for its in call.keywords if its.arg}

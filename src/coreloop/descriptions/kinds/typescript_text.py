@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
-from coreloop.base.extras import needs
+from coreloop.base.extras import needs_extra
 from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.spelled import ESCAPE, Cut, Spelled, escaped, line_end, read_spelled, unescape
@@ -53,7 +53,7 @@ def _root(raw: bytes) -> "Node":
         import tree_sitter_typescript as grammars
         from tree_sitter import Language, Parser
     except ModuleNotFoundError as error:
-        raise UnprovenError(needs("typescript", feature="text in TypeScript or JavaScript")) from error
+        raise needs_extra("typescript", feature="text in TypeScript or JavaScript") from error
     if raw.decode(errors="ignore").encode() != raw:
         raise UnprovenError("the file's encoding is not UTF-8")
     for grammar in (grammars.language_typescript, grammars.language_tsx):  # of JavaScript, too
