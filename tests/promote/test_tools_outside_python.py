@@ -37,7 +37,7 @@ inputSchema.properties.reason.description = "Why, in the customer's words."
 inputSchema.required = ["order_id"]""",
     "typescript": """server.registerTool("refund", {
   description: "Pays an order back.",
-  inputSchema: {order_id: z.string(), reason: z.string().describe("Why, in the customer's words.")},
+  inputSchema: {order_id: z.string(), reason: z.string().optional().describe("Why, in the customer's words.")},
 }, refund);""",
 }
 FILES = {"yaml": "tools.yaml", "python": "server.py", "toml": "tools.toml", "typescript": "tools.ts"}
@@ -61,28 +61,21 @@ def _write_log(root: Path, missing: str, days: range, *, n_failed: int = 10) -> 
         write_log(root / f"data/audit/ai-ask/{NOW + timedelta(days=day):%Y-%m-%d}.jsonl", rows)
 
 
-@pytest.mark.parametrize(
-    ("form", "missing"),
-    slow_after(
-        2,
-        [
-            ("openai", "reason"),
-            ("python", "amount"),
-            ("mcp", "amount"),
-            ("yaml", "reason"),
-            ("toml", "reason"),
-            ("typescript", "reason"),
-        ],
-    ),
-)
+def _take_the_patch(project: Project, file: str, missing: str, body: str) -> None:
+    assert f"`Always pass {missing}`: 0 of 420 calls that worked would be refused." in body
+    patch = body.partition("## The schema instead")[2].split("```")[1].removeprefix("diff\n")
+    project.git("apply", "-", stdin=patch.encode())
+    source = (project.root / file).read_bytes()
+    required = schema_of(find_texts(file, source)[0].schema)[1]
+    assert required == ("order_id", missing) if required else b"optional" not in source
+    project.git("checkout", "--quiet", "--", file)
+
+
+@pytest.mark.parametrize("form", slow_after(2, ["openai", "python", "mcp", "yaml", "toml", "typescript"]))
 def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
-    form: str,
-    missing: str,
-    tmp_path: Path,
-    quiet_git: None,
-    entry_point: Any,
-    monkeypatch: pytest.MonkeyPatch,
+    form: str, tmp_path: Path, quiet_git: None, entry_point: Any, monkeypatch: pytest.MonkeyPatch
 ):
+    missing = "amount" if form in ("python", "mcp") else "reason"
     project = Project(tmp_path / "project", tmp_path / "remote.git")
     project.root.mkdir()
     run_git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
@@ -119,14 +112,7 @@ def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
     assert project.git("show", f"origin/{branch}:{file}") == source.replace(text, text + line)
 
     (text,) = project.root.glob("data/audit/*/*-pull-request.md")
-    body = text.read_text()
-    assert f"`Always pass {missing}`: 0 of 420 calls that worked would be refused." in body
-    patch = body.partition("## The schema instead")[2].split("```")[1].removeprefix("diff\n")
-    project.git("apply", "-", stdin=patch.encode())
-    tool = find_texts(file, (project.root / file).read_bytes())[0]
-    assert schema_of(tool.schema)[1] == ("order_id", missing)
-    project.git("checkout", "--quiet", "--", file)
-
+    _take_the_patch(project, file, missing, body := text.read_text())
     project.git("switch", "--quiet", "--create", branch, f"origin/{branch}")
     bench = Bench(project)
     happened = bench.event(title=message.partition("\n")[0], body=body, branch=branch, labels=("coreloop",))
