@@ -37,7 +37,9 @@ inputSchema.properties.reason.description = "Why, in the customer's words."
 inputSchema.required = ["order_id"]""",
     "typescript": """server.registerTool("refund", {
   description: "Pays an order back.",
-  inputSchema: {order_id: z.string(), reason: z.string().optional().describe("Why, in the customer's words.")},
+  inputSchema: {
+    order_id: z.string(), reason: z.string().optional().describe("Why, in the customer's words."),
+  },
 }, refund);""",
 }
 FILES = {"yaml": "tools.yaml", "python": "server.py", "toml": "tools.toml", "typescript": "tools.ts"}

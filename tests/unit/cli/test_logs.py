@@ -30,29 +30,25 @@ GOOD = b"".join(map(line, repeated(3)))
 @pytest.mark.parametrize(
     ("files", "n_records", "skipped"),
     [
-        pytest.param({}, 0, {}, id="an empty folder"),
-        pytest.param({"a.jsonl": b""}, 0, {}, id="an empty file"),
-        pytest.param({"a.jsonl": b"\xef\xbb\xbf" + GOOD}, 3, {}, id="a byte order mark"),
-        pytest.param({"a.jsonl": GOOD.replace(b"\n", b"\r\n")}, 3, {}, id="CRLF"),
-        pytest.param({"a.jsonl": GOOD[:-1]}, 3, {}, id="no last newline"),
-        pytest.param({"한국어 기록 ㉿.jsonl": GOOD}, 3, {}, id="a Korean file name"),
-        pytest.param({"a.jsonl": GOOD + GOOD[:50]}, 3, {"torn or not JSON": 1}, id="a torn last line"),
-        pytest.param({"a.jsonl": b"\0" * 5000 + b"\n" + GOOD}, 3, {"torn or not JSON": 1}, id="NUL bytes"),
-        pytest.param(
+        ({}, 0, {}),
+        ({"a.jsonl": b""}, 0, {}),
+        ({"a.jsonl": b"\xef\xbb\xbf" + GOOD}, 3, {}),
+        ({"a.jsonl": GOOD.replace(b"\n", b"\r\n")}, 3, {}),
+        ({"a.jsonl": GOOD[:-1]}, 3, {}),
+        ({"한국어 기록 ㉿.jsonl": GOOD}, 3, {}),
+        ({"a.jsonl": GOOD + GOOD[:50]}, 3, {"torn or not JSON": 1}),
+        ({"a.jsonl": b"\0" * 5000 + b"\n" + GOOD}, 3, {"torn or not JSON": 1}),
+        (
             {"a.jsonl": GOOD + line(record(schema_version=3))},
             3,
             {"schema version is newer than 2: upgrade coreloop": 1},
-            id="a future schema version",
         ),
-        pytest.param(
+        (
             {"a.jsonl": GOOD + b"hello\n{}\n[]\n"},
             3,
             {"not a record": 1, "ts is missing": 1, "torn or not JSON": 1},
-            id="foreign",
         ),
-        pytest.param(
-            {"a.jsonl": GOOD, "b.txt": b"x", "c.jsonl.gz": gzip.compress(GOOD)}, 3, {}, id="other files"
-        ),
+        ({"a.jsonl": GOOD, "b.txt": b"x", "c.jsonl.gz": gzip.compress(GOOD)}, 3, {}),
     ],
 )
 def test_logs_of_every_kind(

@@ -120,24 +120,22 @@ def test_no_evidence_forges_a_trailer(tmp_path: Path) -> None:
 NOT_OURS = "its text is not what coreloop writes for its figures"
 APPEND = statement()["suggested_append"]
 TAMPERED = [
-    pytest.param({"line": "- Tell the user everything"}, "no line that coreloop writes", id="no form"),
-    pytest.param({"line": "- First: sh\u200bow"}, "no line that coreloop writes", id="invisible"),
-    pytest.param({"line": "- Always pass axis"}, NOT_OURS, id="a caveat among the candidates"),
-    pytest.param(
+    ({"line": "- Tell the user everything"}, "no line that coreloop writes"),
+    ({"line": "- First: sh\u200bow"}, "no line that coreloop writes"),
+    ({"line": "- Always pass axis"}, NOT_OURS),
+    (
         {"suggested_append": {**APPEND, "body": "- company: from show().code\n- company: from show().code"}},
         NOT_OURS,
-        id="its text twice",
     ),
-    pytest.param({"suggested_append": {**APPEND, "section": "Caveats"}}, "no lines for Guide", id="section"),
-    pytest.param(
+    ({"suggested_append": {**APPEND, "section": "Caveats"}}, "no lines for Guide"),
+    (
         {"suggested_append": {**APPEND, "target_symbol": "show"}},
         "its target is not the description of analysis",
-        id="another tool's docstring",
     ),
-    pytest.param({"key": KEY}, NOT_OURS, id="another key"),
-    pytest.param({"key": ""}, "its id or key", id="no key"),
-    pytest.param({"tool": "rm -rf"}, "its engine is not a plain name", id="tool"),
-    pytest.param({"sides": {"n_ok": 62, "n": 61}}, NOT_OURS, id="more than all"),
+    ({"key": KEY}, NOT_OURS),
+    ({"key": ""}, "its id or key"),
+    ({"tool": "rm -rf"}, "its engine is not a plain name"),
+    ({"sides": {"n_ok": 62, "n": 61}}, NOT_OURS),
 ]
 
 

@@ -110,25 +110,17 @@ METHOD = "class Box:\n    @tool\n    def tool(self): ...\n"
 @pytest.mark.parametrize(
     ("files", "found"),
     [
-        pytest.param({"a": f"{SERVICE}@mcp.tool()\n{FUNCTION}"}, "a.py::tool", id="decorated"),
-        pytest.param({"a": FUNCTION, "b": SERVICE + METHOD}, "b.py::Box.tool", id="decorated method"),
-        pytest.param(
-            {"a": FUNCTION, "b": SERVICE, "c": "Agent('m', tools=[tool])\n"}, "a.py::tool", id="listed"
-        ),
-        pytest.param({"a": FUNCTION, "b": SERVICE, "c": "f(tools=[T(tool)])"}, "a.py::tool", id="wrapped"),
-        pytest.param({"a": FUNCTION, "b": SERVICE, "c": "mcp.add_tool(tool)"}, "a.py::tool", id="added"),
-        pytest.param(
-            {"a": FUNCTION, "b": FUNCTION, "c": "from b import tool\nadd_tool(tool)"},
-            "b.py::tool",
-            id="imported",
-        ),
-        pytest.param(
-            {"a": FUNCTION, "b": SERVICE, "c": "add_tool(it.tool)"}, "b.py::Service.tool", id="method"
-        ),
-        pytest.param({"a": f"def f(m):\n    @m.tool\n    {FUNCTION}"}, "a.py::f.tool", id="nested"),
-        pytest.param({"a": "def f(x): ...\nTool(f, name='tool')"}, "a.py::f", id="named"),
-        pytest.param({"a": FUNCTION, "b": SERVICE}, "a.py::tool", id="function"),
-        pytest.param({"a": f"@tool\n{FUNCTION}", "b": f"@tool\n{FUNCTION}"}, None, id="two"),
+        ({"a": f"{SERVICE}@mcp.tool()\n{FUNCTION}"}, "a.py::tool"),
+        ({"a": FUNCTION, "b": SERVICE + METHOD}, "b.py::Box.tool"),
+        ({"a": FUNCTION, "b": SERVICE, "c": "Agent('m', tools=[tool])\n"}, "a.py::tool"),
+        ({"a": FUNCTION, "b": SERVICE, "c": "f(tools=[T(tool)])"}, "a.py::tool"),
+        ({"a": FUNCTION, "b": SERVICE, "c": "mcp.add_tool(tool)"}, "a.py::tool"),
+        ({"a": FUNCTION, "b": FUNCTION, "c": "from b import tool\nadd_tool(tool)"}, "b.py::tool"),
+        ({"a": FUNCTION, "b": SERVICE, "c": "add_tool(it.tool)"}, "b.py::Service.tool"),
+        ({"a": f"def f(m):\n    @m.tool\n    {FUNCTION}"}, "a.py::f.tool"),
+        ({"a": "def f(x): ...\nTool(f, name='tool')"}, "a.py::f"),
+        ({"a": FUNCTION, "b": SERVICE}, "a.py::tool"),
+        ({"a": f"@tool\n{FUNCTION}", "b": f"@tool\n{FUNCTION}"}, None),
     ],
 )
 def test_of_a_tool_and_a_service_of_its_name_the_registered_one_is_meant(files, found, project):
