@@ -34,6 +34,7 @@ _KEYWORDS: Final = {**dict.fromkeys(("array", "set", "Array"), "items"), "enum":
 _SCHEMA: Final = re.compile(r"(?:z|zod|Type)\s*\.")
 """What a library makes: of an argument that is called description, too; others may have a text elsewhere."""
 _WRAPPERS: Final = ("meta", "openapi", "optional", "nullable", "nullish")
+_REFERRING: Final = ("identifier", "shorthand_property_identifier")
 _TYPE: Final = Leaf("object", 0, 0, 0, "")
 _REASONS: Final = {
     "binary_expression": "it is a concatenation",
@@ -133,12 +134,16 @@ class _File:
         self._places = list[tuple["Node", str]]()
         self._constants = dict[str, "Node"]()
         self._trees = dict[int, Tree]()
+        self._uses = Counter[str]()
         names, stack = Counter[str](), [(root, root)]
         while stack:
             node, above = stack.pop()
             if node.type in _CALLS or (node.type in _CONTAINERS and above.type not in _INSIDE):
                 self._places.append((node, _key(above) if above.type in _NAMING else ""))
             is_pattern = node.type == "shorthand_property_identifier_pattern"
+            self._uses[_text(node)] += node.type in _REFERRING
+            if node.type == "export_statement":  # other files may use it
+                self._uses.update(_key(part) for its in node.named_children for part in its.named_children)
             if is_pattern or (node.type == "identifier" and above.type.endswith(_DECLARING)):
                 names[_text(node)] += 1
             value = _field(node, "value") if node.type == "variable_declarator" else None
@@ -192,13 +197,14 @@ class _File:
             spelled = _literal(node)
             return _leaf(node, spelled.value) if spelled else _refused(node)
         tree: Tree = None
-        if node.type in ("identifier", "shorthand_property_identifier"):
+        if node.type in _REFERRING:
             tree = self._tree(self._constants.get(_text(node)))
         elif node.type == "member_expression":
             tree, name = self._tree(_field(node, "object")), _text(_field(node, "property"))
             if isinstance(tree, dict):
                 tree = tree.get(name, tree if name == "shape" else None)
-        return _refused(node, tree.value) if isinstance(tree, Leaf) else tree
+        is_own = node.type in _REFERRING and self._uses[_text(node)] == 2  # as it is declared, and here
+        return _refused(node, tree.value) if isinstance(tree, Leaf) and not is_own else tree
 
     def _object(self, node: "Node") -> Tree:
         tree = dict[str, Tree]()
@@ -256,7 +262,7 @@ def _leaf(node: "Node", value: str, refused: str = "") -> Leaf:
 
 
 def _refused(node: "Node", value: str = "") -> Leaf:
-    is_name = node.type in ("identifier", "shorthand_property_identifier", "member_expression")
+    is_name = node.type in (*_REFERRING, "member_expression")
     reason = f"it is the name {_text(node)}" if is_name else "an expression computes it"
     return _leaf(node, value, _REASONS.get(node.type, reason))
 
