@@ -69,8 +69,8 @@ def _facts(texts: Mapping[str, Sequence[ToolText]], waiting: Mapping[str, int]) 
             of_tools[text.tool].append(text)
         for tool, own in of_tools.items():
             text = min(own, key=lambda its: its.argument != "")
-            n_texts = sum(its.value.strip() != "" for its in own)
             size = None if text.argument else len(text.value)
+            n_texts = sum(its.value.strip() != "" for its in own)
             facts = {"tool": tool, "texts": n_texts, "characters": size, "waiting": waiting.get(tool, 0)}
             yield facts | {"file": file, "line": text.line, "what": text.what, "refused": text.refused}
 
@@ -89,9 +89,8 @@ def _lines(found: Sequence[Finding], n_errors: int, texts: Mapping[str, Sequence
         yield wrap(f"{place}: {RULES[one.rule].severity}: {name}: {one.message} ({one.rule})")
     for rule in dict.fromkeys(one.rule for one in found):
         yield wrap(f"  {rule}: {RULES[rule].reason}; {RULES[rule].source}")
-    n_texts = sum(its.value.strip() != "" for of_file in texts.values() for its in of_file)
     counts = f"{number_of(n_errors, 'error')}, {number_of(len(found) - n_errors, 'warning')}"
-    yield f"{counts} in {number_of(n_texts, 'text')}"
+    yield f"{counts} in {number_of(sum(map(len, texts.values())), 'text')}"
 
 
 def _sarif(found: Sequence[Finding]) -> dict[str, Any]:
@@ -102,18 +101,17 @@ def _sarif(found: Sequence[Finding]) -> dict[str, Any]:
         | ({"helpUri": rule.source} if rule.source.startswith("https:") else {})
         for name, rule in RULES.items()
     ]
-    driver = {"name": "dartlab-coreloop", "version": __version__, "rules": rules}
-    runs = [{"tool": {"driver": driver}, "results": [*map(_result, found)]}]
-    return {"$schema": _SARIF, "version": "2.1.0", "runs": runs}
+    tool = {"driver": {"name": "dartlab-coreloop", "version": __version__, "rules": rules}}
+    run = {"tool": tool, "results": [*map(_result, found)]}
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
-def _result(found: Finding) -> dict[str, Any]:
-    file = quote(found.file, errors="surrogateescape")
-    region = {"startLine": found.line, "startColumn": found.column}
-    place = {"artifactLocation": {"uri": file}, "region": region}
+def _result(one: Finding) -> dict[str, Any]:
+    uri = quote(one.file, errors="surrogateescape")
+    place = {"artifactLocation": {"uri": uri}, "region": {"startLine": one.line, "startColumn": one.column}}
     return {
-        "ruleId": found.rule,
-        "level": RULES[found.rule].severity,
-        "message": {"text": f"{named(found.tool, found.argument)}: {found.message}"},
+        "ruleId": one.rule,
+        "level": RULES[one.rule].severity,
+        "message": {"text": f"{named(one.tool, one.argument)}: {one.message}"},
         "locations": [{"physicalLocation": place}],
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from itertools import chain
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, nodes, schema_of
 from coreloop.descriptions.sections import scan
@@ -19,6 +19,9 @@ SENT_BYTES: Final = 2_048
 """Of the text of an MCP server's tool, by Claude Code."""
 _ANNOTATIONS: Final = f"{_SCHEMA}/annotations"
 _DEFINE_TOOLS: Final = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
+
+
+_Files: TypeAlias = Mapping[str, Sequence[ToolText]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,7 @@ class Finding:
     message: str
 
 
-def check_texts(
-    files: Mapping[str, Sequence[ToolText]], caps: Mapping[str, int], sources: Mapping[str, bytes]
-) -> list[Finding]:
+def check_texts(files: _Files, caps: Mapping[str, int], sources: Mapping[str, bytes]) -> list[Finding]:
     """Check the texts of a project's tools.
 
     Parameters
@@ -97,15 +98,12 @@ def check_texts(
         wrong = [(text, "same-text", why) for text, why in _same_texts(texts)]
         for text in texts:
             properties = arguments[id(text.schema)]
-            if text.argument:
-                said = _of_argument(text, properties.get(text.argument, {}))
-            else:
-                said = chain(_sizes(text, raw, caps), _silent(text, properties))
-            wrong += [(text, rule, why) for rule, why in said]
+            own = () if text.argument else chain(_sizes(text, raw, caps), _silent(text, properties))
+            of_argument = _of_argument(text, properties.get(text.argument, {}))
+            wrong += [(text, rule, why) for rule, why in (*own, *of_argument)]
         for text, rule, why in wrong:
             column = len(raw[: text.start].rpartition(b"\n")[2].decode(errors="replace")) + 1
-            place = path, text.line, column, text.tool, text.argument
-            found.append(Finding(rule, *place, why))
+            found.append(Finding(rule, path, text.line, column, text.tool, text.argument, why))
     return sorted(dict.fromkeys(found), key=lambda its: (its.file, its.line, its.rule))
 
 
@@ -151,10 +149,10 @@ def _is_described(item: Tree) -> bool:
 
 def _of_argument(text: ToolText, item: Mapping[str, Tree]) -> Iterator[tuple[str, str]]:
     default, choices = item.get("default"), _plain_texts(item.get("enum"))
-    shown = [("default", value) for value in _plain_texts([default])]
-    shown += [("example", value) for value in _plain_texts(item.get("examples"))]
+    shown = [("default", [default]), ("example", item.get("examples"))]
     said = [("example in words", match[2]) for match in _EXAMPLE.finditer(text.value)]
-    for what, value in [*shown, *said]:
+    said += [(what, value) for what, values in shown for value in _plain_texts(values)]
+    for what, value in said:
         if choices and value.casefold() not in [choice.casefold() for choice in choices]:
             yield "value-outside-enum", f"the {what} {value} is not one of {', '.join(choices[:5])}"
     for key, sign in (("minimum", 1), ("maximum", -1)):

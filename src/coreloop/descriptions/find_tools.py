@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, Unpack
 
 from coreloop.base.project import allowed_values
 from coreloop.base.project import tools as defined
-from coreloop.base.project.definitions import Function, is_skipped, read_source, references, source_files
+from coreloop.base.project.definitions import Function, is_skipped, read_source, source_files
 from coreloop.base.project.tools import Choices, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
@@ -199,8 +199,7 @@ def _of_tools(raw: bytes, texts: list[ToolText], known: Collection[str]) -> list
     """Leave out functions with described arguments that the file calls, and nothing makes a tool."""
     described = {text.symbol for text in texts if text.what == DOCSTRING}.difference(known)
     nodes = list(ast.walk(ast.parse(raw))) if described else []
-    listed = {ast.unparse(part) for node in nodes for part, _ in references(node)}
-    called = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)} - listed
+    called = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
     decorated = {node.name for node in nodes if isinstance(node, Function) and node.decorator_list}
     helpers = {name.removeprefix("self.") for name in called} - decorated
     return [its for its in texts if its.symbol not in described or its.symbol.split(".")[-1] not in helpers]

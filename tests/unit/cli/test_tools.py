@@ -13,7 +13,7 @@ PAY = """{"tools": [{
   "description": "Pays the bill of a day.",
   "parameters": {"properties": {
     "day": {"description": "When.", "minimum": 1, "default": 0}, "to_whom": {}, "bill": {}}}
-}]}
+}], "application/json": {"schema": {"properties": {"day": {"description": "Of OpenAPI."}}}}}
 """
 ADD = """from fastmcp import FastMCP
 mcp = FastMCP("sums")
