@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 import click
@@ -12,8 +12,8 @@ import click
 from coreloop import __version__
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
+from coreloop.base.project.definitions import read_source
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.base.text import printable
 from coreloop.cli.options import FILE_OR_FOLDER
 from coreloop.cli.output import Command, Output, wrap
 from coreloop.descriptions.check import RULES, Finding, check_texts
@@ -22,6 +22,8 @@ from coreloop.descriptions.texts import ToolText, named
 from coreloop.learn.proposals.proposal_files import read_proposed
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import read_verdicts
+
+_SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 @click.command(cls=Command)
@@ -39,11 +41,12 @@ def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     texts, unread = project_texts(workspace, paths)
     first = {why: file for file, why in reversed(unread.items())}
     counts = Counter(unread.values()).items()
-    notes = [printable(f"{number_of(n, 'file')} not read, first {first[why]}: {why}") for why, n in counts]
+    notes = [wrap(f"{n:,} not read, first {first[why]}: {why}") for why, n in counts]
     if not (check or sarif):
         facts = list(_facts(texts, _waiting(workspace)))
         return Output(facts, _listed(facts) if facts else "no text of a tool is found", notes)
-    found = check_texts(texts, workspace.settings.reach.caps)
+    sources = {file: read_source(workspace.root / file) for file in texts}
+    found = check_texts(texts, workspace.settings.reach.caps, sources)
     n_errors = sum(RULES[one.rule].severity == "error" for one in found)
     value = _sarif(found) if sarif else [asdict(one) | asdict(RULES[one.rule]) for one in found]
     return Output(value, None if sarif else _lines(found, n_errors, texts), notes, code=int(n_errors > 0))
@@ -67,7 +70,8 @@ def _facts(texts: Mapping[str, Sequence[ToolText]], waiting: Mapping[str, int]) 
         for tool, own in of_tools.items():
             text = min(own, key=lambda its: its.argument != "")
             size = None if text.argument else len(text.value)
-            facts = {"tool": tool, "texts": len(own), "characters": size, "waiting": waiting.get(tool, 0)}
+            n_texts = sum(its.value.strip() != "" for its in own)
+            facts = {"tool": tool, "texts": n_texts, "characters": size, "waiting": waiting.get(tool, 0)}
             yield facts | {"file": file, "line": text.line, "what": text.what, "refused": text.refused}
 
 
@@ -93,18 +97,21 @@ def _sarif(found: Sequence[Finding]) -> dict[str, Any]:
     """The findings as a log of SARIF 2.1.0."""
     rules = [
         {"id": name, "shortDescription": {"text": rule.reason}, "help": {"text": rule.source}}
+        | {"defaultConfiguration": {"level": rule.severity}}
+        | ({"helpUri": rule.source} if rule.source.startswith("https:") else {})
         for name, rule in RULES.items()
     ]
-    driver = {"name": "dartlab-coreloop", "version": __version__, "rules": rules}
-    return {"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": [*map(_result, found)]}]}
+    tool = {"driver": {"name": "dartlab-coreloop", "version": __version__, "rules": rules}}
+    run = {"tool": tool, "results": [*map(_result, found)]}
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
-def _result(found: Finding) -> dict[str, Any]:
-    file = quote(found.file, errors="surrogateescape")
-    place = {"artifactLocation": {"uri": file}, "region": {"startLine": found.line}}
+def _result(one: Finding) -> dict[str, Any]:
+    uri = quote(one.file, errors="surrogateescape")
+    place = {"artifactLocation": {"uri": uri}, "region": {"startLine": one.line, "startColumn": one.column}}
     return {
-        "ruleId": found.rule,
-        "level": RULES[found.rule].severity,
-        "message": {"text": f"{named(found.tool, found.argument)}: {found.message}"},
+        "ruleId": one.rule,
+        "level": RULES[one.rule].severity,
+        "message": {"text": f"{named(one.tool, one.argument)}: {one.message}"},
         "locations": [{"physicalLocation": place}],
     }

@@ -5,19 +5,23 @@ A rule says only what the files show: a text or value that is computed is unknow
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Final, Literal
+from itertools import chain
+from typing import Final, Literal, TypeAlias, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, nodes, schema_of
+from coreloop.descriptions.sections import scan
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
 _SCHEMA: Final = "https://json-schema.org/understanding-json-schema/reference"
 SENT_BYTES: Final = 2_048
-"""Of a tool's text, by Claude Code."""
+"""Of the text of an MCP server's tool, by Claude Code."""
 _ANNOTATIONS: Final = f"{_SCHEMA}/annotations"
 _DEFINE_TOOLS: Final = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
+
+
+_Files: TypeAlias = Mapping[str, Sequence[ToolText]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,6 @@ class Rule:
 RULES: Final = {
     "value-outside-enum": Rule("error", "the schema refuses what it or its text shows", f"{_SCHEMA}/enum"),
     "default-outside-range": Rule("error", "a default should be valid in its schema", _ANNOTATIONS),
-    "text-against-default": Rule("error", "a model believes the text, not the schema", _ANNOTATIONS),
     "text-over-cap": Rule("error", "a client refuses or cuts a longer text", "reach.caps in coreloop.yaml"),
     "text-cut": Rule("warning", "what stands behind is not sent", "https://code.claude.com/docs/en/mcp"),
     "argument-without-words": Rule("warning", "a text should say what each parameter means", _DEFINE_TOOLS),
@@ -42,34 +45,37 @@ RULES: Final = {
 _EXAMPLE: Final = re.compile(
     r"""(?:e\.g\.|\bfor example|\bexample:)[,:]? *([`'"])([^\s`'"]+)\1""", re.IGNORECASE
 )
-_DEFAULT: Final = re.compile(
-    r"""\bdefault(?:s\ to|:|=|\ is|\ value\ is|\ value:) \ * ([`'"]?) ([\w.+-]*\w) \1 (?=[ ]*(?:[).,;]|$))""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
 _WORD: Final = re.compile(r"[^\W_]+")
 _PARTS: Final = re.compile(r"[_-](?:ids?$)?|(?<=[a-z])(?:Ids?$|(?=[A-Z]))")  # bill_id says no more than bill
 _GIVEN: Final = re.compile("_.*|self|cls|ctx|(tool_|run_)?context|runtime|config|kwargs")
 """Arguments that a framework gives, and no model sees."""
-_PLAIN: Final = re.compile("query|url|(file|dir)?path|id|name|limit|text|message|content|title|[a-z]")
-"""Arguments whose names say enough."""
-_EMPTY: Final = re.compile("an?|the|of|to|for|in|on|with|by|this|that|is|are|from|using|your")
+_PLAIN: Final = re.compile(
+    r"[^\W_A-Z]+|(file|dir)_?path|\w+_id|(start|end)_(date|time)|max_(results|pages)|(next_)?(page_)?(token|size)"
+)
+"""Arguments whose names say enough: one word, dates, and pages."""
+_SERVER: Final = re.compile(rb"mcp", re.IGNORECASE)
+"""In code whose tools MCP's clients may read; a file of data says so by its key."""
+_WHOLE: Final = re.compile(rb"\bmcp\.server\.(fastmcp|mcpserver)\b|from mcp\.server import .*\bMCPServer\b")
+"""The official SDK sends a whole docstring; other frameworks may leave out its sections."""
+_EMPTY: Final = re.compile("an?|the|of|this|that|is|are|your")
 """Words that tell no two texts apart."""
 _MIN_WORDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong at a line of a file; the argument is empty for the tool itself."""
+    """What is wrong at a place of a file, from 1; the argument is empty for the tool itself."""
 
     rule: str
     file: str
     line: int
+    column: int
     tool: str
     argument: str
     message: str
 
 
-def check_texts(files: Mapping[str, Sequence[ToolText]], caps: Mapping[str, int]) -> list[Finding]:
+def check_texts(files: _Files, caps: Mapping[str, int], sources: Mapping[str, bytes]) -> list[Finding]:
     """Check the texts of a project's tools.
 
     Parameters
@@ -78,79 +84,81 @@ def check_texts(files: Mapping[str, Sequence[ToolText]], caps: Mapping[str, int]
         By path: what `coreloop.descriptions.texts.find_texts` found.
     caps : mapping of str to int
         Model or provider -> characters of the longest description of a tool.
+    sources : mapping of str to bytes
+        By path: the files.
 
     Returns
     -------
     list of Finding
         By file and line.
     """
-    found = list(_same_texts(files))
-    nodes = {id(text.schema): text.schema for texts in files.values() for text in texts}
-    arguments = {key: schema_of(node)[0] for key, node in nodes.items()}
-    described = [item.get("description") for its in arguments.values() for item in its.values()]
-    is_usual = 2 * described.count(None) < len(described)
+    found = list[Finding]()
     for path, texts in files.items():
+        raw, arguments = sources[path], {id(text.schema): schema_of(text.schema)[0] for text in texts}
+        wrong = [(text, "same-text", why) for text, why in _same_texts(texts)]
         for text in texts:
             properties = arguments[id(text.schema)]
-            if text.argument:
-                wrong = _of_argument(text, properties.get(text.argument, {}))
-            else:
-                wrong = _of_tool(text, properties, caps, is_usual)
-            found += [Finding(rule, path, text.line, text.tool, text.argument, why) for rule, why in wrong]
+            own = () if text.argument else chain(_sizes(text, raw, caps), _silent(text, properties))
+            of_argument = _of_argument(text, properties.get(text.argument, {}))
+            wrong += [(text, rule, why) for rule, why in (*own, *of_argument)]
+        for text, rule, why in wrong:
+            column = len(raw[: text.start].rpartition(b"\n")[2].decode(errors="replace")) + 1
+            found.append(Finding(rule, path, text.line, column, text.tool, text.argument, why))
     return sorted(dict.fromkeys(found), key=lambda its: (its.file, its.line, its.rule))
 
 
-def _of_tool(
-    text: ToolText, properties: Mapping[str, dict[str, Tree]], caps: Mapping[str, int], is_usual: bool
-) -> Iterator[tuple[str, str]]:
-    """What is wrong with a tool's own text; it is usual or not that a project's arguments are described."""
-    sent = cleandoc(text.value) if text.what == DOCSTRING else text.value
+def _sizes(text: ToolText, raw: bytes, caps: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """What clients do not take of a tool's text; of a docstring, what any framework sends counts."""
+    what, sent = "description", text.value
+    if text.what == DOCSTRING:
+        is_whole = _WHOLE.search(raw) is not None
+        what = "docstring" if is_whole else "docstring without sections"
+        sent = cleandoc(sent) if is_whole else "\n".join(scan(sent).preface()).strip()
     for client, cap in caps.items():
         if len(sent) > cap:
-            yield "text-over-cap", f"it has {len(sent):,} characters, and {client} takes {cap:,}"
-    if (size := len(sent.encode("utf-8", "replace"))) > SENT_BYTES:
-        yield "text-cut", f"it has {size:,} bytes, and Claude Code sends the first {SENT_BYTES:,}"
-    is_usual = is_usual or any(item.get("description") for item in properties.values())
+            yield "text-over-cap", f"its {what} has {len(sent):,} characters, and {client} takes {cap:,}"
+    is_code = not text.what.startswith(("JSON", "YAML", "TOML"))
+    is_served = (is_code and _SERVER.search(raw)) or "inputSchema" in cast(dict[str, Tree], text.schema)
+    if is_served and (size := len(sent.encode("utf-8", "replace"))) > SENT_BYTES:
+        yield "text-cut", f"its {what} has {size:,} bytes, and Claude Code reads the first {SENT_BYTES:,}"
+
+
+def _silent(text: ToolText, properties: Mapping[str, dict[str, Tree]]) -> Iterator[tuple[str, str]]:
+    """The arguments that no text is about, if most others have words."""
     said = " ".join(["", *_WORD.findall(text.value)]).casefold()
-    silent = [name for name, item in properties.items() if not (_is_named(name, said) or _is_described(item))]
-    if is_usual and said and not text.refused and not all(map(_PLAIN.fullmatch, silent)):
-        yield "argument-without-words", f"no text has a word about {', '.join(silent[:5])}"
+    items = {name: item for name, item in properties.items() if not _GIVEN.fullmatch(name)}
+    silent = [name for name, item in items.items() if not (_is_named(name, said) or _is_described(item))]
+    names = ", ".join(f'"{name}"' for name in silent if not _PLAIN.fullmatch(name))
+    if names and said and not text.refused and 3 * len(silent) <= len(items):
+        yield "argument-without-words", f"neither this text nor its schema has a word about {names}"
 
 
 def _is_named(name: str, said: str) -> bool:
-    """Whether a text has the words of a name, or their beginnings; a framework's arguments need none."""
+    """Whether a text has the words of a name, or their beginnings."""
     parts = (part.casefold().removesuffix("s") for part in _PARTS.split(name) if part)
-    return _GIVEN.fullmatch(name) is not None or all(f" {part}" in said for part in parts)
+    return all(f" {part}" in said for part in parts)
 
 
 def _is_described(item: Tree) -> bool:
-    """Whether a schema, or a part of it, has a description, or may have one elsewhere."""
+    """Whether a schema, or a part of it, has a description or choices, or may have one elsewhere."""
     parts = (node for node in nodes(item) if isinstance(node, dict))
-    return any(isinstance(part.get(key), Leaf) for part in parts for key in ("description", "$ref"))
+    return any(
+        part.get(key) is not None for part in parts for key in ("description", "$ref", "enum", "const")
+    )
 
 
 def _of_argument(text: ToolText, item: Mapping[str, Tree]) -> Iterator[tuple[str, str]]:
     default, choices = item.get("default"), _plain_texts(item.get("enum"))
-    shown = [("default", value) for value in _plain_texts([default])]
-    shown += [("example", value) for value in _plain_texts(item.get("examples"))]
+    shown = [("default", [default]), ("example", item.get("examples"))]
     said = [("example in words", match[2]) for match in _EXAMPLE.finditer(text.value)]
-    for what, value in [*shown, *said]:
+    said += [(what, value) for what, values in shown for value in _plain_texts(values)]
+    for what, value in said:
         if choices and value.casefold() not in [choice.casefold() for choice in choices]:
             yield "value-outside-enum", f"the {what} {value} is not one of {', '.join(choices[:5])}"
     for key, sign in (("minimum", 1), ("maximum", -1)):
-        if _minus(default, item.get(key)) * sign < 0:
-            yield "default-outside-range", f"the default {_shown(default)} is outside the {key}"
-    meant = _DEFAULT.search(text.value) if text.value.casefold().count("default") == 1 else None
-    if meant and _differs(meant[2], default, choices):
-        yield "text-against-default", f"the text says {meant[2]}, and the schema {_shown(default)}"
-
-
-def _minus(value: Tree, other: Tree) -> float:
-    return value - other if isinstance(value, float | int) and isinstance(other, float | int) else 0
-
-
-def _shown(value: Tree) -> str:
-    return value.value if isinstance(value, Leaf) else str(value).removesuffix(".0")
+        number, limit = (it if isinstance(it, float | int) else None for it in (default, item.get(key)))
+        if number is not None and limit is not None and number * sign < limit * sign:
+            yield "default-outside-range", f"the default {number:.15g} is outside the {key} {limit:.15g}"
 
 
 def _plain_texts(node: Tree) -> list[str]:
@@ -160,22 +168,12 @@ def _plain_texts(node: Tree) -> list[str]:
     return [leaf.value for leaf in leaves] if len(leaves) == len(items) else []
 
 
-def _differs(said: str, default: Tree, choices: Sequence[str]) -> bool:
-    """Whether a text says another default than the schema; False if it is unknown."""
-    if isinstance(default, bool):
-        return said.casefold() == str(not default).casefold()
-    if isinstance(default, int | float):
-        with suppress(ValueError):
-            return float(said) != default
-    return isinstance(default, Leaf) and said in choices and said != default.value
-
-
-def _same_texts(files: Mapping[str, Sequence[ToolText]]) -> Iterator[Finding]:
+def _same_texts(texts: Sequence[ToolText]) -> Iterator[tuple[ToolText, str]]:
     """Tools of a file whose texts have the same words, but for empty ones; another file may list copies."""
     first = dict[tuple[str, ...], str]()
-    for path, text in ((path, text) for path, texts in files.items() for text in texts if not text.argument):
-        words = path, *(its for its in _WORD.findall(text.value.casefold()) if not _EMPTY.fullmatch(its))
+    for text in (text for text in texts if not text.argument):
+        words = tuple(its for its in _WORD.findall(text.value.casefold()) if not _EMPTY.fullmatch(its))
         other = first.setdefault(words, text.tool)
         is_other = _WORD.findall(text.tool.casefold()) != _WORD.findall(other.casefold())
-        if is_other and len(words) > _MIN_WORDS:
-            yield Finding("same-text", path, text.line, text.tool, "", f"its text is nearly that of {other}")
+        if is_other and len(words) >= _MIN_WORDS:
+            yield text, f'its text has the same words as that of "{other}"'

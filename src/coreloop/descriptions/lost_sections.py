@@ -129,9 +129,7 @@ def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTI
     tuple of str
         In the order of ``sections``.
     """
-    if docstring is None:
-        return ()
-    layout = scan(docstring, asked=sections)
+    layout = scan(docstring or "", asked=sections)
     keys = set(_implicit(layout))
     keys.update(part.key for part in layout.sections if _has_text(layout.content(part)))
     return tuple(name for name in sections if name_key(name) in keys)

@@ -28,7 +28,7 @@ Tree: TypeAlias = "dict[str, Tree] | list[Tree] | Leaf | float | None"
 
 SCHEMA_KEYS: Final = (
     *("parameters", "inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema"),
-    *("params_json_schema", "args_schema", "json_schema", "schema", "inputs"),
+    *("params_json_schema", "args_schema", "json_schema", "schema", "inputs", "run_params_schema"),
 )
 _LISTS: Final = ("tools", "functions", "functiondeclarations", "function_declarations")
 _WRAPPERS: Final = frozenset({"function", "toolSpec", "custom"})
@@ -105,7 +105,7 @@ def texts_in(tree: Tree) -> Iterator[ToolText]:
 
 def _tool(above: str, key: str, node: dict[str, Tree]) -> str:
     """The name of the tool that an object defines; empty if it defines none."""
-    if "in" in node or "responses" in node:  # a parameter or an operation in OpenAPI
+    if "in" in node or "responses" in node or "/" in key:  # parameter, operation, media type of OpenAPI
         return ""
     name, is_described = node.get("name"), isinstance(node.get("description"), Leaf)
     schema = next((node[its] for its in SCHEMA_KEYS if isinstance(node.get(its), dict | list)), None)

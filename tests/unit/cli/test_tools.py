@@ -11,8 +11,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 PAY = """{"tools": [{
   "name": "pay",
   "description": "Pays the bill of a day.",
-  "parameters": {"properties": {"day": {"description": "When.", "minimum": 1, "default": 0}, "to": {}}}
-}]}
+  "parameters": {"properties": {
+    "day": {"description": "When.", "minimum": 1, "default": 0}, "to_whom": {}, "bill": {}}}
+}], "application/json": {"schema": {"properties": {"day": {"description": "Of OpenAPI."}}}}}
 """
 ADD = """from fastmcp import FastMCP
 mcp = FastMCP("sums")
@@ -36,8 +37,8 @@ def project(tmp_path: Path) -> Path:
 
 LINES = {
     "the list": ("", 0, "pay: 2 texts, its own 23 characters\n    shop/pay.json:3 JSON string"),
-    "an error": ("--check", 1, "shop/pay.json:4: error: pay[day]: the default 0 is outside the"),
-    "a warning": ("--check", 1, "shop/pay.json:3: warning: pay: no text has a word about to"),
+    "an error": ("--check", 1, "shop/pay.json:5: error: pay[day]: the default 0 is outside the"),
+    "a warning": ("--check", 1, "shop/pay.json:3: warning: pay: neither this text nor its"),
     "a file": ("--check shop/pay.json", 1, "1 error, 1 warning"),
     "nothing": ("--check empty", 0, "0 errors, 0 warnings in 0 texts"),
     "a namesake": ("twice", 0, "twice/a.py:5 docstring"),
@@ -55,7 +56,8 @@ def test_people_get_the_texts_and_what_is_wrong(project: Path, run: Run, words: 
     assert done.returncode == code
     assert line in done.stdout
     is_read = words in {"", "--check"}
-    assert ("1 file not read, first shop/torn.json: " in done.stderr) is is_read
+    for note in ("1 not read, first shop/torn.json: ", "1 not read, first shop/tests_integ/: "):
+        assert (note in done.stderr) is is_read
 
 
 def test_programs_get_the_same_facts(project: Path, run: Run):
@@ -83,14 +85,15 @@ def test_code_review_gets_sarif(project: Path, run: Run, tmp_path_factory: pytes
     assert (done.returncode, log["version"], len(log["runs"])) == (1, "2.1.0", 1)
     driver = log["runs"][0]["tool"]["driver"]
     rules = {rule["id"] for rule in driver["rules"]}
-    assert driver["name"]
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    assert all(rule["help"] and rule["defaultConfiguration"] for rule in driver["rules"])
     for result in log["runs"][0]["results"]:
         assert result["ruleId"] in rules
         assert result["level"] in {"error", "warning"}
         assert result["message"]["text"]
         place = result["locations"][0]["physicalLocation"]
         assert place["artifactLocation"] == {"uri": "shop/pay.json"}
-        assert place["region"]["startLine"] >= 1
+        assert place["region"]["startColumn"] > place["region"]["startLine"] >= 1
     outside = tmp_path_factory.mktemp("other") / "b c.json"
     outside.write_text(PAY)
     results = json.loads(run("tools", "--sarif", str(outside)).stdout)["runs"][0]["results"]
