@@ -41,4 +41,4 @@ def _lines(report: FileReport) -> Iterator[str]:
         n_expected = len(shape.present) + len(shape.missing)
         yield f"{report.path}:{shape.line} {shape.qualname}  {len(shape.present)}/{n_expected}{missing}"
     for loss in report.lost:
-        yield f"{report.path}:{loss.line} {loss.qualname}  LOST {', '.join(loss.sections)}"
+        yield f"{report.path}:{loss.line} {loss.qualname}  LOST {', '.join(loss.missing)}"

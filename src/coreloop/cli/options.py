@@ -43,6 +43,7 @@ class _PathType(click.Path):
 FILE: Final = _PathType(path_type=Path, dir_okay=False)
 FOLDER: Final = _PathType(path_type=Path, file_okay=False)
 FILE_OR_FOLDER: Final = _PathType(path_type=Path)
+EXISTING: Final = _PathType(path_type=Path, exists=True)
 
 
 class _NumberType(click.FloatRange):

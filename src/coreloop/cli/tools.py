@@ -4,17 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 import click
 
 from coreloop import __version__
-from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
 from coreloop.base.project.definitions import read_source
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.cli.options import FILE_OR_FOLDER
+from coreloop.cli.options import EXISTING
 from coreloop.cli.output import Command, Output, wrap
 from coreloop.descriptions.check import RULES, Finding, check_texts
 from coreloop.descriptions.find_tools import project_texts
@@ -23,11 +22,9 @@ from coreloop.learn.proposals.proposal_files import read_proposed
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import read_verdicts
 
-_SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
-
 
 @click.command(cls=Command)
-@click.argument("paths", metavar="[PATH]…", nargs=-1, type=FILE_OR_FOLDER)
+@click.argument("paths", metavar="[PATH]…", nargs=-1, type=EXISTING)
 @click.option("--check", is_flag=True, help="Say what is wrong with them; exit 1 if there is an error.")
 @click.option("--sarif", is_flag=True, help="Print the findings as SARIF 2.1.0.")
 def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
@@ -36,12 +33,10 @@ def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     Example: tools --check
     """
     workspace = open_workspace(Path.cwd())
-    if missing := [path for path in paths if not path.exists()]:
-        raise UsageError(f"{missing[0]}: no such file or folder")
     texts, unread = project_texts(workspace, paths)
     first = {why: file for file, why in reversed(unread.items())}
     counts = Counter(unread.values()).items()
-    notes = [wrap(f"{n:,} not read, first {first[why]}: {why}") for why, n in counts]
+    notes = [wrap(f"{number_of(n, 'file')} not read, first {first[why]}: {why}") for why, n in counts]
     if not (check or sarif):
         facts = list(_facts(texts, _waiting(workspace)))
         return Output(facts, _listed(facts) if facts else "no text of a tool is found", notes)
@@ -103,7 +98,7 @@ def _sarif(found: Sequence[Finding]) -> dict[str, Any]:
     ]
     tool = {"driver": {"name": "dartlab-coreloop", "version": __version__, "rules": rules}}
     run = {"tool": tool, "results": [*map(_result, found)]}
-    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
 def _result(one: Finding) -> dict[str, Any]:

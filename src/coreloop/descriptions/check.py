@@ -8,39 +8,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from itertools import chain
-from typing import Final, Literal, TypeAlias, cast
+from pathlib import Path
+from typing import Final, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, nodes, schema_of
 from coreloop.descriptions.sections import scan
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
-_SCHEMA: Final = "https://json-schema.org/understanding-json-schema/reference"
 SENT_BYTES: Final = 2_048
 """Of the text of an MCP server's tool, by Claude Code."""
-_ANNOTATIONS: Final = f"{_SCHEMA}/annotations"
-_DEFINE_TOOLS: Final = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
-
-
-_Files: TypeAlias = Mapping[str, Sequence[ToolText]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is looked for: how bad it is, why, and where the official documentation says so."""
+    """What is looked for: how bad it is (``error`` or ``warning``), why, and where that is documented."""
 
-    severity: Literal["error", "warning"]
+    severity: str
     reason: str
     source: str
 
 
-RULES: Final = {
-    "value-outside-enum": Rule("error", "the schema refuses what it or its text shows", f"{_SCHEMA}/enum"),
-    "default-outside-range": Rule("error", "a default should be valid in its schema", _ANNOTATIONS),
-    "text-over-cap": Rule("error", "a client refuses or cuts a longer text", "reach.caps in coreloop.yaml"),
-    "text-cut": Rule("warning", "what stands behind is not sent", "https://code.claude.com/docs/en/mcp"),
-    "argument-without-words": Rule("warning", "a text should say what each parameter means", _DEFINE_TOOLS),
-    "same-text": Rule("warning", "a text should say when to use its tool, and when not", _DEFINE_TOOLS),
-}
+_TABLE: Final = Path(__file__).with_name("rules.tsv").read_text("utf-8").splitlines()
+RULES: Final = {name: Rule(*its) for name, *its in (line.split("\t") for line in _TABLE)}
 
 _EXAMPLE: Final = re.compile(
     r"""(?:e\.g\.|\bfor example|\bexample:)[,:]? *([`'"])([^\s`'"]+)\1""", re.IGNORECASE
@@ -75,7 +64,9 @@ class Finding:
     message: str
 
 
-def check_texts(files: _Files, caps: Mapping[str, int], sources: Mapping[str, bytes]) -> list[Finding]:
+def check_texts(
+    files: Mapping[str, Sequence[ToolText]], caps: Mapping[str, int], sources: Mapping[str, bytes]
+) -> list[Finding]:
     """Check the texts of a project's tools.
 
     Parameters

@@ -1,10 +1,8 @@
 """Where tools are defined: as functions and classes in Python, or by what describes them to models."""
 
-import ast
-import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from inspect import cleandoc
@@ -15,17 +13,15 @@ from typing import Final, TypeAlias, Unpack
 from coreloop.base.errors import MissingExtraError
 from coreloop.base.project import allowed_values
 from coreloop.base.project import tools as defined
-from coreloop.base.project.definitions import Function, is_skipped, read_source, source_files
+from coreloop.base.project.definitions import read_source, source_files
 from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.tools import Choices, Tool, Unresolved, bare_name, is_tool_name, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.descriptions.schemas import leaves, plain, schema_of
-from coreloop.descriptions.texts import DOCSTRING, SUFFIXES, ToolText, find_texts
+from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
 
 _DESCRIBES: Final = re.compile(rb"descri|tool", re.IGNORECASE)
-_SKIPPED: Final = "it is named like tests or build output; name it to read it"
-_MAY_BE_OWN: Final = re.compile(r"build|dist|tests?(_.*)?")
 _Place: TypeAlias = tuple[str, Sequence[ToolText]]
 
 
@@ -172,15 +168,14 @@ def project_texts(
     texts : dict of str to list of ToolText
         By file, in file order; without tests, build output and what coreloop wrote.
     unread : dict of str to str
-        The files and folders (with a slash at the end) that were not read, and why.
+        The files that could not be read, and why.
     """
     known = defaultdict[str, set[str]](set)
     tools = find_tools(workspace.settings.tools, workspace, only_places=True, and_registered=True)
     for tool in tools.values():
         if isinstance(tool, Tool):
             known[tool.file].add(tool.qualname)
-    unread = {folder: _SKIPPED for place in paths or [workspace.root] for folder in _skipped(place)}
-    texts = dict[str, list[ToolText]]()
+    texts, unread = dict[str, list[ToolText]](), dict[str, str]()
     for path in chain.from_iterable(map(_files, paths or [workspace.root])):
         is_inside = path.is_relative_to(workspace.root)
         file = (path.relative_to(workspace.root) if is_inside else path).as_posix()
@@ -189,29 +184,11 @@ def project_texts(
             unread[file] = "it is not readable, or larger than 2 MB"
         if workspace.audit_dir.parent not in path.parents and (symbols or _DESCRIBES.search(raw)):
             try:
-                texts[file] = _of_tools(raw, find_texts(path.name, raw, symbols), symbols)
+                texts[file] = find_texts(path.name, raw, symbols)
             except (UnprovenError, MissingExtraError) as error:
                 unread[file] = str(error)
     return {file: found for file, found in texts.items() if found}, unread
 
 
-def _of_tools(raw: bytes, texts: list[ToolText], known: Collection[str]) -> list[ToolText]:
-    """Leave out functions with described arguments that the file calls, and nothing makes a tool."""
-    described = {text.symbol for text in texts if text.what == DOCSTRING}.difference(known)
-    nodes = list(ast.walk(ast.parse(raw))) if described else []
-    called = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
-    decorated = {node.name for node in nodes if isinstance(node, Function) and node.decorator_list}
-    helpers = {name.removeprefix("self.") for name in called} - decorated
-    return [its for its in texts if its.symbol not in described or its.symbol.split(".")[-1] not in helpers]
-
-
 def _files(path: Path) -> Iterable[Path]:
     return [path.resolve()] if path.is_file() else source_files(path.resolve(), SUFFIXES)
-
-
-def _skipped(place: Path) -> Iterator[str]:
-    """The folders that are not searched but may be the project's own."""
-    for folder, below, _ in os.walk(place):
-        inside = Path(folder).relative_to(place)
-        yield from (f"{inside / name}/" for name in sorted(below) if _MAY_BE_OWN.fullmatch(name))
-        below[:] = [name for name in below if not is_skipped(name)]

@@ -5,7 +5,7 @@ Only sections with text count: a heading alone would defeat the rule, so its sec
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -44,15 +44,6 @@ class Shape:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Sections that a definition lost; `line` is that of the new file."""
-
-    qualname: str
-    line: int
-    sections: tuple[str, ...]
-
-
 def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...]:
     """List the sections of each public class, function and method of a file.
 
@@ -86,7 +77,7 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     return tuple(listed)
 
 
-def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Loss, ...]:
+def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...]:
     """Compare two states of a file: sections that a definition in both of them had and lost.
 
     A removed definition is not a loss; a removed docstring is.
@@ -99,7 +90,8 @@ def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS)
 
     Returns
     -------
-    tuple of Loss
+    tuple of Shape
+        Whose missing sections the old state had.
 
     Raises
     ------
@@ -109,10 +101,10 @@ def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS)
     known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
     had = {shape.qualname: shape.present for shape in shapes(old, sections=known)}
     losses = [
-        Loss(its.qualname, its.line, tuple(x for x in had.get(its.qualname, ()) if x not in its.present))
+        replace(its, missing=tuple(name for name in its.missing if name in had.get(its.qualname, ())))
         for its in shapes(new, sections=known)
     ]
-    return tuple(loss for loss in losses if loss.sections)
+    return tuple(loss for loss in losses if loss.missing)
 
 
 def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTIONS) -> tuple[str, ...]:
@@ -156,7 +148,7 @@ class FileReport:
 
     path: Path
     shapes: tuple[Shape, ...] = ()
-    lost: tuple[Loss, ...] = ()
+    lost: tuple[Shape, ...] = ()
     unreadable: str | None = None
 
 

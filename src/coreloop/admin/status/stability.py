@@ -13,7 +13,7 @@ from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
 
 if TYPE_CHECKING:
-    from coreloop.descriptions.lost_sections import Loss
+    from coreloop.descriptions.lost_sections import Shape
 
 CLEAN_MERGES: Final = 30  # as the specification says
 QUIET_DAYS: Final = 90  # chosen: a quarter, in which each of the 30 merges has been in use
@@ -45,7 +45,7 @@ class Weighed:
 
     merge: Merge
     reason: str | None
-    losses: "tuple[Loss, ...]" = ()
+    losses: "tuple[Shape, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weig
     from coreloop.base.project.python_source import UnprovenError
     from coreloop.descriptions.lost_sections import lost_sections
 
-    lost: tuple[Loss, ...] = ()
+    lost: tuple[Shape, ...] = ()
     with suppress(UnprovenError):  # a file that Python cannot read has no sections to lose
         lost = lost_sections(target.before, target.after)
     other = None if is_only_change else "it changed more than the content of its target"
@@ -163,7 +163,7 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
 
 def _flaws(history: History, newest: Sequence[Weighed], now: datetime) -> Iterator[Flaw]:
     for weighed in newest:
-        lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.sections)}" for loss in weighed.losses)
+        lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.missing)}" for loss in weighed.losses)
         if weighed.reason or lost:
             promotion = weighed.merge.promotion
             merged_at = history.timestamp(weighed.merge.place, now=now)

@@ -134,11 +134,14 @@ class _File:
         yield from self._of_values(names)
 
     def _is_tool(self, node: AnyDefinition) -> bool:
-        """Whether a definition is a tool by its decorator, or by what describes its arguments."""
+        """Whether a definition is a tool: by its decorator, or by described arguments if nothing calls it."""
         if node.decorator_list or isinstance(node, ast.ClassDef):
             return any(map(defined.is_tool_decorator, node.decorator_list))
         leaves = (leaf for its, default in signature(node) for leaf in self._field(its.annotation, default))
-        return any(leaf.what in _FOR_MODELS.values() for leaf in leaves)
+        if not any(leaf.what in _FOR_MODELS.values() for leaf in leaves):
+            return False
+        calls = (ast.unparse(its.func) for its in self._nodes if isinstance(its, ast.Call))
+        return node.name not in {call.removeprefix("self.") for call in calls}
 
     def _of_call(self, call: ast.Call, node: AnyDefinition | None, symbol: str) -> Iterator[ToolText]:
         """The texts of a call or decorator that makes a tool."""
@@ -308,10 +311,6 @@ class _File:
         if isinstance(node, ast.JoinedStr | ast.BinOp):
             parts = node.values if isinstance(node, ast.JoinedStr) else (node.left, node.right)
             return "".join(map(self._value, parts))
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            table, key = self._tree(node.value), self._name(node.slice)
-            leaf = table.get(key) if isinstance(table, dict) else None
-            return leaf.value if isinstance(leaf, Leaf) else ast.unparse(node)
         return self._name(node) or ast.unparse(node)
 
 
