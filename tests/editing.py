@@ -6,7 +6,7 @@ import warnings
 from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions import texts
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.place import Wanted, never
+from coreloop.descriptions.place import Wanted
 from coreloop.guard.proof import changed_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 
@@ -16,7 +16,7 @@ DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def put_lines(
-    source, qualname, lines, *, section=None, style="numpydoc", is_ours=never, replaced=()
+    source, qualname, lines, *, section=None, style="numpydoc", is_ours=lambda _: False, replaced=()
 ) -> Edited:
     """Put lines into a docstring of a Python file."""
     wanted = Wanted(tuple(lines), section, style, is_ours)

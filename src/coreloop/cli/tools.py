@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -43,7 +42,7 @@ def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     sources = {file: read_source(workspace.root / file) for file in texts}
     found = check_texts(texts, workspace.settings.reach.caps, sources)
     n_errors = sum(RULES[one.rule].severity == "error" for one in found)
-    value = _sarif(found) if sarif else [asdict(one) | asdict(RULES[one.rule]) for one in found]
+    value = _sarif(found) if sarif else [one._asdict() | RULES[one.rule]._asdict() for one in found]
     return Output(value, None if sarif else _lines(found, n_errors, texts), notes, code=int(n_errors > 0))
 
 

@@ -5,11 +5,10 @@ A rule says only what the files show: a text or value that is computed is unknow
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from inspect import cleandoc
 from itertools import chain
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from coreloop.descriptions.schemas import Leaf, Tree, nodes, schema_of
 from coreloop.descriptions.sections import scan
@@ -19,8 +18,7 @@ SENT_BYTES: Final = 2_048
 """Of the text of an MCP server's tool, by Claude Code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """What is looked for: how bad it is (``error`` or ``warning``), why, and where that is documented."""
 
     severity: str
@@ -51,8 +49,7 @@ _EMPTY: Final = re.compile("an?|the|of|this|that|is|are|your")
 _MIN_WORDS: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What is wrong at a place of a file, from 1; the argument is empty for the tool itself."""
 
     rule: str

@@ -6,8 +6,7 @@ No file is known here; `coreloop.descriptions.texts` spells values in files, and
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from coreloop.base.project.python_source import UnprovenError
 from coreloop.descriptions.place import DocstringBullet, Wanted, margin_lead, place, read_bullets
@@ -19,8 +18,7 @@ Read: TypeAlias = Callable[[str], Layout]
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(NamedTuple):
     """A proven edit.
 
     Parameters

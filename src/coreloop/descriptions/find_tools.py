@@ -177,8 +177,7 @@ def project_texts(
             known[tool.file].add(tool.qualname)
     texts, unread = dict[str, list[ToolText]](), dict[str, str]()
     for path in chain.from_iterable(map(_files, paths or [workspace.root])):
-        is_inside = path.is_relative_to(workspace.root)
-        file = (path.relative_to(workspace.root) if is_inside else path).as_posix()
+        file = (path.relative_to(workspace.root) if path.is_relative_to(workspace.root) else path).as_posix()
         raw, symbols = read_source(path), known[file]
         if not raw and path.stat().st_size:
             unread[file] = "it is not readable, or larger than 2 MB"

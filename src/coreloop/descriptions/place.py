@@ -6,10 +6,11 @@ The default is the end of the first block of text, the only part that every fram
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from coreloop.base.project.python_source import UnprovenError
-from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, Style, columns
+from coreloop.base.text import text_width
+from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, Style
 
 WIDTH: Final = 79
 """Columns at which bullets are wrapped, as a terminal counts them: PEP 8's, which each linter accepts."""
@@ -20,8 +21,7 @@ _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
 """Words that would change the meaning of a line if they began it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocstringBullet:
+class DocstringBullet(NamedTuple):
     """A bullet.
 
     Attributes
@@ -35,11 +35,6 @@ class DocstringBullet:
     text: str
     first: int
     end: int
-
-
-def never(_: str) -> bool:
-    """Default of `Wanted.is_ours`: no line has a form that coreloop writes."""
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class Wanted:
     lines: tuple[str, ...]
     section: str | None = None
     style: Style = "numpydoc"
-    is_ours: Callable[[str], bool] = never
+    is_ours: Callable[[str], bool] = lambda _: False  # no line is
     width: int = WIDTH
 
 
@@ -146,7 +141,7 @@ def _new_section(layout: Layout, section: str, default: Style, lead: str) -> tup
         raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
     headed = [its for its in layout.sections if not its.prose and (its.known or its.mark != "=")]
     style, mark = (headed[-1].style, headed[-1].mark) if headed else (default, "")
-    heading = [f"{section}:"] if style == "google" else [section, (mark or "-") * max(3, columns(section))]
+    heading = [f"{section}:"] if style == "google" else [section, (mark or "-") * max(3, text_width(section))]
     if style == "markdown":
         heading = [f"{mark}{section}{mark}" if mark[:1] in ("*", "_") else f"{mark or '##'} {section}"]
     inner = lead + _step(lead) if style == "google" else lead
@@ -181,7 +176,7 @@ def write_bullet(text: str, lead: str, width: int = WIDTH) -> list[str]:
         return [lead + text]
     written, current = list[str](), lead + words[0]
     for word in words[1:]:
-        is_wide = columns(f"{current} {word}") > width and current.strip() not in {"", "-"}
+        is_wide = text_width(f"{current} {word}".expandtabs()) > width and current.strip() not in {"", "-"}
         if is_wide and not _NO_START.match(word):
             written.append(current)
             current = f"{lead}  {word}"

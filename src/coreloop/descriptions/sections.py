@@ -5,7 +5,6 @@ sections) both read docstrings through `scan`.
 """
 
 import re
-import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,11 +83,6 @@ def split_lines(text: str) -> list[DocLine]:
     return lines
 
 
-def columns(text: str) -> int:
-    """Width of a text in columns; wide (East Asian) characters count two."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text.expandtabs())
-
-
 @dataclass(frozen=True, slots=True)
 class DocstringSection:
     """A heading and the lines below it.
@@ -162,15 +156,11 @@ class Layout:
 
     def is_rule(self, number: int) -> bool:
         """Whether a line at the margin has only dashes: an underline, a table border, a transition."""
-        return self._is(_RULE, number)
+        return _RULE.match(self.at_margin(number)) is not None
 
     def is_field(self, number: int) -> bool:
         """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
-        return self._is(_FIELD, number)
-
-    def _is(self, pattern: re.Pattern[str], number: int) -> bool:
-        text = self.at_margin(number)
-        return bool(text) and pattern.match(text) is not None
+        return _FIELD.match(self.at_margin(number)) is not None
 
     def at_margin(self, number: int) -> str:
         """The text of a line at the margin; empty for a line elsewhere, and in a block of code."""

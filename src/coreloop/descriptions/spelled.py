@@ -3,8 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from coreloop.base.project.python_source import UnprovenError
 
@@ -17,8 +16,7 @@ ESCAPE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
+class Spelled(NamedTuple):
     """A literal's inside.
 
     Attributes

@@ -44,19 +44,14 @@ def _relaxed(folder: Path, records: list[dict[str, Any]], *gate: Gates, **more: 
 @pytest.mark.parametrize(
     ("rows", "gate"),
     [
-        pytest.param(repeated(2), "min_repeat", id="two requests"),
-        pytest.param([*repeated(9), record(error="x")], "min_success_rate", id="one failure"),
-        pytest.param([record()] * 9, "min_unique_questions", id="one question nine times"),
-        pytest.param(
+        (repeated(2), "min_repeat"),
+        ([*repeated(9), record(error="x")], "min_success_rate"),
+        ([record()] * 9, "min_unique_questions"),
+        (
             [record(question=f"{'수익성 마진 성장 배당 현금'} {sign}") for sign in ("", "가", "나", "다")],
             "min_unique_questions",
-            id="near questions",
         ),
-        pytest.param(
-            repeated(3, tool_sequence_hash="seq:00000000000000aa", tool_calls_omitted=1),
-            "steps_not_recorded",
-            id="no record holds all the calls",
-        ),
+        (repeated(3, tool_sequence_hash="seq:00000000000000aa", tool_calls_omitted=1), "steps_not_recorded"),
     ],
 )
 def test_a_pattern_is_counted_at_the_first_gate_that_it_fails(

@@ -311,6 +311,10 @@ class _File:
         if isinstance(node, ast.JoinedStr | ast.BinOp):
             parts = node.values if isinstance(node, ast.JoinedStr) else (node.left, node.right)
             return "".join(map(self._value, parts))
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            table, key = self._tree(node.value), self._name(node.slice)
+            leaf = table.get(key) if isinstance(table, dict) else None
+            return leaf.value if isinstance(leaf, Leaf) else ast.unparse(node)
         return self._name(node) or ast.unparse(node)
 
 

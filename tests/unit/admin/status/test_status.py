@@ -33,25 +33,18 @@ PROPOSED = [
 @pytest.mark.parametrize(
     ("prefix", "known", "judgments", "expected"),
     [
-        pytest.param("cand-", [], [], (2, date(2026, 3, 1), 0), id="a key counts once, from its first day"),
-        pytest.param("cand-", ["aa"], [], (1, date(2026, 3, 2), 0), id="a key on a branch is not pending"),
-        pytest.param("ce-", [], [], (1, date(2026, 3, 3), 0), id="counterexamples"),
-        pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="all keys are on branches"),
-        pytest.param(
-            "cand-",
-            [],
-            [verdict("aa", VerdictLetter.VIOLATION)],
-            (1, date(2026, 3, 2), 1),
-            id="a rejected key",
-        ),
-        pytest.param(
+        ("cand-", [], [], (2, date(2026, 3, 1), 0)),
+        ("cand-", ["aa"], [], (1, date(2026, 3, 2), 0)),
+        ("ce-", [], [], (1, date(2026, 3, 3), 0)),
+        ("cand-", ["aa", "bb"], [], (0, None, 0)),
+        ("cand-", [], [verdict("aa", VerdictLetter.VIOLATION)], (1, date(2026, 3, 2), 1)),
+        (
             "cand-",
             [],
             [verdict("aa", VerdictLetter.CAUTION), verdict("aa", VerdictLetter.PASS)],
             (1, date(2026, 3, 2), 0, 1),
-            id="a later verdict replaces a rejection, and it waits for a promotion only",
         ),
-        pytest.param(
+        (
             "cand-",
             [],
             [
@@ -59,7 +52,6 @@ PROPOSED = [
                 verdict("cc", VerdictLetter.CAUTION, id="ce-2026-03-03-001"),
             ],
             (2, date(2026, 3, 1), 0),
-            id="requests and counterexamples are not candidates",
         ),
     ],
 )

@@ -85,10 +85,10 @@ def test_the_real_tool_span_is_read_when_it_has_ids_and_times(tmp_path: Path, sh
 @pytest.mark.parametrize(
     ("more", "error"),
     [
-        pytest.param({"status": {"code": 2, "message": "no such city"}}, "no such city", id="status"),
-        pytest.param({"status": {"code": 1}}, None, id="ok"),
-        pytest.param({"status_code": "ERROR", "status_message": "no"}, "no", id="a flat span's"),
-        pytest.param(
+        ({"status": {"code": 2, "message": "no such city"}}, "no such city"),
+        ({"status": {"code": 1}}, None),
+        ({"status_code": "ERROR", "status_message": "no"}, "no"),
+        (
             {
                 "status": {"code": 2},
                 "events": [
@@ -102,7 +102,6 @@ def test_the_real_tool_span_is_read_when_it_has_ids_and_times(tmp_path: Path, sh
                 ],
             },
             "ValueError: no",
-            id="exception",
         ),
     ],
 )
