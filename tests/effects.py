@@ -1,15 +1,14 @@
 """A shop with tools whose descriptions change on known days, and a log with known failures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.effect.estimate import Estimate
-from coreloop.learn.effect.verdict import Look
+from coreloop.learn.effect.estimate import Figure, Look
 from coreloop.learn.line import statement_key
 from logs import call, failed, record, write_log
 from promoting import Project, run_git
@@ -17,23 +16,24 @@ from promoting import Project, run_git
 FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
 FILE = "shop/tools.py"
 CONTROLS = ("list_orders", "find_customer", "check_stock", "send_letter")
+_FIGURE = Figure(before=0.3, expected=0.3, after=0.1, low=-0.25, high=-0.15, sure_low=-0.25, failed=80)
 LOOK = Look(
-    20,
-    Estimate(
-        before=0.3,
-        expected=0.3,
-        after=0.1,
-        variance=0.0004,
-        n_controls=4,
-        days_before=56,
-        days_after=20,
-        n_before=2000,
-        n_after=800,
-        failed_after=80,
-        shrinking=0.0002,
-    ),
-    -0.25,
-    -0.15,
+    day=20,
+    days=20,
+    n_before=2000,
+    n=800,
+    named=_FIGURE,
+    failed=_FIGURE,
+    lost=replace(_FIGURE, low=-0.1, high=0.1),
+    moved=-0.1,
+    moved_low=-0.15,
+    is_alike=False,
+    n_controls=4,
+    all_changed=False,
+    own_changed=True,
+    left_out=0.0,
+    deviation=0.02,
+    shrinking=0.0002,
 )
 """Twenty days after a merge that took 20 of 30 points of failures away."""
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.base.git.promotions import REVERTS, History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
-from coreloop.learn.effect.verdict import HORIZON_DAYS
+from coreloop.learn.effect.estimate import HORIZON_DAYS
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 
 if TYPE_CHECKING:
-    from coreloop.learn.effect.tool_days import ToolLog
+    from coreloop.learn.effect.units import SentTexts
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
@@ -283,23 +283,32 @@ class Windows:
     is_ended: bool = False
 
 
-def find_windows(change: Change, tool: "ToolLog", ledger: Ledger, *, deploy_lag: timedelta) -> Windows:
+def find_windows(
+    change: Change,
+    sent: "SentTexts",
+    ledger: Ledger,
+    *,
+    apart: Collection[Change] = (),
+    deploy_lag: timedelta,
+) -> Windows:
     """Find the days before and after one of a tool's changes.
 
     Parameters
     ----------
     change : Change
         Of the ledger.
-    tool : ToolLog
-        Has what models were sent on each day.
+    sent : SentTexts
+        What models were sent on each day.
     ledger : Ledger
         All changes, and which of them a version has.
+    apart : collection of Change
+        Changes that end no days, since they are about other failures.
     deploy_lag : timedelta
         From a merge until all models get the description, where records have no version.
     """
-    changes = [other for other in ledger.changes if other.tool == change.tool]
+    changes = [other for other in ledger.changes if other.tool == change.tool and other not in apart]
     at = changes.index(change)
-    states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
+    states = {day: _state(day, sent, changes, ledger, deploy_lag) for day in sorted(sent.versions)}
     after = [day for day, n_changes in states.items() if n_changes == at + 1]
     first = min(after, default=_day(change.merged_at) + 1)
     kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
@@ -318,13 +327,13 @@ def find_windows(change: Change, tool: "ToolLog", ledger: Ledger, *, deploy_lag:
 
 
 def _state(
-    day: int, tool: "ToolLog", changes: Sequence[Change], ledger: Ledger, lag: timedelta
+    day: int, sent: "SentTexts", changes: Sequence[Change], ledger: Ledger, lag: timedelta
 ) -> int | None:
     """How many of the changes a day has; None if it has several descriptions."""
     found: set[int | None] = set()
-    for version in tool.versions[day]:
+    for version in sent.versions[day]:
         place = ledger.places.get(version) if version else None
-        first_us = tool.first_us.get(version)
+        first_us = sent.first_us.get(version)
         if first_us is not None:  # a description has the changes that were merged before it was first sent
             first = _EPOCH + timedelta(microseconds=first_us)
             found.add(sum(change.merged_at <= first for change in changes))

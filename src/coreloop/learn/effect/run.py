@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
 
 _READ_DAYS: Final = 220
-"""Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
-_VERSION: Final = 8
+"""Records that changes without a settled effect need: 60 days after, 56 before, and as many without calls."""
+_VERSION: Final = 9
 """Of the file of effects and of the estimate; effects of other versions are judged again."""
 
 
@@ -141,10 +141,10 @@ def _judge(
     # a revert that came after its effect was settled shows in the ledger only
     effects = {id: replace(settled[id], change=changes[id]) for id in changes.keys() & settled.keys()}
     if new:
-        from coreloop.learn.effect.count_calls import read_log  # imports polars
-        from coreloop.learn.effect.effect import EffectFinder, what_is_counted
+        from coreloop.learn.effect.effect import EffectFinder, failures_of
+        from coreloop.learn.effect.units import read_log  # imports polars
 
-        failures = what_is_counted(new)
+        failures = failures_of(its for its in ledger.changes if its.tool in {change.tool for change in new})
         log = read_log(window, failures, names=names, audit_dir=workspace.audit_dir)
         finder = EffectFinder(ledger, log, timedelta(days=workspace.settings.effect.deploy_lag_days))
         effects |= {_id_of(change): finder.find(change) for change in new}
@@ -181,7 +181,8 @@ def _id_of(change: "Change") -> str:
 def _is_settled(effect: "Effect", judged_on: date) -> bool:
     """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
     from coreloop.learn.effect.effect import RECENT_DAYS
-    from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
+    from coreloop.learn.effect.estimate import HORIZON_DAYS
+    from coreloop.learn.effect.verdict import EffectVerdict
 
     if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
         return False

@@ -1,0 +1,210 @@
+"""The units of a log: a tool in a question of a session, the first time that it was sent."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from coreloop.base.error_classes import TRANSIENT
+from coreloop.learn.effect.estimate import UnitCount
+from coreloop.learn.effect.named_failure import NamedFailure, fails_as, places_of, sent_tools
+from coreloop.learn.facts.read_lines import DAY_US, NO_QUESTION
+from coreloop.learn.facts.schema import Call
+from coreloop.learn.mine.frames import IS_FAILURE, requests_frame
+from coreloop.learn.mine.requests import Requests
+from coreloop.learn.mine.window import Window
+from coreloop.learn.statements.logged_calls import read_requests
+
+_MAX_REQUESTS: Final = 10_000
+"""Read at a time."""
+_OUTSIDE: Final = TRANSIENT | {"timeout"}
+"""Classes of errors that no argument causes; such a call is no unit, neither failed nor fine."""
+_HEAVY: Final = 0.10
+"""Share of a period's units above which a customer is a stratum of its own, if they are `_LEAST_HEAVY`."""
+_LEAST_HEAVY: Final = 10  # as many as a stratum needs before
+_SCHEMA: Final = {"group": pl.UInt32, "tool": pl.String, "failed": pl.Boolean, "repaired": pl.Boolean}
+
+
+@dataclass(slots=True)
+class SentTexts:
+    """What models were sent of a tool.
+
+    Attributes
+    ----------
+    versions : dict of int to set of str
+        By day, the hash of the description, else the version of the tools, else an empty text.
+    first_us : dict of str to int
+        When each hash of a description first occurred, in microseconds since 1970.
+    """
+
+    versions: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    first_us: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The units of a window.
+
+    Attributes
+    ----------
+    tools : mapping of str to SentTexts
+        By tool, as the project names it.
+    units : DataFrame
+        A row each: its ``row`` among the requests, ``tool``, ``day``, ``case``, ``model``, and whether it
+        ``failed``, was ``repaired`` by a later call, and was ``lost``.
+    against : mapping of (str, str) to set of int
+        By commit and tool of a change, the rows whose call is against its lines.
+    """
+
+    tools: Mapping[str, SentTexts]
+    units: pl.DataFrame
+    against: Mapping[tuple[str, str], set[int]]
+
+    def of(self, tools: Collection[str], days: Collection[int]) -> pl.DataFrame:
+        """The units of some tools and days."""
+        return self.units.filter(pl.col("tool").is_in(list(tools)), pl.col("day").is_in(list(days)))
+
+
+def read_log(
+    window: Window,
+    failures: Mapping[str, Mapping[str, NamedFailure]],
+    *,
+    names: Mapping[str, str],
+    audit_dir: Path,
+) -> Log:
+    """Read the units of a window; only the first call of a tool that follows no failed one is a unit.
+
+    Parameters
+    ----------
+    window : Window
+        The days; requests without a date of their own are left out.
+    failures : mapping of str to mapping of str to NamedFailure
+        By tool and commit of a change: what its lines name.
+    names : mapping of str to str
+        Recorded names of tools -> the project's.
+    audit_dir : Path
+        Holds the descriptions that models were sent.
+    """
+    groups = [group for group in window.requests if not group.alike.is_undated]
+    first = [
+        (number, *call) for number, group in enumerate(groups) for call in _first_calls(group.calls, names)
+    ]
+    calls = pl.DataFrame(first, _SCHEMA, orient="row")
+    alike = [(group.alike.day, group.alike.model) for group in groups]
+    of_groups = pl.DataFrame(alike, {"day": pl.Int64, "model": pl.String}, orient="row").with_row_index(
+        "group"
+    )
+    rows = calls.join(of_groups, on="group").join(_requests(groups), on="group")
+    sent_again = ("tool", "case", "asked", "once")
+    units = rows.sort("us", "row").unique(sent_again, keep="first", maintain_order=True)
+    units = units.select("row", "tool", "day", "case", "model", "failed", "repaired", lost=IS_FAILURE)
+    against = _rows_against(units, failures, groups, window, names)
+    return Log(_sent_texts(groups, names, audit_dir), units, against)
+
+
+def _first_calls(calls: Sequence[Call], names: Mapping[str, str]) -> Iterator[tuple[str, bool, bool]]:
+    """The tools whose first call counts, whether it failed, and whether a later one worked."""
+    known = [(names.get(call.tool, call.tool), call) for call in calls if call.is_known]
+    for place, (tool, call) in enumerate(known):
+        later = (other.ok for name, other in known[place + 1 :] if name == tool)
+        if call.error_class not in _OUTSIDE and tool not in {name for name, _ in known[:place]}:
+            yield tool, not call.ok, not call.ok and any(later)
+        if not call.ok:
+            return
+
+
+def _requests(groups: Sequence[Requests]) -> pl.DataFrame:
+    """The ``case`` of each request, what those of one piece of work share, and what it ``asked``.
+
+    A case is the session, the identifiers, the question without what varies, the question, else the request.
+    Without a session, a question that is sent again on another day is another unit.
+    """
+    columns = ("session", "client", "template", "question")
+    frame = requests_frame(groups, *columns, "at", "us", "outcome").with_row_index("row")
+    known = {name: pl.when(~pl.col(name).is_in([0, NO_QUESTION])).then(name) for name in columns}
+    alone = pl.struct("file", "at").hash()
+    return frame.with_columns(
+        case=pl.coalesce(*known.values(), alone),
+        asked=pl.coalesce(known["question"], alone),
+        once=pl.when(session=0).then(pl.col("us") // DAY_US).otherwise(0),
+    )
+
+
+def _rows_against(
+    units: pl.DataFrame,
+    failures: Mapping[str, Mapping[str, NamedFailure]],
+    groups: Iterable[Requests],
+    window: Window,
+    names: Mapping[str, str],
+) -> dict[tuple[str, str], set[int]]:
+    of_tools = {tool: set(units.filter(tool=tool)["row"]) for tool in failures}
+    against = {(sha, tool): set[int]() for tool, changes in failures.items() for sha in changes}
+    wanted = set[int]().union(*of_tools.values())
+    requests = (one for group in groups for one in group.each())
+    chosen = [(row, one) for row, one in enumerate(requests) if row in wanted] if wanted else []
+    for first in range(0, len(chosen), _MAX_REQUESTS):
+        rows, part = zip(*chosen[first : first + _MAX_REQUESTS], strict=True)
+        for row, (request, _) in zip(rows, read_requests(window, part, names), strict=True):
+            for tool, sha in ((tool, sha) for sha, tool in against if row in of_tools[tool]):
+                places = places_of(request, tool)
+                if any(fails_as(failures[tool][sha], place) for place in islice(places, 1)):
+                    against[sha, tool].add(row)
+    return against
+
+
+def _sent_texts(
+    groups: Iterable[Requests], names: Mapping[str, str], audit_dir: Path
+) -> dict[str, SentTexts]:
+    sent = sent_tools(audit_dir, {its for group in groups if (its := group.alike.descriptions)})
+    tools = defaultdict[str, SentTexts](SentTexts)
+    for group in groups:
+        for logged in {call.tool for call in group.calls if call.is_known}:
+            text = sent.get((group.alike.descriptions or "", logged), "")
+            tool = tools[names.get(logged, logged)]
+            tool.versions[group.alike.day].add(text or group.alike.tools_version or "")
+            if text:
+                first_us = min(group.column("us"))
+                tool.first_us[text] = min(first_us, tool.first_us.get(text, first_us))
+    return dict(tools)
+
+
+def count_units(
+    units: pl.DataFrame,
+    tool: str,
+    *,
+    named: Collection[int] | None,
+    hidden: Collection[int],
+    heavy: Collection[int],
+) -> list[UnitCount]:
+    """Count units by day, session, tool and stratum: the model, the weekend, and customers with many units.
+
+    Parameters
+    ----------
+    tool : str
+        The changed one.
+    named : collection of int or None
+        Rows with the failure that its line names, if they failed; None: all failures are.
+    hidden : collection of int
+        Rows whose failure another line names.
+    heavy : collection of int
+        Cases that are a stratum of their own.
+    """
+    own, row, failed = pl.col("tool") == tool, pl.col("row"), pl.col("failed")
+    is_named = failed & own & (row.is_in(list(named)) if named is not None else True)
+    is_hidden = own & row.is_in(list(hidden)) & ~is_named
+    is_weekend = (pl.col("day") + 3) % 7 >= 5  # the first day of 1970 was a Thursday
+    stratum = pl.concat_str("model", is_weekend, pl.col("case").is_in(list(heavy)), separator=" ")
+    table = units.group_by("day", "case", "tool", stratum=stratum).agg(
+        n=pl.len(), named=is_named.sum(), failed=(failed & ~is_hidden).sum(), lost=pl.col("lost").sum()
+    )
+    return [UnitCount(*counts) for counts in table.sort("day", "case", "tool", "stratum").iter_rows()]
+
+
+def heavy_cases(units: pl.DataFrame) -> set[int]:
+    """The cases with more than a tenth of a period's units."""
+    least = max(_HEAVY * units.height, _LEAST_HEAVY)
+    return set(units["case"].value_counts().filter(pl.col("count") > least)["case"])
