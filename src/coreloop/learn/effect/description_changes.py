@@ -3,18 +3,19 @@
 And which days of a tool had which of its descriptions.
 """
 
+import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.base.git.promotions import REVERTS, History, read_history
-from coreloop.base.git.repository import Commit, FileChange, Repository
+from coreloop.base.git.repository import Commit, Repository
 from coreloop.learn.effect.estimate import HORIZON_DAYS
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 
@@ -86,16 +87,19 @@ class Ledger:
         By time.
     places : mapping of str to int
         By commit, the newest commit of the base branch that it has.
+    former : mapping of str to str
+        Names that tools had -> their names.
     """
 
     changes: tuple[Change, ...]
     places: Mapping[str, int]
+    former: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_ledger(
     repository: Repository, base: str, targets: Mapping[str, str], *, folder: PurePosixPath, now: datetime
 ) -> Ledger:
-    """Read every change of some tools' descriptions.
+    """Read every change of some tools' descriptions, also under the names and in the files that they had.
 
     Parameters
     ----------
@@ -113,53 +117,90 @@ def read_ledger(
 
     history = read_history(repository, base)
     places = {commit.sha: place for place, commit in enumerate(history.line)}
-    by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for tool, target in _with_promoted(targets, history).items():
-        by_file[(folder / target.partition("::")[0]).as_posix()].append((tool, target))
-    read_blob = lru_cache(maxsize=64)(repository.blob)
-    read_texts = lru_cache(maxsize=64)(lambda blob, path: _descriptions(path, read_blob(blob)))
-    changes = []
-    for file, tools in _file_changes(repository, base, by_file):
-        if file.sha not in places or not all(file.blobs):  # a new file is no change
+    known = _with_promoted(targets, history)
+    names: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for tool, target in known.items():
+        file, name = symbol_of(target)
+        names[(folder / file).as_posix()][tool] = name
+    changes, former = list[Change](), dict[str, str]()
+    for tool, sha, old, new in _edits(repository, base, names):
+        target, place = known[tool], places.get(sha, -1)
+        if old.name != new.name:
+            former[_renamed(tool, symbol_of(target)[1], old.name)] = tool
+        if old.text == new.text or place < 0:
             continue
-        old, new = (read_texts(blob, file.path) for blob in file.blobs)
-        for tool, target in tools:
-            name = symbol_of(target)[1]
-            if name in old and name in new and old[name] != new[name]:
-                had, has = (docstring_bullets(read_blob(blob), target) for blob in file.blobs)
-                change = Change(
-                    tool=tool,
-                    target=target,
-                    sha=file.sha,
-                    place=places[file.sha],
-                    merged_at=history.timestamp(places[file.sha], now=now),
-                    added=tuple(has - had),
-                    removed=tuple(had - has),
-                )
-                former = file.path.removeprefix(f"{folder}/".removeprefix("./"))
-                changes.append(_with_message(change, former, history))
+        had, has = (docstring_bullets(side.source, f"{side.path}::{side.name}") for side in (old, new))
+        change = Change(
+            tool=tool,
+            target=target,
+            sha=sha,
+            place=place,
+            merged_at=history.timestamp(place, now=now),
+            added=tuple(has - had),
+            removed=tuple(had - has),
+        )
+        file = old.path.removeprefix(f"{folder}/".removeprefix("./"))
+        changes.append(_with_message(change, (file, old.name), history))
+    former = {earlier: tool for earlier, tool in former.items() if earlier not in targets}
     ordered = sorted(changes, key=lambda change: (change.place, change.tool))
-    return Ledger(tuple(ordered), _places(history.commits, places))
+    rows = tuple(change for change in ordered if change.tool not in former)
+    return Ledger(rows, _places(history.commits, places), former)
 
 
-def _file_changes(
-    repository: Repository, revision: str, tools: Mapping[str, Sequence[tuple[str, str]]]
-) -> Iterator[tuple[FileChange, Sequence[tuple[str, str]]]]:
-    """The changes of files, each with its tools, also under the names that the files had before."""
-    for file in repository.file_changes(revision, list(tools)):
-        own = tools[file.path]
-        renamed = repository.renamed(file.sha, file.path) if not file.blobs[0] else None
-        yield renamed or file, own
-        if renamed is not None:
-            yield from _file_changes(repository, f"{file.sha}^1", {renamed.path: own})
+class _Side(NamedTuple):
+    """A definition in a version of a file, and what models read of it."""
+
+    path: str
+    name: str
+    text: str
+    source: bytes
 
 
-def _with_message(change: Change, file: str, history: History) -> Change:
-    """The change with what its commit says; ``file`` is the name that its file had then."""
+def _edits(
+    repository: Repository, revision: str, names: Mapping[str, dict[str, str]]
+) -> Iterator[tuple[str, str, _Side, _Side]]:
+    """The commits that changed files of tools, with the tool's definition before and after, newest first.
+
+    ``names`` are the names of definitions, by file and tool.
+    """
+    read_blob = lru_cache(maxsize=64)(repository.blob)
+    for file in repository.file_changes(revision, list(names)):
+        sources = [read_blob(blob) if blob else b"" for blob in file.blobs]
+        old, new = (_descriptions(file.path, source) for source in sources)
+        for tool, name in (its for its in list(names[file.path].items()) if its[1] in new):
+            before = _Side(file.path, name, old[name].text, sources[0]) if name in old else None
+            before = before or _moved(repository, file.sha, name, new[name])
+            if before is None:  # a new one is no change
+                continue
+            yield tool, file.sha, before, _Side(file.path, name, new[name].text, sources[1])
+            names[file.path][tool] = before.name
+            if before.path != file.path:
+                del names[file.path][tool]
+                yield from _edits(repository, f"{file.sha}^1", {before.path: {tool: before.name}})
+
+
+def _moved(repository: Repository, sha: str, name: str, defined: "_Described") -> _Side | None:
+    """The only definition that a commit took away, with the same body or description: it was renamed."""
+    parent, gone = f"{sha}^1", list[_Side]()
+    for path in repository.changed_files(parent, sha) if repository.resolve(parent) else ():
+        source = repository.read(parent, path) or b""
+        old, new = _descriptions(path, source), _descriptions(path, repository.read(sha, path) or b"")
+        same = (other for other in old.keys() - new.keys() if old[other].is_same(defined))
+        gone += [_Side(path, other, old[other].text, source) for other in same]
+    same_name = [side for side in gone if side.name == name]
+    return next(iter(same_name or gone), None) if len(same_name or gone) == 1 else None
+
+
+def _renamed(tool: str, name: str, former: str) -> str:
+    """The name that a tool had when its definition had another."""
+    return tool.removesuffix(name.rpartition(".")[2]) + former.rpartition(".")[2]
+
+
+def _with_message(change: Change, former: tuple[str, str], history: History) -> Change:
+    """The change with what its commit says; ``former`` are the names of file and definition then."""
     from coreloop.descriptions.own_lines import symbol_of
 
-    message, symbols = history.line[change.place].message, {symbol_of(change.target)}
-    symbols.add((file, symbol_of(change.target)[1]))
+    message, symbols = history.line[change.place].message, {symbol_of(change.target), former}
     merged = [
         merge.promotion
         for merge in history.merges
@@ -213,21 +254,35 @@ def find_documented(
     return {tool: next(iter(found)) for tool, found in places.items() if len(found) == 1}
 
 
-def _descriptions(path: str, source: bytes) -> dict[str, str]:
+class _Described(NamedTuple):
+    """What models read of a definition, and what it does."""
+
+    text: str
+    body: tuple[ast.stmt, ...] = ()
+
+    def is_same(self, other: "_Described") -> bool:
+        """Whether two have the same description, or do the same."""
+        body, same = ("\n".join(map(ast.unparse, its.body)) for its in (self, other))
+        return self.text == other.text != "" or (body == same and body not in {"", "...", "pass"})
+
+
+@lru_cache(maxsize=64)
+def _descriptions(path: str, source: bytes) -> dict[str, _Described]:
     """What models read of a file's definitions, by name; without names that are defined twice.
 
     The docstring, or an empty text, and the descriptions that are arguments.
     """
     from coreloop.descriptions import source as python
-    from coreloop.descriptions.other_places import Arguments, described_tools
+    from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
 
     if not path.endswith(".py"):
-        return described_tools(path, source)
+        texts = described_tools(path, source) if path.endswith(DOCUMENTS) else {}
+        return {name: _Described(text) for name, text in texts.items()}
     try:
         tree = python.read_source(source).tree
     except python.UnprovenError:
         return {}
-    texts: defaultdict[str, list[str]] = defaultdict(list)
+    described: defaultdict[str, list[_Described]] = defaultdict(list)
     arguments = Arguments(tree)
     for definition in python.definitions(tree):
         if python.is_shadowed(definition):
@@ -235,9 +290,10 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
         node = None
         with suppress(python.UnprovenError):  # an f-string, which no model reads
             node = python.docstring_node(definition)
-        docstring = str(node.value) if node is not None else ""
-        texts[definition.qualname].append("\n".join((docstring, *arguments.of(definition.node))))
-    return {name: found[0] for name, found in texts.items() if len(found) == 1}
+        text = "\n".join((str(node.value) if node is not None else "", *arguments.of(definition.node)))
+        body = tuple(definition.node.body[node is not None :])
+        described[definition.qualname].append(_Described(text, body))
+    return {name: found[0] for name, found in described.items() if len(found) == 1}
 
 
 def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:

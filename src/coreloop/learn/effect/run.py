@@ -136,6 +136,8 @@ def _judge(
     called |= {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
+    named = {name: names.get(name, name) for name in called}
+    names = {name: ledger.former.get(tool, tool) for name, tool in named.items()}
     changes = {_id_of(change): change for change in ledger.changes}
     new = [change for id, change in changes.items() if id not in settled]
     # a revert that came after its effect was settled shows in the ledger only
@@ -165,7 +167,8 @@ def _read_ledger(
     base = repository.base(workspace.settings.forge.base)
     documented = find_documented(repository, base, unknown, folder=folder)
     ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
-    return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
+    left_out = unknown.keys() - documented.keys() - ledger.former.keys()
+    return ledger, {name: unknown[name] for name in sorted(left_out)}
 
 
 def _fits(change: "Change", tool: str | None, id: str | None) -> bool:
