@@ -20,7 +20,6 @@ _FIGURE = Figure(before=0.3, expected=0.3, after=0.1, low=-0.25, high=-0.15, sur
 LOOK = Look(
     day=20,
     days=20,
-    n_before=2000,
     n=800,
     named=_FIGURE,
     failed=_FIGURE,
@@ -32,8 +31,7 @@ LOOK = Look(
     all_changed=False,
     own_changed=True,
     left_out=0.0,
-    deviation=0.02,
-    shrinking=0.0002,
+    shrinking=0.5,
 )
 """Twenty days after a merge that took 20 of 30 points of failures away."""
 

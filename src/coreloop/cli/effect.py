@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,12 +114,28 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
     from coreloop.learn.effect.run import run_effect
 
     now = datetime.now(UTC)
-    effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
+    effects = chosen(run_effect(open_workspace(Path.cwd()), now=now), tool=tool, id=wanted)
     changes = [effect.facts for effect in effects.effects]
     facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
     shown = effects_lines(effects, is_verbose=is_verbose)
     return Output(facts, shown, for_people(unknown_lines(effects, is_verbose=is_verbose)))
+
+
+def chosen(effects: "Effects", *, tool: str | None = None, id: str | None = None) -> "Effects":
+    """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
+
+    Raises
+    ------
+    UsageError
+        There are none.
+    """
+    of_tool = [its for its in effects.effects if tool in {None, its.change.tool}]
+    fitting = [its for its in of_tool if id is None or its.change.is_named(id)]
+    if not fitting and (tool or id):
+        reason = effects.unknown.get(tool or "", "no change of it in the base branch")
+        raise UsageError(f"{printable(tool or id or '')}: {reason}; run effect without options for all")
+    return replace(effects, effects=tuple(fitting))
 
 
 _MAX_SHOWN = 3

@@ -132,7 +132,7 @@ def hurts(status: "Status") -> Raised:
         for its in harmful
     )
     todo = f"{harmful[0].todo}; dartlab-coreloop effect has the figures"
-    return f"changes of descriptions make tools fail more: {names}", todo
+    return f"changes of descriptions make tools fail more, or otherwise: {names}", todo
 
 
 def reach(status: "Status") -> Raised:

@@ -9,15 +9,16 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from coreloop.base.git.promotions import REVERTS, History, read_history
-from coreloop.base.git.repository import Commit, Repository
+from coreloop.base.git.promotions import REVERTS, History, Promotion, read_history
+from coreloop.base.git.repository import Repository
 from coreloop.learn.effect.estimate import HORIZON_DAYS
 from coreloop.learn.facts.read_lines import EPOCH_DAY
+from coreloop.observe.reading.decode import EPOCH
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.units import SentTexts
@@ -26,7 +27,7 @@ _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """A change of a tool's description.
 
@@ -70,6 +71,10 @@ class Change:
     def is_ours(self) -> bool:
         """Whether it is a promotion."""
         return bool(self.keys) and not self.is_revert
+
+    def is_named(self, id: str) -> bool:
+        """Whether an id is a proposal's, or the beginning of the commit's hash."""
+        return id in self.ids or (len(id) >= 7 and self.sha.startswith(id))
 
     @property
     def is_in_force(self) -> bool:
@@ -130,21 +135,16 @@ def read_ledger(
         if old.text == new.text or place < 0:
             continue
         had, has = (docstring_bullets(side.source, f"{side.path}::{side.name}") for side in (old, new))
-        change = Change(
-            tool=tool,
-            target=target,
-            sha=sha,
-            place=place,
-            merged_at=history.timestamp(place, now=now),
-            added=tuple(has - had),
-            removed=tuple(had - has),
-        )
-        file = old.path.removeprefix(f"{folder}/".removeprefix("./"))
-        changes.append(_with_message(change, (file, old.name), history))
+        merged_at = history.timestamp(place, now=now)
+        change = Change(tool, target, sha, place, merged_at, added=tuple(has - had), removed=tuple(had - has))
+        symbols = {symbol_of(target), (old.path.removeprefix(f"{folder}/".removeprefix("./")), old.name)}
+        merged = (its.promotion for its in history.merges if its.landing == sha)
+        ours = [its for its in merged if symbol_of(its.target) in symbols]
+        changes.append(_with_message(change, ours, history))
     former = {earlier: tool for earlier, tool in former.items() if earlier not in targets}
     ordered = sorted(changes, key=lambda change: (change.place, change.tool))
     rows = tuple(change for change in ordered if change.tool not in former)
-    return Ledger(rows, _places(history.commits, places), former)
+    return Ledger(rows, history.newest_places(), former)
 
 
 class _Side(NamedTuple):
@@ -187,8 +187,8 @@ def _moved(repository: Repository, sha: str, name: str, defined: "_Described") -
         old, new = _descriptions(path, source), _descriptions(path, repository.read(sha, path) or b"")
         same = (other for other in old.keys() - new.keys() if old[other].is_same(defined))
         gone += [_Side(path, other, old[other].text, source) for other in same]
-    same_name = [side for side in gone if side.name == name]
-    return next(iter(same_name or gone), None) if len(same_name or gone) == 1 else None
+    fitting = [side for side in gone if side.name == name] or gone
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _renamed(tool: str, name: str, former: str) -> str:
@@ -196,16 +196,9 @@ def _renamed(tool: str, name: str, former: str) -> str:
     return tool.removesuffix(name.rpartition(".")[2]) + former.rpartition(".")[2]
 
 
-def _with_message(change: Change, former: tuple[str, str], history: History) -> Change:
-    """The change with what its commit says; ``former`` are the names of file and definition then."""
-    from coreloop.descriptions.own_lines import symbol_of
-
-    message, symbols = history.line[change.place].message, {symbol_of(change.target), former}
-    merged = [
-        merge.promotion
-        for merge in history.merges
-        if merge.landing == change.sha and symbol_of(merge.promotion.target) in symbols
-    ]
+def _with_message(change: Change, merged: Sequence[Promotion], history: History) -> Change:
+    """The change with what its commit says, and the promotions that it merged."""
+    message = history.line[change.place].message
     number = _PULL_REQUEST.search(message)
     return replace(
         change,
@@ -221,14 +214,11 @@ def _with_message(change: Change, former: tuple[str, str], history: History) -> 
 def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, str]:
     from coreloop.descriptions.own_lines import symbol_of
 
-    known = {symbol_of(target) for target in targets.values()}
-    promoted = {
-        symbol_of(merge.promotion.target): merge.promotion.target
-        for merge in history.merges
-        if merge.promotion.target.partition("::")[2] and symbol_of(merge.promotion.target) not in known
-    }
+    known = set(map(symbol_of, targets.values()))
+    promoted = (merge.promotion.target for merge in history.merges)
+    new = (target for target in promoted if symbol_of(target)[1] and symbol_of(target) not in known)
     # a name of the log keeps its own target
-    return {symbol[1].rpartition(".")[2]: target for symbol, target in promoted.items()} | dict(targets)
+    return {symbol_of(target)[1].rpartition(".")[2]: target for target in new} | dict(targets)
 
 
 def find_documented(
@@ -296,24 +286,12 @@ def _descriptions(path: str, source: bytes) -> dict[str, _Described]:
     return {name: found[0] for name, found in described.items() if len(found) == 1}
 
 
-def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:
-    """For every commit, the place of the newest commit of the line that is it or its ancestor."""
-    places = dict(line)
-    for commit in commits:  # parents before children
-        if commit.sha not in places:
-            known = (places[parent] for parent in commit.parents if parent in places)
-            places[commit.sha] = max(known, default=-1)
-    return places
-
-
 # --- Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time.
 
 BEFORE_DAYS: Final = 56
 """Days before a change that are compared: two months have eight of each weekday."""
 LEAST_BEFORE: Final = 14
 """Days that are a past: with fewer, a weekly rhythm looks like an effect."""
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,12 +318,7 @@ class Windows:
 
 
 def find_windows(
-    change: Change,
-    sent: "SentTexts",
-    ledger: Ledger,
-    *,
-    apart: Collection[Change] = (),
-    deploy_lag: timedelta,
+    change: Change, sent: "SentTexts", ledger: Ledger, rivals: Sequence[Change], *, deploy_lag: timedelta
 ) -> Windows:
     """Find the days before and after one of a tool's changes.
 
@@ -356,30 +329,22 @@ def find_windows(
     sent : SentTexts
         What models were sent on each day.
     ledger : Ledger
-        All changes, and which of them a version has.
-    apart : collection of Change
-        Changes that end no days, since they are about other failures.
+        Which changes a version has.
+    rivals : sequence of Change
+        Changes of the tool that end each other's days, this one among them.
     deploy_lag : timedelta
         From a merge until all models get the description, where records have no version.
     """
-    changes = [other for other in ledger.changes if other.tool == change.tool and other not in apart]
-    at = changes.index(change)
-    states = {day: _state(day, sent, changes, ledger, deploy_lag) for day in sorted(sent.versions)}
+    at = rivals.index(change)
+    states = {day: _state(day, sent, rivals, ledger, deploy_lag) for day in sorted(sent.versions)}
     after = [day for day, n_changes in states.items() if n_changes == at + 1]
-    first = min(after, default=_day(change.merged_at) + 1)
-    kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
-    earlier = [
-        day for day, n_changes in states.items() if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
-    ]
+    first = min(after, default=(change.merged_at.astimezone(UTC).date() - EPOCH_DAY).days + 1)
+    earlier = [day for day, n in states.items() if n == at and first - BEFORE_DAYS * 2 <= day < first]
     before = frozenset(earlier[-BEFORE_DAYS:])
-    last_before = max(before, default=first)
-    return Windows(
-        before=before,
-        after=kept,
-        first=first,
-        n_mixed=sum(states[day] is None for day in states if last_before < day < first),
-        is_ended=any(n is not None and n > at + 1 for n in states.values()),
-    )
+    n_mixed = sum(states[day] is None for day in states if max(before, default=first) < day < first)
+    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes in states.values())
+    kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
+    return Windows(before, kept, first, n_mixed, is_ended)
 
 
 def _state(
@@ -388,13 +353,11 @@ def _state(
     """How many of the changes a day has; None if it has several descriptions."""
     found: set[int | None] = set()
     for version in sent.versions[day]:
-        place = ledger.places.get(version) if version else None
-        first_us = sent.first_us.get(version)
-        if first_us is not None:  # a description has the changes that were merged before it was first sent
-            first = _EPOCH + timedelta(microseconds=first_us)
+        if version in sent.first_us:  # a description has what was merged before it was first sent
+            first = EPOCH + timedelta(microseconds=sent.first_us[version])
             found.add(sum(change.merged_at <= first for change in changes))
-        elif place is not None:
-            found.add(sum(change.place <= place for change in changes))
+        elif version in ledger.places:
+            found.add(sum(change.place <= ledger.places[version] for change in changes))
         else:
             found.add(_by_time(day, changes, lag))
     return next(iter(found)) if len(found) == 1 else None
@@ -402,12 +365,9 @@ def _state(
 
 def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:
     """How many changes were in force all day; None if one came on it."""
-    start = datetime.combine(EPOCH_DAY + timedelta(days=day), time(), UTC)
-    end = start + timedelta(days=1)
-    if any(change.merged_at < end and change.merged_at + lag > start for change in changes):
+    start = EPOCH + timedelta(days=day)
+    if any(
+        change.merged_at < start + timedelta(days=1) and change.merged_at + lag > start for change in changes
+    ):
         return None
     return sum(change.merged_at + lag <= start for change in changes)
-
-
-def _day(moment: datetime) -> int:
-    return (moment.astimezone(UTC).date() - EPOCH_DAY).days

@@ -4,20 +4,20 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Final
-
-import polars as pl
+from typing import TYPE_CHECKING, Final
 
 from coreloop.base.messages import number_of
 from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.effect.description_changes import LEAST_BEFORE, Change, Ledger, Windows, find_windows
 from coreloop.learn.effect.estimate import Comparison, Figure, Look
 from coreloop.learn.effect.named_failure import NamedFailure, named_failure
-from coreloop.learn.effect.units import Log, count_units, heavy_cases
 from coreloop.learn.effect.verdict import NO_PAST, Decision, EffectVerdict, calls_needed, decide
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.line import parse_advice
 from coreloop.learn.statistics import wilson_interval
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.units import Log
 
 RECENT_DAYS: Final = 28
 """The newest days, in which a line may have become stale."""
@@ -110,10 +110,8 @@ class Effect:
             return f"{self.verdict}: {self.reason}"
         if self.verdict is not EffectVerdict.TOO_EARLY:
             return self.verdict
-        if self.look is None:
-            return f"{self.verdict} (no call yet)"
-        n = self.more_calls
-        return f"{self.verdict} ({f'about {n:,} more calls' if n else 'not within 60 days at this traffic'})"
+        late = "no call yet" if self.look is None else "not within 60 days at this traffic"
+        return f"{self.verdict} ({f'about {self.more_calls:,} more calls' if self.more_calls else late})"
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -123,7 +121,7 @@ class Effect:
             return ()
         rows = {"all its failures": look.failed}
         if self.lines:
-            rows = {"against the line": look.named, **rows}
+            rows = {"against the line": look.named} | rows
         if look.lost.low > 0:
             rows["requests lost"] = look.lost
         if self.whole is not None:
@@ -178,7 +176,7 @@ class EffectFinder:
     """
 
     ledger: Ledger
-    log: Log
+    log: "Log"
     deploy_lag: timedelta
 
     def find(self, change: Change) -> Effect:
@@ -192,9 +190,7 @@ class EffectFinder:
                 return replace(effect, verdict=EffectVerdict.TOO_EARLY)
             return replace(effect, reason="another change came before any call")
         named = self.log.against.get((change.sha, change.tool))
-        lines = (
-            tuple(its for its in change.added if parse_advice(its) is not None) if named is not None else ()
-        )
+        lines = tuple(filter(parse_advice, change.added)) if named is not None else ()
         effect = replace(effect, lines=lines, since=_date(windows.first), until=_date(max(windows.after)))
         beside = self._beside(change, windows)
         hidden = set[int]().union(*(self.log.against.get((its.sha, its.tool), ()) for its in beside))
@@ -210,13 +206,13 @@ class EffectFinder:
 
     def _apart(self, change: Change) -> list[Change]:
         """Changes of the tool that are about other failures, so that they do not end its days."""
-        own = set(_named(change))
-        others = ((its, set(_named(its))) for its in self.ledger.changes if its.tool == change.tool)
-        return [its for its, named in others if own and named and own.isdisjoint(named)]
+        own, others = set(_named(change)), (its for its in self.ledger.changes if its.tool == change.tool)
+        return [its for its in others if own and _named(its) and own.isdisjoint(_named(its))]
 
     def _windows(self, change: Change) -> Windows:
-        sent, apart = self.log.tools[change.tool], self._apart(change)
-        return find_windows(change, sent, self.ledger, apart=apart, deploy_lag=self.deploy_lag)
+        apart, sent = self._apart(change), self.log.tools[change.tool]
+        rivals = [its for its in self.ledger.changes if its.tool == change.tool and its not in apart]
+        return find_windows(change, sent, self.ledger, rivals, deploy_lag=self.deploy_lag)
 
     def _beside(self, change: Change, windows: Windows) -> list[Change]:
         """The lines about other failures that were merged on its days."""
@@ -228,29 +224,29 @@ class EffectFinder:
         self, change: Change, windows: Windows, named: Collection[int] | None, hidden: Collection[int]
     ) -> Decision | str:
         """The verdict, or why there is none."""
+        from coreloop.learn.effect.units import count_units, new_model  # imports polars
+
         tools = [change.tool, *self._controls(change, windows)]
         periods = [self.log.of(tools, days) for days in (windows.before, windows.after)]
-        own = [units.filter(tool=change.tool) for units in periods]
-        heavy = set[int]().union(*map(heavy_cases, own))
-        counted = (count_units(its, change.tool, named=named, hidden=hidden, heavy=heavy) for its in periods)
+        counted = count_units(periods, change.tool, named, hidden)
         compared = Comparison(change.tool, *counted, first=windows.first)
         if compared.days_before < LEAST_BEFORE:
             days = number_of(compared.days_before, "day")
             return f"{days} with calls before it, at least {LEAST_BEFORE} are needed"
         decision = decide(max(windows.after) - windows.first + 1, compared.at)
-        if decision.look is None or decision.reason == NO_PAST:
-            return replace(decision, verdict=EffectVerdict.UNKNOWN, reason=_new_model(*own))
-        return decision
+        if decision.reason != NO_PAST and (decision.look is not None or not counted[1]):
+            return decision
+        new = new_model(*(units.filter(tool=change.tool) for units in periods))
+        reason = "most of its calls are of customers or days that had few before"
+        if new is not None:
+            reason = f"another model since {_date(new[0])}: {new[1]}"
+        return replace(decision, verdict=EffectVerdict.UNKNOWN, reason=reason)
 
     def _controls(self, change: Change, windows: Windows) -> list[str]:
         """The tools that did not change on these days, those with the most failures before first."""
-        days = windows.before | windows.after
-        start, end = _date(min(days)), _date(max(days))
-        changed = {
-            other.tool
-            for other in self.ledger.changes
-            if other.merged_at.date() <= end and (other.merged_at + self.deploy_lag).date() >= start
-        }
+        start, end = _date(min(windows.before | windows.after)), _date(max(windows.after))
+        begun = (its for its in self.ledger.changes if its.merged_at.date() <= end)
+        changed = {its.tool for its in begun if (its.merged_at + self.deploy_lag).date() >= start}
         names = self.log.tools.keys() - {change.tool, *changed}
         failed = self.log.of(names, windows.before).filter("failed")["tool"].value_counts(sort=True)
         return sorted(failed["tool"].head(_MAX_CONTROLS))
@@ -265,51 +261,36 @@ class EffectFinder:
             notes.append(
                 f"left out, since nothing like them came before: {effect.look.left_out:.0%} of calls"
             )
-        shares = [self._repaired(tool, days) for days in (windows.before, windows.after)]
+        failed = [self.log.of([tool], days).filter("failed") for days in (windows.before, windows.after)]
+        shares = [its.filter("repaired").height / max(1, its.height) for its in failed]
         if any(shares):
-            shown = "{:.0%} before, {:.0%} after".format(*shares)
-            notes.append(f"failures that a later call of the request repaired: {shown}")
-        if any(its is not None and its.arguments for its in map(parse_advice, effect.lines)):
-            notes.append(
-                "calls that work may be wrong: no record says whether a value is the one that was meant"
-            )
+            repaired = "{:.0%} before, {:.0%} after".format(*shares)
+            notes.append(f"failures that a later call of the request repaired: {repaired}")
+        if any(advice.arguments for advice in map(parse_advice, effect.lines) if advice is not None):
+            notes.append("calls that work may be wrong: no record says which value was meant")
         notes.append("a change of this tool's traffic alone would look the same")
         return replace(effect, notes=tuple(notes), is_stale=self._is_stale(effect, windows, named))
-
-    def _repaired(self, tool: str, days: Collection[int]) -> float:
-        failed = self.log.of([tool], days).filter("failed")
-        return failed.filter("repaired").height / max(1, failed.height)
 
     def _is_stale(self, effect: Effect, windows: Windows, named: Collection[int] | None) -> bool:
         """Whether in the newest days calls against a line that is in force succeed."""
         if effect.change.reverted or named is None or windows.is_ended:
             return False
         first = max(windows.first, max(self.log.tools[effect.change.tool].versions) - RECENT_DAYS + 1)
-        recent = self.log.units.filter(pl.col("row").is_in(list(named)), pl.col("day") >= first)
-        worked = recent.filter(tool=effect.change.tool, failed=False).height
-        n = recent.filter(tool=effect.change.tool).height
+        recent = self.log.rows(effect.change.tool, named, first)
+        worked, n = recent.filter(failed=False).height, recent.height
         return n >= _STALE_CALLS and wilson_interval(worked, n)[0] > 1 / 2
 
 
 def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effect:
-    effect = replace(effect, verdict=decision.verdict, look=decision.look, reason=decision.reason)
-    if decision.verdict in _UNDECIDED and windows.is_ended:
-        days = number_of(decision.look.day if decision.look is not None else 0, "day")
+    look = decision.look
+    effect = replace(effect, verdict=decision.verdict, look=look, reason=decision.reason)
+    if decision.verdict not in _UNDECIDED and decision.day is not None:
+        return replace(effect, decided_on=_date(windows.first + decision.day - 1))
+    if windows.is_ended:
+        days = number_of(look.day if look is not None else 0, "day")
         reason = f"another change came after {days}, before a verdict"
         return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason)
-    if decision.verdict is EffectVerdict.TOO_EARLY and decision.look is not None:
-        return replace(effect, more_calls=calls_needed(decision.look))
-    if decision.day is None or decision.verdict in _UNDECIDED:
-        return effect
-    return replace(effect, decided_on=_date(windows.first + decision.day - 1))
-
-
-def _new_model(before: pl.DataFrame, after: pl.DataFrame) -> str:
-    """Why most calls have no past: another model, else other customers or days."""
-    new = after.filter(~pl.col("model").is_in(before["model"].unique().to_list())).sort("day")
-    if not new.height:
-        return "most of its calls are of customers or days that had few before"
-    return f"another model since {_date(new['day'][0])}: {new['model'][0]}"
+    return replace(effect, more_calls=calls_needed(look) if look is not None else None)
 
 
 def _date(day: int) -> date:

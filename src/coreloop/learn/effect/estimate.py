@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import exp, log, sqrt
-from operator import mul
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -35,7 +34,7 @@ _UNEVEN: Final = 0.5
 """A common change moves tools by different amounts: the deviation is half of its mean, see `Comparison`."""
 _INFLATION: Final = 1.1
 """What the normal approximation and the estimated variance leave out, from the simulations."""
-FINAL_Z: Final = 2.47
+_FINAL_Z: Final = 2.47
 """Of the last of 60 daily looks, from 40,000 simulated walks; 3.11 on day 3, 2.88 on day 7."""
 _EXPONENT: Final = -0.1  # of Wang and Tsiatis' bounds: near Pocock's 0, so that harm is seen early
 _RARE: Final = 1e-4  # rates are kept this far from 0 and 1
@@ -65,11 +64,14 @@ class UnitCount(NamedTuple):
     lost: int
 
 
+_UNITS: Final = {N: 1}
+
+
 class Outcome(NamedTuple):
     """A share of units: the factors of what is counted above and below the line."""
 
     failures: Mapping[int, int]
-    units: Mapping[int, int] = {N: 1}
+    units: Mapping[int, int] = _UNITS
 
 
 _NAMED: Final = Outcome({NAMED: 1})
@@ -90,31 +92,23 @@ class _Moments:
 
     def add(self, period: int, units: Iterable[UnitCount]) -> None:
         """Add units, also of sessions that have some."""
-        added: defaultdict[int, Counter[Feature]] = defaultdict(Counter)
         for unit in units:
             self.strata.add(unit.stratum)
-            for counted, n in enumerate(unit[4:]):
-                if n:
-                    added[unit.case][period, unit.tool, unit.stratum, counted] += n
-        for case, counts in added.items():
-            session = self._sessions[period, case]
-            self._multiply(session, -1)
-            session.update(counts)
-            self._multiply(session, 1)
-            self._totals.update(counts)
-
-    def _multiply(self, session: Mapping[Feature, int], sign: int) -> None:
-        for left, n in session.items():
-            row, factor = self._products[left], sign * n
-            for right, m in session.items():
-                row[right] += factor * m
+            session = self._sessions[period, unit.case]
+            for counted, n in ((counted, n) for counted, n in enumerate(unit[4:]) if n):
+                feature = period, unit.tool, unit.stratum, counted
+                for other, m in session.items():
+                    self._products[feature][other] += n * m
+                    self._products[other][feature] += n * m
+                self._products[feature][feature] += n * n
+                session[feature] += n
+                self._totals[feature] += n
 
     def product(self, left: Vector, right: Vector) -> float:
         """The sum over sessions of the product of two of their sums."""
         total = 0.0
         for feature, factor in left.items():
-            row = self._products.get(feature)
-            if row:
+            if row := self._products.get(feature):
                 total += factor * sum(other * row[place] for place, other in right.items() if place in row)
         return total
 
@@ -122,27 +116,19 @@ class _Moments:
         """The sum over sessions of a squared sum."""
         return self.product(vector, vector)
 
-    def count(
-        self, period: int, tool: str, weights: Mapping[int, int], strata: Iterable[str] | None = None
-    ) -> int:
+    def count(self, period: int, tool: str, weights: Mapping[int, int], *strata: str) -> int:
         """Count a tool's units in some strata, by default in all."""
-        chosen = self.strata if strata is None else strata
-        return sum(
-            factor * self._totals[period, tool, stratum, counted]
-            for stratum in chosen
-            for counted, factor in weights.items()
-        )
+        cells = ((its, counted) for its in strata or self.strata for counted in weights)
+        return sum(weights[counted] * self._totals[period, tool, its, counted] for its, counted in cells)
 
     def drawn(self, tool: str, outcome: Outcome) -> dict[str, float]:
         """The rate of each stratum before, drawn to the tool's."""
         failed, n = (self.count(BEFORE, tool, weights) for weights in outcome)
-        pull = _SHRINKAGE * (failed + 0.5) / (n + 1)
-        of_stratum = partial(self.count, BEFORE, tool)
-        return {
-            its: (of_stratum(outcome.failures, [its]) + pull)
-            / (of_stratum(outcome.units, [its]) + _SHRINKAGE)
-            for its in self.strata
-        }
+        pull, drawn = _SHRINKAGE * (failed + 0.5) / (n + 1), dict[str, float]()
+        for its in self.strata:
+            failed, n = (self.count(BEFORE, tool, weights, its) for weights in outcome)
+            drawn[its] = (failed + pull) / (n + _SHRINKAGE)
+        return drawn
 
 
 def _sum(*parts: tuple[float, Vector]) -> Vector:
@@ -192,8 +178,8 @@ class Look:
     ----------
     day, days : int
         Days since the change, and those of them on which units count.
-    n_before, n : int
-        Units that are compared.
+    n : int
+        Units after that are compared.
     named, failed, lost : Figure
         Of the failure that the line names, of all of the tool, and of lost requests.
     moved, moved_low : float
@@ -206,13 +192,12 @@ class Look:
         Whether these certainly changed, and the tool against its own past.
     left_out : float
         Share of the units after whose stratum has no past.
-    deviation, shrinking : float
-        Of ``named.difference``, and the part of its square that falls with the days.
+    shrinking : float
+        Share of the variance of ``named.difference`` that falls with the days.
     """
 
     day: int
     days: int
-    n_before: int
     n: int
     named: Figure
     failed: Figure
@@ -224,7 +209,6 @@ class Look:
     all_changed: bool
     own_changed: bool
     left_out: float
-    deviation: float
     shrinking: float
 
 
@@ -257,14 +241,6 @@ class _Shift(NamedTuple):
     def tau(self, uneven: float) -> float:
         """The variance of a tool's own change around it, for itself and for the mean."""
         return max(self.between, (uneven * self.value) ** 2) * (1 + self.spread)
-
-
-class _Judged(NamedTuple):
-    """A figure with what sessions add to its difference."""
-
-    figure: Figure
-    scores: Vector
-    g: float
 
 
 class Comparison:
@@ -319,7 +295,7 @@ class Comparison:
         return self._look(day) if own and self._kept else None
 
     def _past(self, tool: str, stratum: str) -> int:
-        return self._moments.count(BEFORE, tool, {N: 1}, [stratum])
+        return self._moments.count(BEFORE, tool, _UNITS, stratum)
 
     def _look(self, day: int) -> Look:
         days = len({seen for seen, stratum in self._seen if stratum in self._kept})
@@ -327,89 +303,80 @@ class Comparison:
         self._z = _z(self.days_before, days)
         changes = [change for name in self._controls for change in self._change(name, _FAILED)]
         shift = _pooled(changes)
-        of_others = shift if changes else _pooled(self._change(self._tool, _OTHERS))
-        named = self._judge(_NAMED, of_others)
-        failed, lost = self._judge(_FAILED, shift), self._judge(_LOST, shift)
-        from_past = self._judge(_NAMED, _Shift())
-        compared = named if changes else from_past
-        scores, g = _sum((1, failed.scores), (-0.5, compared.scores)), failed.g - compared.g / 2
-        of_tool = g * g * (self._of_days + shift.tau(_UNEVEN))
-        moved = failed.figure.difference - compared.figure.difference / 2
-        rates = self._rates(self._tool, _NAMED, self._kept)[0]
+        named, scores = self._judge(_NAMED, shift if changes else _pooled(self._change(self._tool, _OTHERS)))
+        (failed, of_failed), (lost, _) = self._judge(_FAILED, shift), self._judge(_LOST, shift)
+        own, of_own = self._judge(_NAMED, _Shift())
+        halved, of_halved = (named, scores) if changes else (own, of_own)
+        moved, g = failed.difference - halved.difference / 2, _g(failed.expected) - _g(halved.expected) / 2
+        spread = self._moments.square(_sum((1, of_failed), (-0.5, of_halved)))
+        spread += g * g * (self._of_days + shift.tau(_UNEVEN))
+        (rates,) = self._rates(self._tool, _NAMED, self._kept)
         sampling = max(self._moments.square(rates.present), _g(rates.after) / rates.n)
+        sampling += _g(named.expected) ** 2 * self._level / days
         return Look(
             day=day,
             days=days,
-            n_before=self._moments.count(BEFORE, self._tool, {N: 1}),
             n=rates.n,
-            named=named.figure,
-            failed=failed.figure,
-            lost=lost.figure,
+            named=named,
+            failed=failed,
+            lost=lost,
             moved=moved,
-            moved_low=moved - self._z * sqrt(_INFLATION * (self._moments.square(scores) + of_tool)),
+            moved_low=moved - self._z * sqrt(_INFLATION * spread),
             is_alike=self._is_alike(rates),
             n_controls=len(changes),
             all_changed=abs(shift.value) > 2 * sqrt(shift.variance),
-            own_changed=from_past.figure.low > 0 or from_past.figure.high < 0,
-            left_out=1 - rates.n / self._moments.count(AFTER, self._tool, {N: 1}),
-            deviation=(named.figure.high - named.figure.low) / 2 / self._z,
-            shrinking=_INFLATION * (sampling + named.g**2 * self._level / days),
+            own_changed=own.low > 0 or own.high < 0,
+            left_out=1 - rates.n / self._moments.count(AFTER, self._tool, _UNITS),
+            shrinking=min(1.0, _INFLATION * sampling * (2 * self._z / (named.high - named.low)) ** 2),
         )
 
     def _rates(self, tool: str, outcome: Outcome, strata: Sequence[str]) -> list[_Rates]:
         """A tool's share before and after in some strata; none without units after."""
-        count = self._moments.count
-        total, failed = (count(AFTER, tool, weights, strata) for weights in (outcome.units, outcome.failures))
-        if not total:
+        count = partial(self._moments.count, AFTER, tool)
+        if not strata or not (total := count(outcome.units, *strata)):
             return []
-        drawn, before, after = self._moments.drawn(tool, outcome), 0.0, failed / total
-        past, present = defaultdict[Feature, float](float), defaultdict[Feature, float](float)
+        failed, before = count(outcome.failures, *strata), 0.0
+        drawn, past, present = self._moments.drawn(tool, outcome), Counter[Feature](), Counter[Feature]()
         for its in strata:
-            share = count(AFTER, tool, outcome.units, [its]) / total
+            share = count(outcome.units, its) / total
             before += share * drawn[its]
-            weight = share / (count(BEFORE, tool, outcome.units, [its]) + _SHRINKAGE)
-            sides = (BEFORE, past, weight, drawn[its]), (AFTER, present, 1 / total, after)
+            weight = share / (self._moments.count(BEFORE, tool, outcome.units, its) + _SHRINKAGE)
+            sides = (BEFORE, past, weight, drawn[its]), (AFTER, present, 1 / total, failed / total)
             for period, scores, factor, rate in sides:
-                for counted, sign in outcome.failures.items():
-                    scores[period, tool, its, counted] += sign * factor
-                for counted, sign in outcome.units.items():
-                    scores[period, tool, its, counted] -= sign * factor * rate
-        return [_Rates(before, after, past, present, total, failed)]
+                for counts, sign in ((outcome.failures, factor), (outcome.units, -factor * rate)):
+                    scores.update({(period, tool, its, counted): sign * n for counted, n in counts.items()})
+        return [_Rates(before, failed / total, past, present, total, failed)]
 
     def _change(self, tool: str, outcome: Outcome) -> list[_Shift]:
         """The change in log-odds of a control; none if it says nothing."""
         least = 0 if tool == self._tool else _LEAST_PAST_OF_CONTROL
         past = self._moments.count(BEFORE, tool, outcome.failures)
-        changes = []
-        for rates in self._rates(
-            tool, outcome, [its for its in self._kept if self._past(tool, its) >= least]
-        ):
-            if rates.n >= _LEAST_CONTROL_UNITS and past >= _LEAST_CONTROL_PAST:
+        changes, strata = list[_Shift](), [its for its in self._kept if self._past(tool, its) >= least]
+        for rates in self._rates(tool, outcome, strata) if past >= _LEAST_CONTROL_PAST else ():
+            if rates.n >= _LEAST_CONTROL_UNITS and past + rates.failed >= LEAST_FAILURES:
                 value, scores = rates.in_log_odds()
                 g = _g((rates.failed + 0.5) / (rates.n + 1))
                 unseen = max(0.0, g / rates.n - self._moments.square(rates.present)) / g**2
                 changes.append(_Shift(value, self._moments.square(scores) + unseen + self._of_days, scores))
-            if past + rates.failed < LEAST_FAILURES:
-                changes.clear()
         return changes
 
-    def _judge(self, outcome: Outcome, shift: _Shift) -> _Judged:
-        """The share before, expected and after, with the interval of the difference."""
+    def _judge(self, outcome: Outcome, shift: _Shift) -> tuple[Figure, Vector]:
+        """The share before, expected and after, and what sessions add to the difference."""
         (rates,), square = self._rates(self._tool, outcome, self._kept), self._moments.square
         p0, p1 = min(max(rates.before, _RARE), 1 - _RARE), rates.after
         expected = _expit(_logit(p0) + shift.value)
         of_expected = _sum((-1 / _g(p0), rates.past), (-1, shift.scores))
         variance = square(of_expected) + self._of_days
         covariance = _INFLATION * _g(expected) * self._moments.product(rates.present, shift.scores)
-        n_before = self._moments.count(BEFORE, self._tool, {N: 1})
+        n_before = self._moments.count(BEFORE, self._tool, _UNITS)
         clustered = (
             square(rates.past) * n_before / _g(p0),
             square(rates.present) * rates.n / max(_g(p1), _RARE),
         )
         bounds = partial(_bounds, p1, rates.n / max(1.0, *clustered), expected, covariance, self._z)
         (low, high), (sure, _) = (bounds(_INFLATION * (variance + shift.tau(its))) for its in (_UNEVEN, 1))
-        figure = Figure(p0, expected, p1, low, high, sure, rates.failed)
-        return _Judged(figure, _sum((1, rates.present), (_g(expected), of_expected)), _g(expected))
+        scores = _sum((1, rates.present), (_g(expected), of_expected))
+        return Figure(p0, expected, p1, low, high, sure, rates.failed), scores
 
     def _is_alike(self, named: _Rates) -> bool:
         """Whether the tool's other failures moved in the same way: a change of this tool alone moves both."""
@@ -428,76 +395,59 @@ def _pooled(controls: Sequence[_Shift]) -> _Shift:
     """The mean change of some controls, with the variance between them."""
     if not controls:
         return _Shift()
-    weights = _inverse(controls, 0.0)
-    mean = sum(w * one.value for w, one in zip(weights, controls, strict=True)) / sum(weights)
-    spread = sum(w * (one.value - mean) ** 2 for w, one in zip(weights, controls, strict=True))
-    scale = sum(weights) - sum(w * w for w in weights) / sum(weights)
+    values, weights = [one.value for one in controls], [1 / one.variance for one in controls]
+    mean = _dot(weights, values) / sum(weights)
+    spread = _dot(weights, [(value - mean) ** 2 for value in values])
+    scale = sum(weights) - _dot(weights, weights) / sum(weights)
     between = max(0.0, (spread - len(controls) + 1) / scale) if len(controls) > 1 else 0.0
-    inverse = _inverse(controls, between)
+    inverse = [1 / (one.variance + between) for one in controls]
     weights = [w / sum(inverse) for w in inverse]
-    return _Shift(
-        value=sum(w * one.value for w, one in zip(weights, controls, strict=True)),
-        variance=1 / sum(inverse),
-        scores=_sum(*((w, one.scores) for w, one in zip(weights, controls, strict=True))),
-        between=between,
-        spread=sum(w * w for w in weights),
-    )
-
-
-def _inverse(controls: Iterable[_Shift], between: float) -> list[float]:
-    return [1 / (one.variance + between) for one in controls]
+    scores = _sum(*zip(weights, (one.scores for one in controls), strict=True))
+    return _Shift(_dot(weights, values), 1 / sum(inverse), scores, between, _dot(weights, weights))
 
 
 def _day_level(tool: str, units: Sequence[UnitCount], moments: _Moments) -> float:
     """Long-run variance of the days of a tool against those of the others, on the log-odds scale.
 
-    Autocovariances up to `LAGS` are summed with Bartlett's weights, without what sessions explain, pooled
-    over the tools, and drawn to `_PRIOR_LEVEL`.
+    Pooled over the tools, without what sessions explain, and drawn to `_PRIOR_LEVEL`.
 
     References
     ----------
-    Newey and West (1987), Econometrica 55:703; Bertrand, Duflo and Mullainathan (2004), QJE 119:249.
+    Bertrand, Duflo and Mullainathan (2004), QJE 119:249, for days as what varies.
     """
     days = sorted({unit.day for unit in units})
     if len(days) < _LEVEL_DAYS:
         return _PRIOR_LEVEL
-    weights: dict[str, float] = {}
-    scores = defaultdict[tuple[int, int], defaultdict[str, float]](lambda: defaultdict(float))
+    weights, rates = dict[str, float](), dict[str, dict[str, float]]()
     for name in sorted({unit.tool for unit in units}):
         outcome = _NAMED if name == tool else _FAILED
-        n, failed = moments.count(BEFORE, name, {N: 1}), moments.count(BEFORE, name, outcome.failures)
-        if not LEAST_FAILURES <= failed < n:
-            continue
-        rates, weights[name] = moments.drawn(name, outcome), n * _g(failed / n)
-        for unit in units:
-            if unit.tool == name:
-                rest = (unit.named if name == tool else unit.failed) - rates[unit.stratum] * unit.n
-                scores[unit.day, unit.case][name] += rest * len(days) / weights[name]
+        n, failed = (moments.count(BEFORE, name, its) for its in (_UNITS, outcome.failures))
+        if LEAST_FAILURES <= failed < n:
+            weights[name], rates[name] = n * _g(failed / n), moments.drawn(name, outcome)
+    scores = defaultdict[tuple[int, int], Counter[str]](Counter)
+    for unit in (unit for unit in units if unit.tool in weights):
+        rest = (unit.named if unit.tool == tool else unit.failed) - rates[unit.tool][unit.stratum] * unit.n
+        scores[unit.day, unit.case].update({unit.tool: rest * len(days) / weights[unit.tool]})
     total, weight = _PRIOR_LEVEL, 1.0
     for name in weights:
-        others = {other: its for other, its in weights.items() if other != name}
-        level, sampling = _level_against(name, others, scores, days)
+        whole = sum(weights.values()) - weights[name] or 1.0
+        pull = {other: -its / whole for other, its in weights.items()} | {name: 1.0}
+        by_day, sampling = dict.fromkeys(days, 0.0), 0.0
+        for (day, _), of_tools in scores.items():
+            rest = sum(pull[other] * score for other, score in of_tools.items())
+            by_day[day], sampling = by_day[day] + rest, sampling + rest * rest / len(days)
         own = len(days) / _PRIOR_DAYS / (1 + sampling / _SAMPLING_SCALE) ** 2
-        total, weight = total + own * level, weight + own
+        total += own * (_long_run_variance(list(by_day.values())) - sampling)
+        weight += own
     return max(_LEAST_LEVEL, total / weight)
 
 
-def _level_against(
-    name: str,
-    others: Mapping[str, float],
-    scores: Mapping[tuple[int, int], Mapping[str, float]],
-    days: Sequence[int],
-) -> tuple[float, float]:
-    """The long-run variance of a tool's days without sampling, and the sampling variance of a day."""
-    by_day, sampling, n, whole = dict.fromkeys(days, 0.0), 0.0, len(days), sum(others.values()) or 1.0
-    for (day, _), of_tools in scores.items():
-        rest = of_tools[name] - sum(w * of_tools[other] for other, w in others.items()) / whole
-        sampling += rest * rest / n
-        by_day[day] += rest
-    mean, lags = sum(by_day.values()) / n, min(LAGS, n // 3)
-    x = [value - mean for value in by_day.values()]
-    near = [sum(map(mul, x[lag:], x)) * (1 - lag / (lags + 1)) for lag in range(lags + 1)]
-    return (2 * sum(near) - near[0]) / n / (1 - (lags + 1) / n) - sampling, sampling
+def _long_run_variance(days: Sequence[float]) -> float:
+    """The sum of autocovariances with Bartlett's weights (Newey and West 1987, Econometrica 55:703)."""
+    n, mean = len(days), sum(days) / len(days)
+    x, lags = [value - mean for value in days], min(LAGS, n // 3)
+    near = [_dot(x[lag:], x) * (1 - lag / (lags + 1)) for lag in range(lags + 1)]
+    return (2 * sum(near) - near[0]) / n / (1 - (lags + 1) / n)
 
 
 def _z(before: int, after: int) -> float:
@@ -508,7 +458,7 @@ def _z(before: int, after: int) -> float:
     Wang and Tsiatis (1987), Biometrics 43:193; Jennison and Turnbull (1989), JRSS B 51:305.
     """
     share = min(1.0, (1 / before + 1 / HORIZON_DAYS) / (1 / before + 1 / after))
-    return float(FINAL_Z * share**_EXPONENT)
+    return float(_FINAL_Z * share**_EXPONENT)
 
 
 def _bounds(
@@ -534,6 +484,10 @@ def _bounds(
 
 def _g(rate: float) -> float:
     return rate * (1 - rate)
+
+
+def _dot(left: Iterable[float], right: Iterable[float]) -> float:
+    return sum((a * b for a, b in zip(left, right, strict=False)), 0.0)
 
 
 def _logit(rate: float) -> float:

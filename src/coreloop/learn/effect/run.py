@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from coreloop.base.date_range import Days
-from coreloop.base.errors import GitError, UsageError
+from coreloop.base.errors import GitError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import printable
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.window import merge
@@ -51,20 +51,6 @@ class Effects:
     version: int = _VERSION
     state: str = ""
     judged_on: date = date.min
-
-    def chosen(self, *, tool: str | None = None, id: str | None = None) -> "Effects":
-        """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
-
-        Raises
-        ------
-        UsageError
-            There are none.
-        """
-        effects = tuple(effect for effect in self.effects if _fits(effect.change, tool, id))
-        if not effects and (tool or id):
-            reason = self.unknown.get(tool or "", "no change of it in the base branch")
-            raise UsageError(f"{printable(tool or id or '')}: {reason}; run effect without options for all")
-        return Effects(effects, self.unknown)
 
 
 def read_effects(workspace: Workspace, **options: Any) -> Effects:
@@ -138,6 +124,7 @@ def _judge(
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
     named = {name: names.get(name, name) for name in called}
     names = {name: ledger.former.get(tool, tool) for name, tool in named.items()}
+    settled = {_id_of(one.change, ledger.former): one for one in settled.values()}
     changes = {_id_of(change): change for change in ledger.changes}
     new = [change for id, change in changes.items() if id not in settled]
     # a revert that came after its effect was settled shows in the ledger only
@@ -171,14 +158,9 @@ def _read_ledger(
     return ledger, {name: unknown[name] for name in sorted(left_out)}
 
 
-def _fits(change: "Change", tool: str | None, id: str | None) -> bool:
-    is_named = id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
-    return is_named and tool in {None, change.tool}
-
-
-def _id_of(change: "Change") -> str:
-    """What identifies a change in a ledger."""
-    return f"{change.sha} {change.tool}"
+def _id_of(change: "Change", former: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What identifies a change in a ledger, whatever its tool's ``former`` name was."""
+    return f"{change.sha} {former.get(change.tool, change.tool)}"
 
 
 def _is_settled(effect: "Effect", judged_on: date) -> bool:

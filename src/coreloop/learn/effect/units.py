@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -19,6 +18,8 @@ from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.logged_calls import read_requests
 
+Failures = Mapping[str, Mapping[str, NamedFailure]]
+"""What the lines of a change name, by tool and commit."""
 _MAX_REQUESTS: Final = 10_000
 """Read at a time."""
 _OUTSIDE: Final = TRANSIENT | {"timeout"}
@@ -26,7 +27,8 @@ _OUTSIDE: Final = TRANSIENT | {"timeout"}
 _HEAVY: Final = 0.10
 """Share of a period's units above which a customer is a stratum of its own, if they are `_LEAST_HEAVY`."""
 _LEAST_HEAVY: Final = 10  # as many as a stratum needs before
-_SCHEMA: Final = {"group": pl.UInt32, "tool": pl.String, "failed": pl.Boolean, "repaired": pl.Boolean}
+_FLAGS: Final = dict.fromkeys(("failed", "repaired"), pl.Boolean)
+_SCHEMA: Final[dict[str, Any]] = {"group": pl.UInt32, "day": pl.Int64, "model": pl.String, "tool": pl.String}
 
 
 @dataclass(slots=True)
@@ -68,22 +70,64 @@ class Log:
         """The units of some tools and days."""
         return self.units.filter(pl.col("tool").is_in(list(tools)), pl.col("day").is_in(list(days)))
 
+    def rows(self, tool: str, rows: Collection[int], first: int) -> pl.DataFrame:
+        """The units of a tool among some rows, from a day on."""
+        return self.units.filter(pl.col("row").is_in(list(rows)), pl.col("day") >= first, tool=tool)
 
-def read_log(
-    window: Window,
-    failures: Mapping[str, Mapping[str, NamedFailure]],
-    *,
-    names: Mapping[str, str],
-    audit_dir: Path,
-) -> Log:
+
+def count_units(
+    periods: Sequence[pl.DataFrame], tool: str, named: Collection[int] | None, hidden: Collection[int]
+) -> list[list[UnitCount]]:
+    """Count the units of periods by day, session, tool and stratum.
+
+    A stratum is a model on weekends or other days; a customer with more than a tenth of a period's units of
+    the tool is one, too.
+
+    Parameters
+    ----------
+    tool : str
+        The changed one.
+    named : collection of int or None
+        Rows with the failure that its line names, if they failed; None: all failures are.
+    hidden : collection of int
+        Rows whose failure another line names.
+    """
+    own, row, failed = pl.col("tool") == tool, pl.col("row"), pl.col("failed")
+    is_named = failed & own & (row.is_in(list(named)) if named is not None else True)
+    is_hidden = own & row.is_in(list(hidden)) & ~is_named
+    is_weekend = (pl.col("day") + 3) % 7 >= 5  # the first day of 1970 was a Thursday
+    is_heavy = pl.col("case").is_in([case for units in periods for case in _heavy_cases(units.filter(own))])
+    counts = {"n": pl.len(), "named": is_named.sum(), "failed": (failed & ~is_hidden).sum()}
+    cells = ("day", "case", "tool", "stratum")
+    tables = (
+        units.group_by(*cells[:3], stratum=pl.concat_str("model", is_weekend, is_heavy, separator=" "))
+        .agg(**counts, lost=pl.col("lost").sum())
+        .sort(cells)
+        for units in periods
+    )
+    return [[UnitCount(*row) for row in table.iter_rows()] for table in tables]
+
+
+def _heavy_cases(units: pl.DataFrame) -> list[int]:
+    least = max(_HEAVY * units.height, _LEAST_HEAVY)
+    return units["case"].value_counts().filter(pl.col("count") > least)["case"].to_list()
+
+
+def new_model(before: pl.DataFrame, after: pl.DataFrame) -> tuple[int, str] | None:
+    """The first day of a model that had no units before, and its name."""
+    new = after.filter(~pl.col("model").is_in(before["model"].unique().to_list())).sort("day")
+    return (new["day"][0], new["model"][0]) if new.height else None
+
+
+def read_log(window: Window, failures: Failures, *, names: Mapping[str, str], audit_dir: Path) -> Log:
     """Read the units of a window; only the first call of a tool that follows no failed one is a unit.
 
     Parameters
     ----------
     window : Window
         The days; requests without a date of their own are left out.
-    failures : mapping of str to mapping of str to NamedFailure
-        By tool and commit of a change: what its lines name.
+    failures : Failures
+        What lines name.
     names : mapping of str to str
         Recorded names of tools -> the project's.
     audit_dir : Path
@@ -91,14 +135,11 @@ def read_log(
     """
     groups = [group for group in window.requests if not group.alike.is_undated]
     first = [
-        (number, *call) for number, group in enumerate(groups) for call in _first_calls(group.calls, names)
+        (number, group.alike.day, group.alike.model, *call)
+        for number, group in enumerate(groups)
+        for call in _first_calls(group.calls, names)
     ]
-    calls = pl.DataFrame(first, _SCHEMA, orient="row")
-    alike = [(group.alike.day, group.alike.model) for group in groups]
-    of_groups = pl.DataFrame(alike, {"day": pl.Int64, "model": pl.String}, orient="row").with_row_index(
-        "group"
-    )
-    rows = calls.join(of_groups, on="group").join(_requests(groups), on="group")
+    rows = pl.DataFrame(first, _SCHEMA | _FLAGS, orient="row").join(_requests(groups), on="group")
     sent_again = ("tool", "case", "asked", "once")
     units = rows.sort("us", "row").unique(sent_again, keep="first", maintain_order=True)
     units = units.select("row", "tool", "day", "case", "model", "failed", "repaired", lost=IS_FAILURE)
@@ -136,7 +177,7 @@ def _requests(groups: Sequence[Requests]) -> pl.DataFrame:
 
 def _rows_against(
     units: pl.DataFrame,
-    failures: Mapping[str, Mapping[str, NamedFailure]],
+    failures: Failures,
     groups: Iterable[Requests],
     window: Window,
     names: Mapping[str, str],
@@ -149,10 +190,10 @@ def _rows_against(
     for first in range(0, len(chosen), _MAX_REQUESTS):
         rows, part = zip(*chosen[first : first + _MAX_REQUESTS], strict=True)
         for row, (request, _) in zip(rows, read_requests(window, part, names), strict=True):
-            for tool, sha in ((tool, sha) for sha, tool in against if row in of_tools[tool]):
-                places = places_of(request, tool)
-                if any(fails_as(failures[tool][sha], place) for place in islice(places, 1)):
-                    against[sha, tool].add(row)
+            for (sha, tool), found in against.items():
+                place = next(places_of(request, tool), None) if row in of_tools[tool] else None
+                if place is not None and fails_as(failures[tool][sha], place):
+                    found.add(row)
     return against
 
 
@@ -170,41 +211,3 @@ def _sent_texts(
                 first_us = min(group.column("us"))
                 tool.first_us[text] = min(first_us, tool.first_us.get(text, first_us))
     return dict(tools)
-
-
-def count_units(
-    units: pl.DataFrame,
-    tool: str,
-    *,
-    named: Collection[int] | None,
-    hidden: Collection[int],
-    heavy: Collection[int],
-) -> list[UnitCount]:
-    """Count units by day, session, tool and stratum: the model, the weekend, and customers with many units.
-
-    Parameters
-    ----------
-    tool : str
-        The changed one.
-    named : collection of int or None
-        Rows with the failure that its line names, if they failed; None: all failures are.
-    hidden : collection of int
-        Rows whose failure another line names.
-    heavy : collection of int
-        Cases that are a stratum of their own.
-    """
-    own, row, failed = pl.col("tool") == tool, pl.col("row"), pl.col("failed")
-    is_named = failed & own & (row.is_in(list(named)) if named is not None else True)
-    is_hidden = own & row.is_in(list(hidden)) & ~is_named
-    is_weekend = (pl.col("day") + 3) % 7 >= 5  # the first day of 1970 was a Thursday
-    stratum = pl.concat_str("model", is_weekend, pl.col("case").is_in(list(heavy)), separator=" ")
-    table = units.group_by("day", "case", "tool", stratum=stratum).agg(
-        n=pl.len(), named=is_named.sum(), failed=(failed & ~is_hidden).sum(), lost=pl.col("lost").sum()
-    )
-    return [UnitCount(*counts) for counts in table.sort("day", "case", "tool", "stratum").iter_rows()]
-
-
-def heavy_cases(units: pl.DataFrame) -> set[int]:
-    """The cases with more than a tenth of a period's units."""
-    least = max(_HEAVY * units.height, _LEAST_HEAVY)
-    return set(units["case"].value_counts().filter(pl.col("count") > least)["case"])

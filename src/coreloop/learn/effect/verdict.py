@@ -6,7 +6,7 @@ from enum import StrEnum
 from math import ceil
 from typing import Final
 
-from coreloop.learn.effect.estimate import FINAL_Z, HORIZON_DAYS, LEAST_FAILURES, Figure, Look
+from coreloop.learn.effect.estimate import HORIZON_DAYS, LEAST_FAILURES, Figure, Look
 
 HELPS_DAYS: Final = 7  # a whole week, whose days differ
 HURTS_DAYS: Final = 3  # chosen: harm is said sooner than help
@@ -29,10 +29,7 @@ class EffectVerdict(StrEnum):
 
 _STAYS: Final = {EffectVerdict.HELPS, EffectVerdict.MOVED, EffectVerdict.NO_EFFECT}
 """Verdicts that only another one replaces."""
-ALL_CHANGED: Final = "all tools changed"
-OTHERS_FELL: Final = "its other failures fell as much"
 NO_PAST: Final = "another model"
-MAY_MOVE: Final = "the failures may only have moved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +79,22 @@ def judge_look(look: Look, earlier: EffectVerdict) -> tuple[EffectVerdict, str] 
     if look.days >= NONE_DAYS and has_enough and is_small and not look.all_changed:
         return EffectVerdict.NO_EFFECT, ""
     if look.all_changed and look.own_changed:
-        return EffectVerdict.UNKNOWN, ALL_CHANGED
+        return EffectVerdict.UNKNOWN, "all tools changed"
     return (EffectVerdict.UNKNOWN, NO_PAST) if look.left_out > 0.5 else (EffectVerdict.TOO_EARLY, "")
 
 
 def _of_fall(look: Look, earlier: EffectVerdict) -> tuple[EffectVerdict, str]:
     """The verdict where the named failure certainly fell."""
     if look.is_alike and earlier is not EffectVerdict.HELPS:
-        return EffectVerdict.UNKNOWN, OTHERS_FELL
+        return EffectVerdict.UNKNOWN, "its other failures fell as much"
     if look.failed.high < 0:
         return EffectVerdict.HELPS, ""
     if look.moved_low > 0:
         return EffectVerdict.MOVED, ""
     if look.moved <= 0 or earlier is EffectVerdict.HELPS:
         return EffectVerdict.HELPS, ""
-    return (earlier, "") if earlier is EffectVerdict.MOVED else (EffectVerdict.TOO_EARLY, MAY_MOVE)
+    is_moved = earlier is EffectVerdict.MOVED
+    return (earlier, "") if is_moved else (EffectVerdict.TOO_EARLY, "the failures may only have moved")
 
 
 def _rose(figure: Figure) -> bool:
@@ -117,14 +115,12 @@ def calls_needed(look: Look) -> int | None:
     int or None
         Two digits are significant; None if it takes longer than `HORIZON_DAYS` at the present traffic.
     """
-    rest = look.deviation**2 - look.shrinking
-    room = (_least(look.named) / FINAL_Z) ** 2 - rest
+    half = (look.named.high - look.named.low) / 2
+    room = (_least(look.named) / half) ** 2 - (1 - look.shrinking)
     if room <= 0:
         return None
     of_failures = LEAST_FAILURES / max(look.named.expected * look.n, 0.1)
     factor = max(1.0, of_failures, HELPS_DAYS / look.days, look.shrinking / room)
     if factor > HORIZON_DAYS / look.day:
         return None
-    more = max(1, ceil((factor - 1) * look.n))
-    digits = int(10 ** max(0, len(str(more)) - 2))
-    return ceil(more / digits) * digits
+    return int(float(f"{max(1, ceil((factor - 1) * look.n)):.2g}"))

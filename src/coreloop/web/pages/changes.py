@@ -9,7 +9,6 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.estimate import Look
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.proposals.proposal_files import read_proposed
-from coreloop.learn.statistics import wilson_interval
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     Standpoint,
@@ -92,10 +91,9 @@ def before_and_after(look: Look | None) -> tuple[Interval, ...]:
     if look is None:
         return ()
     found = look.named
-    low, high = wilson_interval(round(found.before * look.n_before), look.n_before)
     after = (max(0.0, found.expected + found.low), found.after, min(1.0, found.expected + found.high))
     return (
-        _row("before", low, found.before, high, is_other=True),
+        _row("before", found.before, found.before, found.before, is_other=True),
         _row("expected without it", found.expected, found.expected, found.expected, is_other=True),
         _row("after", *after),
     )
