@@ -185,6 +185,22 @@ def _request(
     )
 
 
+def write_calls(shop: Shop, day: float, calls: Sequence[dict[str, Any]], **changes: Any) -> None:
+    """Write calls of a moment, each of a session and a question of its own."""
+    rows = [
+        record(
+            ts=at(day).isoformat(),
+            request_id=f"{day}-{number}",
+            question=f"{day} {number}",
+            session_hash=f"session:{day}n{number}",
+            tool_calls=[one],
+            **changes,
+        )
+        for number, one in enumerate(calls)
+    ]
+    write_log(shop.workspace.records_dir / f"{at(day):%Y-%m-%d}-{day}.jsonl", rows)
+
+
 def git(shop: Shop, *words: str) -> str:
     """Run git in the shop's work tree."""
     return run_git(shop.project.root, *words)

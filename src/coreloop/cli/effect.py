@@ -162,6 +162,7 @@ def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[s
 
 def unknown_lines(effects: "Effects", *, is_verbose: bool) -> Iterator[str]:
     """Yield which tools are left out and why; by default a line for each reason."""
+    yield from filter(None, [effects.problem])
     by_reason: dict[str, list[str]] = {}
     for name, reason in sorted(effects.unknown.items()):
         by_reason.setdefault(reason, []).append(name)

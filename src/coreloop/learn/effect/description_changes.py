@@ -12,16 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from coreloop.base.git.promotions import REVERTS, History, Promotion, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.learn.effect.estimate import HORIZON_DAYS
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.observe.reading.decode import EPOCH
-
-if TYPE_CHECKING:
-    from coreloop.learn.effect.units import SentTexts
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
@@ -288,6 +285,10 @@ def _descriptions(path: str, source: bytes) -> dict[str, _Described]:
 
 # --- Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time.
 
+SENT: Final = "text "
+"""Before the hash of a description in a version."""
+Sent = Collection[tuple[int, str, int]]
+"""Days, what models were sent, and when it first was on that day, in microseconds since 1970."""
 BEFORE_DAYS: Final = 56
 """Days before a change that are compared: two months have eight of each weekday."""
 LEAST_BEFORE: Final = 14
@@ -308,6 +309,8 @@ class Windows:
         Days left out, since they have both.
     is_ended : bool
         Whether the tool's next change has come into force.
+    old : frozenset of str
+        The texts of before, if some sessions keep one on enough of the days, which are compared then.
     """
 
     before: frozenset[int] = frozenset()
@@ -315,10 +318,11 @@ class Windows:
     first: int = 0
     n_mixed: int = 0
     is_ended: bool = False
+    old: frozenset[str] = frozenset()
 
 
 def find_windows(
-    change: Change, sent: "SentTexts", ledger: Ledger, rivals: Sequence[Change], *, deploy_lag: timedelta
+    change: Change, sent: Sent, ledger: Ledger, rivals: Sequence[Change], *, deploy_lag: timedelta
 ) -> Windows:
     """Find the days before and after one of a tool's changes.
 
@@ -326,8 +330,8 @@ def find_windows(
     ----------
     change : Change
         Of the ledger.
-    sent : SentTexts
-        What models were sent on each day.
+    sent : Sent
+        What models were sent of the tool.
     ledger : Ledger
         Which changes a version has.
     rivals : sequence of Change
@@ -335,39 +339,35 @@ def find_windows(
     deploy_lag : timedelta
         From a merge until all models get the description, where records have no version.
     """
-    at = rivals.index(change)
-    states = {day: _state(day, sent, rivals, ledger, deploy_lag) for day in sorted(sent.versions)}
-    after = [day for day, n_changes in states.items() if n_changes == at + 1]
+    at, states = rivals.index(change), defaultdict[int, dict[str, int | None]](dict)
+    first_us = {version: us for _, version, us in sorted(sent, reverse=True)}
+    for day, version, _ in sent:
+        if version.startswith(SENT):  # a description has what was merged before it was first sent
+            since = EPOCH + timedelta(microseconds=first_us[version])
+            states[day][version] = sum(other.merged_at <= since for other in rivals)
+        elif version in ledger.places:
+            states[day][version] = sum(other.place <= ledger.places[version] for other in rivals)
+        else:
+            states[day][version] = _by_time(day, rivals, deploy_lag)
+    days = {day: next(iter(n)) if len(n := {*its.values()}) == 1 else None for day, its in states.items()}
+    is_ended = any(n is not None and n > at + 1 for n in days.values())
+    texts = [(day, its, n) for day in states for its, n in states[day].items() if its.startswith(SENT)]
+    old = frozenset(its for _, its, n in texts if n == at)
+    both = sorted({day for day, _, n in texts if n == at} & {day for day, _, n in texts if n == at + 1})
+    if len(both) >= LEAST_BEFORE:  # some sessions keep the old text
+        return Windows(frozenset(both), frozenset(both[:HORIZON_DAYS]), both[0], 0, is_ended, old)
+    after = [day for day, n_changes in days.items() if n_changes == at + 1]
     first = min(after, default=(change.merged_at.astimezone(UTC).date() - EPOCH_DAY).days + 1)
-    earlier = [day for day, n in states.items() if n == at and first - BEFORE_DAYS * 2 <= day < first]
+    earlier = sorted(day for day, n in days.items() if n == at and first - BEFORE_DAYS * 2 <= day < first)
     before = frozenset(earlier[-BEFORE_DAYS:])
-    n_mixed = sum(states[day] is None for day in states if max(before, default=first) < day < first)
-    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes in states.values())
+    n_mixed = sum(n is None and max(before, default=first) < day < first for day, n in days.items())
     kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
     return Windows(before, kept, first, n_mixed, is_ended)
 
 
-def _state(
-    day: int, sent: "SentTexts", changes: Sequence[Change], ledger: Ledger, lag: timedelta
-) -> int | None:
-    """How many of the changes a day has; None if it has several descriptions."""
-    found: set[int | None] = set()
-    for version in sent.versions[day]:
-        if version in sent.first_us:  # a description has what was merged before it was first sent
-            first = EPOCH + timedelta(microseconds=sent.first_us[version])
-            found.add(sum(change.merged_at <= first for change in changes))
-        elif version in ledger.places:
-            found.add(sum(change.place <= ledger.places[version] for change in changes))
-        else:
-            found.add(_by_time(day, changes, lag))
-    return next(iter(found)) if len(found) == 1 else None
-
-
 def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:
     """How many changes were in force all day; None if one came on it."""
-    start = EPOCH + timedelta(days=day)
-    if any(
-        change.merged_at < start + timedelta(days=1) and change.merged_at + lag > start for change in changes
-    ):
+    start, end = EPOCH + timedelta(days=day), EPOCH + timedelta(days=day + 1)
+    if any(change.merged_at < end and change.merged_at + lag > start for change in changes):
         return None
     return sum(change.merged_at + lag <= start for change in changes)

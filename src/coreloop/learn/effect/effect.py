@@ -182,7 +182,7 @@ class EffectFinder:
     def find(self, change: Change) -> Effect:
         """Find the effect of a change."""
         effect = Effect(change=change)
-        if change.tool not in self.log.tools:
+        if change.tool not in set(self.log.sent["tool"]):
             return replace(effect, reason="no call of the tool was recorded")
         windows = self._windows(change)
         if not windows.after:
@@ -210,7 +210,8 @@ class EffectFinder:
         return [its for its in others if own and _named(its) and own.isdisjoint(_named(its))]
 
     def _windows(self, change: Change) -> Windows:
-        apart, sent = self._apart(change), self.log.tools[change.tool]
+        apart, columns = self._apart(change), ("day", "version", "us")
+        sent = self.log.sent.filter(tool=change.tool).select(columns).rows()
         rivals = [its for its in self.ledger.changes if its.tool == change.tool and its not in apart]
         return find_windows(change, sent, self.ledger, rivals, deploy_lag=self.deploy_lag)
 
@@ -228,6 +229,8 @@ class EffectFinder:
 
         tools = [change.tool, *self._controls(change, windows)]
         periods = [self.log.of(tools, days) for days in (windows.before, windows.after)]
+        if windows.old:
+            periods = self.log.arms(tools, change.tool, windows)
         counted = count_units(periods, change.tool, named, hidden)
         compared = Comparison(change.tool, *counted, first=windows.first)
         if compared.days_before < LEAST_BEFORE:
@@ -247,13 +250,15 @@ class EffectFinder:
         start, end = _date(min(windows.before | windows.after)), _date(max(windows.after))
         begun = (its for its in self.ledger.changes if its.merged_at.date() <= end)
         changed = {its.tool for its in begun if (its.merged_at + self.deploy_lag).date() >= start}
-        names = self.log.tools.keys() - {change.tool, *changed}
+        names = set(self.log.sent["tool"]) - {change.tool, *changed}
         failed = self.log.of(names, windows.before).filter("failed")["tool"].value_counts(sort=True)
         return sorted(failed["tool"].head(_MAX_CONTROLS))
 
     def _with_notes(self, effect: Effect, windows: Windows, named: Collection[int] | None) -> Effect:
         """The effect with what else is known of the days."""
         tool, notes = effect.change.tool, list[str]()
+        if windows.old:
+            notes.append("compared with sessions of the same days that kept the old description")
         if windows.n_mixed:
             days = number_of(windows.n_mixed, "day")
             notes.append(f"left out, since both descriptions may have been in force: {days}")
@@ -275,7 +280,8 @@ class EffectFinder:
         """Whether in the newest days calls against a line that is in force succeed."""
         if effect.change.reverted or named is None or windows.is_ended:
             return False
-        first = max(windows.first, max(self.log.tools[effect.change.tool].versions) - RECENT_DAYS + 1)
+        newest = max(self.log.sent.filter(tool=effect.change.tool)["day"])
+        first = max(windows.first, newest - RECENT_DAYS + 1)
         recent = self.log.rows(effect.change.tool, named, first)
         worked, n = recent.filter(failed=False).height, recent.height
         return n >= _STALE_CALLS and wilson_interval(worked, n)[0] > 1 / 2

@@ -67,6 +67,9 @@ class UnitCount(NamedTuple):
 _UNITS: Final = {N: 1}
 
 
+Units = Iterable[UnitCount]
+
+
 class Outcome(NamedTuple):
     """A share of units: the factors of what is counted above and below the line."""
 
@@ -90,7 +93,7 @@ class _Moments:
         self._products: defaultdict[Feature, Counter[Feature]] = defaultdict(Counter)
         self._sessions: defaultdict[tuple[int, int], Counter[Feature]] = defaultdict(Counter)
 
-    def add(self, period: int, units: Iterable[UnitCount]) -> None:
+    def add(self, period: int, units: Units) -> None:
         """Add units, also of sessions that have some."""
         for unit in units:
             self.strata.add(unit.stratum)
@@ -266,9 +269,7 @@ class Comparison:
     Clinical Trials 7:177, and Rambachan and Roth (2023), Review of Economic Studies 90:2555, for ``τ²``.
     """
 
-    def __init__(
-        self, tool: str, before: Iterable[UnitCount], after: Iterable[UnitCount], *, first: int
-    ) -> None:
+    def __init__(self, tool: str, before: Units, after: Units, *, first: int) -> None:
         past = list(before)
         self._tool, self._first, self._moments = tool, first, _Moments()
         self._moments.add(BEFORE, past)
@@ -289,9 +290,8 @@ class Comparison:
         if own:
             self._moments.add(AFTER, units)
             self._seen |= own
-        self._kept = [
-            its for its in {its for _, its in self._seen} if self._past(self._tool, its) >= _LEAST_PAST
-        ]
+        strata = sorted({stratum for _, stratum in self._seen})
+        self._kept = [its for its in strata if self._past(self._tool, its) >= _LEAST_PAST]
         return self._look(day) if own and self._kept else None
 
     def _past(self, tool: str, stratum: str) -> int:

@@ -40,7 +40,7 @@ class Effects:
     Attributes
     ----------
     problem : str
-        Why git has no history to read.
+        Why git has no history to read, or what it does not show.
     state, judged_on : str, date
         The `_state_of` the project, and the day of the run.
     """
@@ -99,14 +99,23 @@ def run_effect(
     repository.require_history()
     base = repository.base(workspace.settings.forge.base)
     kept, state = read_kept(workspace), _state_of(workspace, base, now)
+    problem = _problem_of(repository, workspace.settings.forge.base, base)
     if kept.state == state:
-        return kept
+        return replace(kept, problem=problem)
     if files is None and workspace.records_dir.is_dir():
         files = mine(workspace, MiningOptions()).files
     found = replace(_judge(workspace, repository, files or (), kept, now), state=state, judged_on=now.date())
     if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))
-    return found
+    return replace(found, problem=problem)
+
+
+def _problem_of(repository: Repository, branch: str, base: str) -> str:
+    """Whether the branch has merges that are not pushed, which are not seen."""
+    local = repository.resolve(f"refs/heads/{branch}")
+    if local in {None, base} or repository.merge_base(local or base, base) != base:
+        return ""
+    return f"{branch} is ahead of its remote branch, which effect reads: git push origin {branch}"
 
 
 def _judge(
@@ -122,8 +131,7 @@ def _judge(
     called |= {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
-    named = {name: names.get(name, name) for name in called}
-    names = {name: ledger.former.get(tool, tool) for name, tool in named.items()}
+    names = {name: ledger.former.get(tool := names.get(name, name), tool) for name in called}
     settled = {_id_of(one.change, ledger.former): one for one in settled.values()}
     changes = {_id_of(change): change for change in ledger.changes}
     new = [change for id, change in changes.items() if id not in settled]

@@ -1,18 +1,17 @@
 """The units of a log: a tool in a question of a session, the first time that it was sent."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
 from coreloop.base.error_classes import TRANSIENT
+from coreloop.learn.effect.description_changes import SENT, Windows
 from coreloop.learn.effect.estimate import UnitCount
 from coreloop.learn.effect.named_failure import NamedFailure, fails_as, places_of, sent_tools
 from coreloop.learn.facts.read_lines import DAY_US, NO_QUESTION
-from coreloop.learn.facts.schema import Call
 from coreloop.learn.mine.frames import IS_FAILURE, requests_frame
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import Window
@@ -27,24 +26,9 @@ _OUTSIDE: Final = TRANSIENT | {"timeout"}
 _HEAVY: Final = 0.10
 """Share of a period's units above which a customer is a stratum of its own, if they are `_LEAST_HEAVY`."""
 _LEAST_HEAVY: Final = 10  # as many as a stratum needs before
-_FLAGS: Final = dict.fromkeys(("failed", "repaired"), pl.Boolean)
-_SCHEMA: Final[dict[str, Any]] = {"group": pl.UInt32, "day": pl.Int64, "model": pl.String, "tool": pl.String}
-
-
-@dataclass(slots=True)
-class SentTexts:
-    """What models were sent of a tool.
-
-    Attributes
-    ----------
-    versions : dict of int to set of str
-        By day, the hash of the description, else the version of the tools, else an empty text.
-    first_us : dict of str to int
-        When each hash of a description first occurred, in microseconds since 1970.
-    """
-
-    versions: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    first_us: dict[str, int] = field(default_factory=dict)
+_TEXTS: Final = dict.fromkeys(("model", "tool", "version"), pl.String)
+_FLAGS: Final = dict.fromkeys(("failed", "repaired", "is_unit"), pl.Boolean)
+_SCHEMA: Final[dict[str, Any]] = {"group": pl.UInt32, "day": pl.Int64, **_TEXTS, **_FLAGS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +37,29 @@ class Log:
 
     Attributes
     ----------
-    tools : mapping of str to SentTexts
-        By tool, as the project names it.
+    sent : DataFrame
+        What models were sent, by ``tool``, ``day`` and ``version``: the description's hash after `SENT`, else
+        the version of the tools, else an empty text; ``us``: when first on that day.
     units : DataFrame
-        A row each: its ``row`` among the requests, ``tool``, ``day``, ``case``, ``model``, and whether it
-        ``failed``, was ``repaired`` by a later call, and was ``lost``.
+        A row each: its ``row`` among the requests, ``tool``, ``day``, ``version``, ``case``, ``model``, and
+        whether it ``failed``, was ``repaired`` by a later call, and was ``lost``.
     against : mapping of (str, str) to set of int
         By commit and tool of a change, the rows whose call is against its lines.
     """
 
-    tools: Mapping[str, SentTexts]
+    sent: pl.DataFrame
     units: pl.DataFrame
     against: Mapping[tuple[str, str], set[int]]
 
     def of(self, tools: Collection[str], days: Collection[int]) -> pl.DataFrame:
         """The units of some tools and days."""
         return self.units.filter(pl.col("tool").is_in(list(tools)), pl.col("day").is_in(list(days)))
+
+    def arms(self, tools: Collection[str], tool: str, windows: Windows) -> list[pl.DataFrame]:
+        """The units of tools in sessions with one of the tool's old texts, and in those with the new one."""
+        units = self.of(tools, windows.after)
+        kept = units.filter(pl.col("version").is_in(list(windows.old)), tool=tool)["case"].unique()
+        return [units.filter(pl.col("case").is_in(kept.to_list()) == is_old) for is_old in (True, False)]
 
     def rows(self, tool: str, rows: Collection[int], first: int) -> pl.DataFrame:
         """The units of a tool among some rows, from a day on."""
@@ -97,14 +88,11 @@ def count_units(
     is_hidden = own & row.is_in(list(hidden)) & ~is_named
     is_weekend = (pl.col("day") + 3) % 7 >= 5  # the first day of 1970 was a Thursday
     is_heavy = pl.col("case").is_in([case for units in periods for case in _heavy_cases(units.filter(own))])
+    stratum = pl.concat_str("model", is_weekend, is_heavy, separator=" ")
     counts = {"n": pl.len(), "named": is_named.sum(), "failed": (failed & ~is_hidden).sum()}
-    cells = ("day", "case", "tool", "stratum")
-    tables = (
-        units.group_by(*cells[:3], stratum=pl.concat_str("model", is_weekend, is_heavy, separator=" "))
-        .agg(**counts, lost=pl.col("lost").sum())
-        .sort(cells)
-        for units in periods
-    )
+    counts["lost"] = pl.col("lost").sum()
+    cells = ("day", "case", "tool")
+    tables = (its.group_by(*cells, stratum=stratum).agg(**counts).sort(*cells, "stratum") for its in periods)
     return [[UnitCount(*row) for row in table.iter_rows()] for table in tables]
 
 
@@ -134,28 +122,37 @@ def read_log(window: Window, failures: Failures, *, names: Mapping[str, str], au
         Holds the descriptions that models were sent.
     """
     groups = [group for group in window.requests if not group.alike.is_undated]
+    sent = sent_tools(audit_dir, {its for group in groups if (its := group.alike.descriptions)})
     first = [
         (number, group.alike.day, group.alike.model, *call)
         for number, group in enumerate(groups)
-        for call in _first_calls(group.calls, names)
+        for call in _first_calls(group, names, sent)
     ]
-    rows = pl.DataFrame(first, _SCHEMA | _FLAGS, orient="row").join(_requests(groups), on="group")
+    rows = pl.DataFrame(first, _SCHEMA, orient="row").join(_requests(groups), on="group")
     sent_again = ("tool", "case", "asked", "once")
-    units = rows.sort("us", "row").unique(sent_again, keep="first", maintain_order=True)
-    units = units.select("row", "tool", "day", "case", "model", "failed", "repaired", lost=IS_FAILURE)
+    units = rows.filter("is_unit").sort("us", "row").unique(sent_again, keep="first", maintain_order=True)
+    columns = ("row", "tool", "day", "version", "case", "model", "failed", "repaired")
+    units = units.select(*columns, lost=IS_FAILURE)
     against = _rows_against(units, failures, groups, window, names)
-    return Log(_sent_texts(groups, names, audit_dir), units, against)
+    texts = rows.group_by("tool", "day", "version").agg(pl.col("us").min()).sort("day")
+    return Log(texts, units, against)
 
 
-def _first_calls(calls: Sequence[Call], names: Mapping[str, str]) -> Iterator[tuple[str, bool, bool]]:
-    """The tools whose first call counts, whether it failed, and whether a later one worked."""
-    known = [(names.get(call.tool, call.tool), call) for call in calls if call.is_known]
+def _first_calls(
+    group: Requests, names: Mapping[str, str], sent: Mapping[tuple[str, str], str]
+) -> Iterator[tuple[str, str, bool, bool, bool]]:
+    """The tools of requests, their text, whether the first call failed, was repaired, and is a unit."""
+    known = [(names.get(call.tool, call.tool), call) for call in group.calls if call.is_known]
+    is_unit, tools = True, set[str]()
     for place, (tool, call) in enumerate(known):
-        later = (other.ok for name, other in known[place + 1 :] if name == tool)
-        if call.error_class not in _OUTSIDE and tool not in {name for name, _ in known[:place]}:
-            yield tool, not call.ok, not call.ok and any(later)
-        if not call.ok:
-            return
+        later = any(other.ok for name, other in known[place + 1 :] if name == tool)
+        text = sent.get((group.alike.descriptions or "", call.tool))
+        version = f"{SENT}{text}" if text else group.alike.tools_version or ""
+        if tool not in tools:
+            is_outside = call.error_class in _OUTSIDE
+            yield tool, version, not call.ok, not call.ok and later, is_unit and not is_outside
+        is_unit = is_unit and call.ok
+        tools.add(tool)
 
 
 def _requests(groups: Sequence[Requests]) -> pl.DataFrame:
@@ -195,19 +192,3 @@ def _rows_against(
                 if place is not None and fails_as(failures[tool][sha], place):
                     found.add(row)
     return against
-
-
-def _sent_texts(
-    groups: Iterable[Requests], names: Mapping[str, str], audit_dir: Path
-) -> dict[str, SentTexts]:
-    sent = sent_tools(audit_dir, {its for group in groups if (its := group.alike.descriptions)})
-    tools = defaultdict[str, SentTexts](SentTexts)
-    for group in groups:
-        for logged in {call.tool for call in group.calls if call.is_known}:
-            text = sent.get((group.alike.descriptions or "", logged), "")
-            tool = tools[names.get(logged, logged)]
-            tool.versions[group.alike.day].add(text or group.alike.tools_version or "")
-            if text:
-                first_us = min(group.column("us"))
-                tool.first_us[text] = min(first_us, tool.first_us.get(text, first_us))
-    return dict(tools)

@@ -10,8 +10,8 @@ from coreloop.cli.output import Output, show
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import Effects, run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from effects import CONTROLS, Planted, Shop, at, make_shop, write_days
-from logs import failed, record, write_log
+from effects import CONTROLS, Planted, Shop, at, make_shop, write_calls, write_days
+from logs import failed
 
 DAY = 60
 pytestmark = pytest.mark.slow
@@ -63,18 +63,8 @@ def test_failures_that_moved_are_an_alarm_and_no_help(
     shop = make_shop(tmp_path, [planted])
     write_days(shop, [planted], range(DAY + 31))
     for day in range(DAY + 1, DAY + 31):
-        rows = [
-            record(
-                ts=at(day + 0.1).isoformat(),
-                request_id=f"moved-{day}-{number}",
-                question=f"moved {day} {number}",
-                session_hash=f"session:moved{day}n{number}",
-                category_hash="SHOP-orders",
-                tool_calls=[failed("refund_order", {"order_id": f"B-{number}", "reason": "none"})],
-            )
-            for number in range(9)
-        ]
-        write_log(shop.workspace.records_dir / f"moved-{day}.jsonl", rows)
+        calls = [failed("refund_order", {"order_id": f"B-{n}", "reason": "none"}) for n in range(9)]
+        write_calls(shop, day + 0.1, calls)
     effect = _effect(shop, DAY + 31)
     assert effect.verdict is EffectVerdict.MOVED
     assert (effect.is_alarm, effect.why_retire) == (True, "")

@@ -9,7 +9,8 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from effects import Planted, Shop, at, dated, git, make_shop, write_days
+from effects import Planted, Shop, at, dated, git, make_shop, write_calls, write_days
+from logs import call, failed
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
 
@@ -47,6 +48,25 @@ def test_a_later_deployment_is_dated_by_what_was_recorded(field: str, shop: Shop
     write_days(shop, deployed, range(70, 100), **{field: new})
     effect = _effect(shop)
     assert (effect.verdict, effect.since) == (EffectVerdict.HELPS, date(2026, 5, 11))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("own", [0.0, 0.25])
+def test_sessions_that_keep_the_old_text_show_a_change_of_the_traffic(own: float, shop: Shop):
+    old, new = _descriptions(shop)
+    write_days(shop, (Planted("refund_order", 0.1, 0.1 + own, 60),), range(61), descriptions=old)
+    for day in range(61, 95):
+        for text, rate in ((old, 0.1 + own), (new, 0.1 + own)):
+            calls = [
+                failed("refund_order", {"order_id": "1"})
+                if n < 20 * rate
+                else call("refund_order", {"reason": "a"})
+                for n in range(20)
+            ]
+            write_calls(shop, day + (0.1 if text == old else 0.2), calls, descriptions=text)
+    effect = _effect(shop, 95)
+    assert effect.verdict is EffectVerdict.NO_EFFECT
+    assert effect.notes[0] == "compared with sessions of the same days that kept the old description"
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from effects import Planted, at, make_shop, write_days
-from logs import call, failed, record, write_log
+from effects import Planted, at, make_shop, write_calls, write_days
+from logs import call, failed
 
 FIRST = Planted("refund_order", 0.2, 0.02, 60)
 SECOND = Planted("refund_order", 0.2, 0.02, 65, line="- amount: at most 100")
@@ -20,22 +20,13 @@ def _effects(folder: Path, *, second_helps: bool) -> list[Effect]:
     shop, rng = make_shop(folder, [FIRST, SECOND]), Random(5)
     write_days(shop, [], range(100))
     for day in range(100):
-        rows = []
-        for number in range(40):
+        calls = []
+        for _ in range(40):
             no_reason = rng.random() < (0.2 if day <= 60 else 0.02)
             large = rng.random() < (0.2 if day <= 65 or not second_helps else 0.02)
             args = {"amount": 500 if large else 50, **({} if no_reason else {"reason": "late"})}
-            made = failed if no_reason or large else call
-            rows.append(
-                record(
-                    ts=at(day + 0.1).isoformat(),
-                    request_id=f"{day}-{number}",
-                    question=f"refund {day} {number}",
-                    session_hash=f"session:{day}n{number}",
-                    tool_calls=[made("refund_order", args)],
-                )
-            )
-        write_log(shop.workspace.records_dir / f"refunds-{day}.jsonl", rows)
+            calls.append((failed if no_reason or large else call)("refund_order", args))
+        write_calls(shop, day + 0.1, calls)
     return [*run_effect(shop.workspace, now=at(100)).effects]
 
 
@@ -46,7 +37,6 @@ def test_each_line_has_its_own_verdict(second_helps: bool, tmp_path: Path, quiet
     assert (first.lines, second.lines) == ((FIRST.line,), (SECOND.line,))
     assert first.verdict is EffectVerdict.HELPS
     assert second.verdict is (EffectVerdict.HELPS if second_helps else EffectVerdict.NO_EFFECT)
-    assert (first.whole, second.whole is None) == (None, False)
+    assert first.whole is None
     assert second.whole is not None
     assert second.whole.failed.high < 0  # both together
-    assert any("before the first and after the last line" in text for text in second.sentences)
