@@ -16,7 +16,7 @@ from promoting import Project, run_git
 FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
 FILE = "shop/tools.py"
 CONTROLS = ("list_orders", "find_customer", "check_stock", "send_letter")
-_FIGURE = Figure(before=0.3, expected=0.3, after=0.1, low=-0.25, high=-0.15, sure_low=-0.25, failed=80)
+_FIGURE = Figure(0.3, 0.3, 0.1, -0.25, -0.15, -0.25, 80)
 LOOK = Look(
     day=20,
     days=20,
