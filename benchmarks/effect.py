@@ -36,26 +36,13 @@ LOOKED = (14, 28, 60)
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of history.
+    """A kind of history; shares of units, deviations and changes of log-odds.
 
-    Attributes
-    ----------
-    rates : (float, float)
-        Share of the tool's units with the named failure, before and after.
-    common : (float, float)
-        Mean and deviation, over tools, of what comes with the change, in log-odds.
-    own, others : float
-        The same for the changed tool alone, and for the others alone.
-    drift, own_drift : float
-        Of all tools, in sixty days either way; of the changed one in ninety.
-    swap : str
-        Another model twelve days after the change: ``recorded`` or ``silent``.
-    heavy : str
-        A customer with 40 % of the requests who came or left with the change, or ``anonymous`` new ones.
-    moved : float
-        Part of the removed failures that comes back as others; 2: the tool's failures double.
-    sure : bool
-        Whether the family is among those for which coverage is a goal.
+    ``common`` is the mean and the deviation, over tools, of what comes with the change; ``own`` and
+    ``others`` are the same for the changed tool, and the others, alone; ``drift`` is in sixty days,
+    ``own_drift`` in ninety. ``swap`` is a model twelve days later, ``heavy`` a customer with 40 % of the
+    requests who ``came`` or ``left``, or ``anonymous`` new ones. ``moved`` is the part of the removed
+    failures that comes back as others; 2: they double. ``sure``: its coverage is a goal.
     """
 
     name: str

@@ -132,7 +132,7 @@ class Effect:
     @property
     def facts(self) -> dict[str, object]:
         """The fields as JSON has them: names of tools, models and categories are ``untrusted_…``."""
-        return with_untrusted(self, "notes", "reason") | {"todo": self.todo, "title": self.title}
+        return with_untrusted(self, "notes") | {"todo": self.todo, "title": self.title}
 
 
 def _figures(its: Figure) -> str:
@@ -242,7 +242,7 @@ class EffectFinder:
         new = new_model(*(units.filter(tool=change.tool) for units in periods))
         reason = "most of its calls are of customers or days that had few before"
         if new is not None:
-            reason = f"another model since {_date(new[0])}: {new[1]}"
+            reason = f"another model since {_date(new)}"
         return replace(decision, verdict=EffectVerdict.UNKNOWN, reason=reason)
 
     def _controls(self, change: Change, windows: Windows) -> list[str]:

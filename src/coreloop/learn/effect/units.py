@@ -101,10 +101,10 @@ def _heavy_cases(units: pl.DataFrame) -> list[int]:
     return units["case"].value_counts().filter(pl.col("count") > least)["case"].to_list()
 
 
-def new_model(before: pl.DataFrame, after: pl.DataFrame) -> tuple[int, str] | None:
-    """The first day of a model that had no units before, and its name."""
-    new = after.filter(~pl.col("model").is_in(before["model"].unique().to_list())).sort("day")
-    return (new["day"][0], new["model"][0]) if new.height else None
+def new_model(before: pl.DataFrame, after: pl.DataFrame) -> int | None:
+    """The first day of a model that had no units before."""
+    new = after.filter(~pl.col("model").is_in(before["model"].unique().to_list()))
+    return min(new["day"], default=None)
 
 
 def read_log(window: Window, failures: Failures, *, names: Mapping[str, str], audit_dir: Path) -> Log:
