@@ -83,8 +83,8 @@ class Effect:
         """Why a promoted line should go; empty if it should stay."""
         if not self.change.is_in_force:
             return ""
-        if self.verdict is EffectVerdict.HURTS:  # compared with other tools, and not with its own past only
-            return "it hurts" if self.look is not None and self.look.n_controls else ""
+        if self.verdict is EffectVerdict.HURTS:
+            return "it hurts" if self.look is not None and self.look.is_sure else ""
         if self.is_stale:
             return "calls against it succeed now"
         return "it removes less than half of its failures" if self.verdict is EffectVerdict.NO_EFFECT else ""
@@ -119,9 +119,9 @@ class Effect:
         look = self.look
         if look is None:
             return ()
-        rows = {"all its failures": look.failed}
-        if self.lines:
-            rows = {"against the line": look.named} | rows
+        rows = {"against the line" if self.lines else "all its failures": look.named}
+        if look.failed != look.named:
+            rows["all its failures"] = look.failed
         if look.lost.low > 0:
             rows["requests lost"] = look.lost
         if self.whole is not None:
@@ -143,8 +143,9 @@ def _figures(its: Figure) -> str:
 def _compared(look: Look) -> str:
     if not look.n_controls:
         return "compared with the tool's own past and its other failures only"
-    points = 100 * (look.failed.expected - look.failed.before)
-    return f"compared with {number_of(look.n_controls, 'tool')} that did not change ({points:+.1f} points)"
+    points = f"{100 * (look.failed.expected - look.failed.before):+.1f} points"
+    tools = number_of(look.n_controls, "tool")
+    return f"compared with {tools} that did not change, which would have moved it by {points}"
 
 
 def failures_of(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailure]]:
@@ -240,9 +241,7 @@ class EffectFinder:
         if decision.reason != NO_PAST and (decision.look is not None or not counted[1]):
             return decision
         new = new_model(*(units.filter(tool=change.tool) for units in periods))
-        reason = "most of its calls are of customers or days that had few before"
-        if new is not None:
-            reason = f"another model since {_date(new)}"
+        reason = NO_PAST if new is None else f"another model since {_date(new)}"
         return replace(decision, verdict=EffectVerdict.UNKNOWN, reason=reason)
 
     def _controls(self, change: Change, windows: Windows) -> list[str]:

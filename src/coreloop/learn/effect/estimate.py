@@ -214,6 +214,13 @@ class Look:
     left_out: float
     shrinking: float
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether failures rose against other tools, if their change is known no better than itself."""
+        return (
+            bool(self.n_controls) and max(self.named.sure_low, self.failed.sure_low, self.lost.sure_low) > 0
+        )
+
 
 class _Rates(NamedTuple):
     """A tool's share before and after; ``past`` and ``present`` are what sessions add to each."""

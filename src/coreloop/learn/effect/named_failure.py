@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -53,8 +52,6 @@ def fails_as(failure: NamedFailure, place: CallPlace) -> bool:
 
 # --- The descriptions that models were sent.
 
-_PREFIX: Final = "desc:"
-
 
 class _Tool(msgspec.Struct):
     name: str
@@ -85,7 +82,7 @@ def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
 
 def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
     for name in names:
-        path = audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"
+        path = audit_dir / FOLDER / f"{name.removeprefix('desc:')}.json"
         if path.parent.name == FOLDER:  # a record may name any path
             with suppress(OSError, ValueError, msgspec.DecodeError):
                 sent = msgspec.json.decode(path.read_bytes(), type=_Tools)

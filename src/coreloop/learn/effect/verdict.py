@@ -27,9 +27,9 @@ class EffectVerdict(StrEnum):
     UNKNOWN = "cannot be told"
 
 
-_STAYS: Final = {EffectVerdict.HELPS, EffectVerdict.MOVED, EffectVerdict.NO_EFFECT}
+_STAYS: Final = set(EffectVerdict) - {EffectVerdict.WORSE, EffectVerdict.TOO_EARLY, EffectVerdict.UNKNOWN}
 """Verdicts that only another one replaces."""
-NO_PAST: Final = "another model"
+NO_PAST: Final = "most of its calls are of customers or days that had few before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +59,24 @@ def decide(days: int, read: Callable[[int], Look | None]) -> Decision:
         if said is not None:
             since = decision.day if said[0] is decision.verdict else day
             decision = Decision(said[0], look, since, said[1])
-        if decision.verdict is EffectVerdict.HURTS:
-            break
     return decision
 
 
 def judge_look(look: Look, earlier: EffectVerdict) -> tuple[EffectVerdict, str] | None:
     """The verdict of a look with its reason; None if the earlier one stays without it."""
     named, failed = look.named, look.failed
-    has_enough = named.expected * look.n >= LEAST_FAILURES
+    has_enough = named.expected * look.n >= LEAST_FAILURES and earlier is not EffectVerdict.HURTS
     harms = (_rose(failed), _rose(look.lost), _rose(named) and failed.difference > 0)
     if look.days >= HURTS_DAYS and any(harms):
-        return (EffectVerdict.WORSE if look.is_alike else EffectVerdict.HURTS), ""
+        is_alike = look.is_alike and earlier is not EffectVerdict.HURTS
+        return (EffectVerdict.WORSE if is_alike else EffectVerdict.HURTS), ""
     if look.days >= HELPS_DAYS and has_enough and named.high < 0 and named.after < named.before:
         return _of_fall(look, earlier)
+    is_small = look.days >= NONE_DAYS and has_enough and named.low > -_least(named)
+    if is_small and not look.all_changed and earlier not in {EffectVerdict.HELPS, EffectVerdict.MOVED}:
+        return EffectVerdict.NO_EFFECT, ""
     if earlier in _STAYS:
         return None
-    is_small = named.low > -_least(named)
-    if look.days >= NONE_DAYS and has_enough and is_small and not look.all_changed:
-        return EffectVerdict.NO_EFFECT, ""
     if look.all_changed and look.own_changed:
         return EffectVerdict.UNKNOWN, "all tools changed"
     return (EffectVerdict.UNKNOWN, NO_PAST) if look.left_out > 0.5 else (EffectVerdict.TOO_EARLY, "")
@@ -99,7 +98,7 @@ def _of_fall(look: Look, earlier: EffectVerdict) -> tuple[EffectVerdict, str]:
 
 def _rose(figure: Figure) -> bool:
     """Whether failures certainly rose, and against their own past, too."""
-    return figure.sure_low > 0 and figure.after > figure.before and figure.failed >= HURTS_FAILURES
+    return figure.low > 0 and figure.after > figure.before and figure.failed >= HURTS_FAILURES
 
 
 def _least(named: Figure) -> float:
