@@ -17,7 +17,7 @@ from coreloop.base.files import file_errors, locked, read_file, write_private
 from coreloop.base.project.tools import Passed, Unresolved
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
-from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
+from coreloop.learn.effect.named_failure import last_sent, newest_sent, sent_tools
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_intents

@@ -6,10 +6,9 @@ from typing import Final
 
 from coreloop.base.errors import GitError
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.estimate import Look
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.effect.verdict import Look
 from coreloop.learn.proposals.proposal_files import read_proposed
-from coreloop.learn.statistics import wilson_interval
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     ProposalState,
@@ -92,11 +91,10 @@ def before_and_after(look: Look | None) -> tuple[Interval, ...]:
     """Return the rows of a chart: the failing share before, without the change, and after, with intervals."""
     if look is None:
         return ()
-    found = look.estimate
-    low, high = wilson_interval(round(found.before * found.n_before), found.n_before)
-    after = (max(0.0, found.expected + look.low), found.after, min(1.0, found.expected + look.high))
+    found = look.named
+    after = (max(0.0, found.expected + found.low), found.after, min(1.0, found.expected + found.high))
     return (
-        _row("before", low, found.before, high, is_other=True),
+        _row("before", found.before, found.before, found.before, is_other=True),
         _row("expected without it", found.expected, found.expected, found.expected, is_other=True),
         _row("after", *after),
     )

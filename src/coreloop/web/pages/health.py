@@ -16,7 +16,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
-from coreloop.learn.effect.tool_days import last_sent, newest_sent
+from coreloop.learn.effect.named_failure import last_sent, newest_sent
 from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
