@@ -1,30 +1,34 @@
 """How often the verdicts of `effect` are right: simulated histories of five tools, one of which was changed.
 
     uv run python benchmarks/effect.py --histories 300
+    uv run python benchmarks/effect.py --histories 1000 --kept FILE --minutes 9  # again, until it is through
 
 A history has 45 to 51 days before a change and 60 after. Failures follow a logistic model: users, days of
 each tool and of all, and what the family adds. By default requests call two to four of the tools; in families
 that are apart, each user has one tool. Families without an effect have a change that is not the line's own.
-What a log sends twice is no unit (tests/unit/learn/effect), so doubles and retries are no family here.
 Prints a line per family, and exits with 1 if a goal is missed. Runs are reproducible.
 """
 
 import argparse
 import sys
 import zlib
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from math import sqrt
 from multiprocessing import get_context
+from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from coreloop.learn.effect.estimate import HORIZON_DAYS, Comparison, UnitCount
+from coreloop.learn.effect.units import first_sent
 from coreloop.learn.effect.verdict import Decision, EffectVerdict, decide
 
 Numbers = NDArray[np.float64]
@@ -41,8 +45,10 @@ class Family:
     ``common`` is the mean and the deviation, over tools, of what comes with the change; ``own`` and
     ``others`` are the same for the changed tool, and the others, alone; ``drift`` is in sixty days,
     ``own_drift`` in ninety. ``swap`` is a model twelve days later, ``heavy`` a customer with 40 % of the
-    requests who ``came`` or ``left``, or ``anonymous`` new ones. ``moved`` is the part of the removed
-    failures that comes back as others; 2: they double. ``sure``: its coverage is a goal.
+    requests who ``came`` or ``left``, or ``anonymous`` new ones. ``twice`` is the share of the requests
+    before that are logged twice; with ``retried``, each with a failure is sent twice more afterwards. With
+    ``in_turn``, what follows a failed call is no unit. ``moved`` is the part of the removed failures that
+    comes back as others; 2: they double. ``sure``: its coverage is a goal.
     """
 
     name: str
@@ -61,6 +67,9 @@ class Family:
     weekend: float = 0.0
     outage: bool = False
     gap: bool = False
+    twice: float = 0.0
+    retried: bool = False
+    in_turn: bool = False
     level_sd: float = 0.2
     user_sd: float = 0.8
     volume: float = 1.0
@@ -70,11 +79,10 @@ class Family:
 
 
 class History(NamedTuple):
-    """Units, the day of the change, and the true effect on each of the tool's units after it, by day."""
+    """Units, each with the true effect of the change on it, and the day of the change."""
 
-    units: list[UnitCount]
+    units: pl.DataFrame
     first: int
-    truth: list[tuple[int, str, float]]
 
 
 def logit(rate: float | Numbers) -> Numbers:
@@ -153,25 +161,53 @@ def simulate(family: Family, seed: int) -> History:
     odds = level + series[tool, day] + 1.6 * is_new * load[tool]
     plain = expit(logit(np.array([family.rates[0], *family.bases]))[tool] + odds)
     changed = expit(logit(family.rates[1]) + odds)
-    failed = rng.random(len(day)) < np.where(is_target & after, changed, plain)
-    named = is_target & failed & (rng.random(len(day)) < 0.95)
     others = np.where(is_target, expit(logit(0.06) + odds), 0)
     back = (plain - changed) * family.moved / np.maximum(1 - changed, 0.05)
     if family.moved == 2:
         back = expit(logit(0.45) + odds)
     others = np.where(is_target & after, np.maximum(others, 1 - (1 - others) * (1 - back)), others)
-    failed = np.where(is_target, named | (rng.random(len(day)) < others), failed)
-    lost = failed & (rng.random(len(day)) < 0.5)
-    outside = rng.random(len(day)) < np.where(
-        family.outage & ((day == first) | (day == first + 1)), 0.6, 0.02
-    )
     model = (day >= first + 12) & (family.swap == "recorded")
-    stratum = [f"{m} {w} {h}" for m, w, h in zip(model, day % 7 >= 5, user == 10**7, strict=True)]
-    columns = (one.astype(int).tolist() for one in (named, failed, lost))
-    rows = zip(day.tolist(), user.tolist(), tool.tolist(), stratum, *columns, outside, strict=True)
-    units = [UnitCount(d, u, f"t{t}", s, 1, n, f, its) for d, u, t, s, n, f, its, out in rows if not out]
-    effects = zip(day, stratum, 0.95 * (changed - plain), is_target & after & ~outside, strict=True)
-    return History(units, first, [(int(d), s, float(e)) for d, s, e, counts in effects if counts])
+    columns = {
+        "day": day,
+        "case": user,
+        "tool": tool,
+        "request": request,
+        "stratum": model * 4 + (day % 7 >= 5) * 2 + (user == 10**7),
+        "chance": np.where(is_target & after, changed, plain),
+        "others": others,
+        "outside": np.where(family.outage & ((day == first) | (day == first + 1)), 0.6, 0.02),
+        "effect": np.where(is_target & after, 0.95 * (changed - plain), 0),
+    }
+    return History(units_of(family, rng, pl.DataFrame(columns), first), first)
+
+
+def units_of(family: Family, rng: np.random.Generator, calls: pl.DataFrame, first: int) -> pl.DataFrame:
+    """The units among calls, some of which are sent or logged again."""
+    rows = send(rng, calls)
+    if family.in_turn:
+        rows = rows.sample(fraction=1, shuffle=True, seed=int(rng.integers(2**31)))
+        has_failed = (pl.col("failed").cum_sum() - pl.col("failed")).over("request") > 0
+        rows = rows.with_columns(is_unit=pl.col("is_unit") & ~has_failed)
+    if family.retried:
+        failed = rows.filter(pl.col("failed"), pl.col("day") >= first)["request"].unique()
+        again = calls.filter(pl.col("request").is_in(failed.to_list()))
+        rows = pl.concat([rows, send(rng, again), send(rng, again)])
+    if family.twice:
+        doubled = np.flatnonzero(rng.random(rows["request"].max()) < family.twice).tolist()
+        rows = pl.concat([rows, rows.filter(pl.col("day") < first, pl.col("request").is_in(doubled))])
+    sent = rows.with_row_index("row").with_columns(us=pl.col("row"), asked=pl.col("request"), once=pl.lit(0))
+    return first_sent(sent)
+
+
+def send(rng: np.random.Generator, calls: pl.DataFrame) -> pl.DataFrame:
+    """What became of calls, each by its own luck."""
+    luck, is_target = rng.random((5, calls.height)), (calls["tool"] == 0).to_numpy()
+    failed = luck[0] < calls["chance"].to_numpy()
+    named = is_target & failed & (luck[1] < 0.95)
+    failed = np.where(is_target, named | (luck[2] < calls["others"].to_numpy()), failed)
+    columns = {"named": named, "failed": failed, "lost": failed & (luck[3] < 0.5)}
+    columns["is_unit"] = luck[4] >= calls["outside"].to_numpy()
+    return calls.with_columns(pl.Series(name, values) for name, values in columns.items())
 
 
 @dataclass(frozen=True)
@@ -183,47 +219,42 @@ class Outcome:
     right: dict[int, bool]
 
 
-def judge(units: list[UnitCount], first: int, truth: list[tuple[int, str, float]]) -> Outcome:
-    before = [unit for unit in units if first - 56 <= unit.day < first]
-    compared = Comparison("t0", before, [unit for unit in units if unit.day >= first], first=first)
-    past = Counter(unit.stratum for unit in before if unit.tool == "t0")
-    known = [(day, effect) for day, stratum, effect in truth if past[stratum] >= 10]
+def judge(units: pl.DataFrame, first: int) -> Outcome:
+    cells, counted = ("day", "case", "tool", "stratum"), ("named", "failed", "lost")
+    sums = (pl.col(name).cast(pl.Int64).sum() for name in counted)
+    table = units.cast({"tool": pl.String, "stratum": pl.String}).group_by(cells).agg(pl.len(), *sums)
+    counts = [UnitCount(*row) for row in table.sort(cells).iter_rows()]
+    before = [unit for unit in counts if first - 56 <= unit.day < first]
+    compared = Comparison("0", before, [unit for unit in counts if unit.day >= first], first=first)
+    own, is_past = units.filter(tool=0), pl.col("day").is_between(first - 56, first - 1)
+    past = own.filter(is_past)["stratum"].value_counts().filter(pl.col("count") >= 10)["stratum"]
+    known = own.filter(pl.col("day") >= first, pl.col("stratum").is_in(past.to_list()))
     looks = {day: compared.at(day) for day in range(1, HORIZON_DAYS + 1)}
     said, right, decision = dict[EffectVerdict, int](), dict[int, bool](), Decision()
     for day, look in looks.items():
         decision = decide(day, looks.get)
         said.setdefault(decision.verdict, day)
-        effects = [effect for at, effect in known if at < first + day]
-        if look is not None and day >= 3 and effects:
-            right[day] = look.named.low <= sum(effects) / len(effects) <= look.named.high
+        effects = known.filter(pl.col("day") < first + day)["effect"]
+        if look is not None and day >= 3 and len(effects):
+            right[day] = look.named.low <= effects.mean() <= look.named.high
     return Outcome(said, decision.verdict, right)
-
-
-def outcome(family: Family, seed: int) -> Outcome:
-    return judge(*simulate(family, seed))
 
 
 def bundle(effects: tuple[bool, bool], seed: int) -> list[Outcome]:
     """Two lines five days apart that name different failures: each judged alone, and the tool's whole."""
     family = Family(f"two {effects}", (0.22, 0.04 if effects[0] else 0.22))
-    units, first, _ = simulate(family, seed)
+    units, first = simulate(family, seed)
     rng = np.random.default_rng([seed, 2, *effects])
-    rates = (0.10, 0.02 if effects[1] else 0.10)
-    tables: list[list[UnitCount]] = [[], [], []]
-    levels: dict[int, float] = {}
-    for unit in units:
-        if unit.tool != "t0":
-            for table in tables:
-                table.append(unit)
-            continue
-        level = levels.setdefault(unit.case, rng.normal(0, 0.8))
-        second = int(rng.random() < expit(logit(rates[unit.day >= first + 5]) + level))
-        rest = unit.failed & ~unit.named
-        for table, named in zip(tables, (unit.named, second, unit.named | second | rest), strict=True):
-            table.append(unit._replace(named=named, failed=named | rest, lost=0))
-    tables[2] = [unit for unit in tables[2] if not first <= unit.day < first + 5]
-    firsts = first, first + 5, first + 5
-    return [judge(table, day, []) for table, day in zip(tables, firsts, strict=True)]
+    rates = np.array([0.10, 0.02 if effects[1] else 0.10])
+    levels = rng.normal(0, 0.8, int(units["case"].max()) + 1)[units["case"].to_numpy()]
+    odds = logit(rates)[(units["day"] >= first + 5).to_numpy().astype(int)] + levels
+    second = pl.Series("second", (units["tool"] == 0).to_numpy() & (rng.random(units.height) < expit(odds)))
+    units = units.with_columns(second, lost=pl.lit(value=False))
+    rest = pl.col("failed") & ~pl.col("named")
+    both = pl.col("named") | pl.col("second") | rest
+    alone = units.with_columns(named=pl.col("second"), failed=pl.col("second") | rest)
+    whole = units.filter(~pl.col("day").is_between(first, first + 4)).with_columns(named=both, failed=both)
+    return [judge(units, first), judge(alone, first + 5), judge(whole, first + 5)]
 
 
 def families() -> Iterator[Family]:
@@ -239,6 +270,9 @@ def families() -> Iterator[Family]:
         Family("another model, silent", swap="silent"),
         Family("no records for six days", gap=True),
         Family("outage on the day", outage=True),
+        Family("a third logged twice", twice=0.3),
+        Family("failed requests are sent again", retried=True),
+        Family("calls in turn", in_turn=True),
         Family("a heavy user comes", heavy="came"),
         Family("a heavy user leaves", heavy="left"),
         Family("anonymous new traffic", heavy="anonymous"),
@@ -323,12 +357,58 @@ def misses(result: Result) -> Iterator[str]:
         yield f"{family.name}: median day {result.day}, goal {family.by}"
 
 
-def show(result: Result) -> str:
+def show(result: Result, n: int) -> str:
     shares = " | ".join(f"{result.said[verdict]:.1%}" for verdict in list(EffectVerdict)[:5])
     covered = " / ".join(f"{share:.1%}" for share in result.covered)
     day = f"{result.day}" if result.day < 99 and result.family.expected else "–"
     least = f"{result.least:.1%} | {result.always:.1%}"
-    return f"| {result.family.name} | {shares} | {day} | {covered} | {least} |"
+    return f"| {result.family.name} | {n:,} | {shares} | {day} | {covered} | {least} |"
+
+
+class Kept(NamedTuple):
+    """What was found in a history: of a family, or of both lines of a bundle and their whole."""
+
+    name: str
+    seed: int
+    outcomes: list[Outcome]
+
+
+FAMILIES = {family.name: family for family in families()}
+BUNDLES = {
+    f"two lines {helps}": helps for helps in ((False, False), (False, True), (True, False), (True, True))
+}
+
+
+def find(name: str, seed: int) -> Kept:
+    if name in BUNDLES:
+        return Kept(name, seed, bundle(BUNDLES[name], seed))
+    return Kept(name, seed, [judge(*simulate(FAMILIES[name], seed))])
+
+
+def find_all(names: list[str], options: argparse.Namespace) -> Iterator[Kept]:
+    """What is kept, then the rest, as long as there is time: one history of each family after the other."""
+    end, seen = monotonic() + options.minutes * 60, set[tuple[str, int]]()
+    for line in options.kept.read_bytes().splitlines() if options.kept and options.kept.exists() else ():
+        kept = msgspec.json.decode(line, type=Kept)
+        seen.add((kept.name, kept.seed))
+        yield kept
+    todo = [(name, seed) for seed in range(options.histories) for name in names if (name, seed) not in seen]
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("forkserver")) as pool:
+        for at in range(0, len(todo), len(names)):
+            if monotonic() < end:
+                yield from pool.map(find, *zip(*todo[at : at + len(names)], strict=True))
+
+
+def keep(found: Iterable[Kept], path: Path | None) -> dict[str, list[Kept]]:
+    """What was found, by family; it is added to a file."""
+    by_name = defaultdict[str, list[Kept]](list)
+    n_lines = len(path.read_bytes().splitlines()) if path and path.exists() else 0
+    for number, one in enumerate(found):
+        by_name[one.name].append(one)
+        if path and number >= n_lines:
+            with path.open("ab") as file:
+                file.write(msgspec.json.encode(one) + b"\n")
+    return by_name
 
 
 def main() -> int:
@@ -338,25 +418,38 @@ def main() -> int:
     parser.add_argument("--histories", type=int, default=300)
     parser.add_argument("--only", default="", help="families whose name contains this")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kept", type=Path, help="a file of what was found, which is continued")
+    parser.add_argument("--minutes", type=float, default=1e6, help="begin nothing afterwards")
     options = parser.parse_args()
-    print(
-        "| history | hurts | moved | worse | helps | no effect | day | covered 14 / 28 / 60 | worst | all |"
+    names = [name for name in (*FAMILIES, *BUNDLES) if options.only in name]
+    found = keep(find_all(names, options), options.kept)
+    heads = (
+        "history",
+        "n",
+        "hurts",
+        "moved",
+        "worse",
+        "helps",
+        "no effect",
+        "day",
+        "14 / 28 / 60",
+        "worst",
+        "all",
     )
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print(f"| {' | '.join(heads)} |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     missed: list[str] = []
-    with ProcessPoolExecutor(options.jobs, mp_context=get_context("forkserver")) as pool:
-        for family in families():
-            if options.only in family.name:
-                outcomes = list(pool.map(partial(outcome, family), range(options.histories), chunksize=4))
-                result = summarize(family, outcomes)
-                print(show(result), flush=True)
-                missed += misses(result)
-        for effects in ((False, False), (False, True), (True, False), (True, True)):
-            lines = list(pool.map(partial(bundle, effects), range(options.histories), chunksize=4))
-            for name, outcomes in zip(("first", "second", "whole"), zip(*lines, strict=True), strict=True):
+    for name, kept in found.items():
+        lines = list(zip(*(one.outcomes for one in kept), strict=True))
+        if name in FAMILIES:
+            result = summarize(FAMILIES[name], list(lines[0]))
+            print(show(result, len(kept)))
+            missed += misses(result)
+        else:
+            for part, outcomes in zip(("first", "second", "whole"), lines, strict=True):
                 said = Counter(one.last for one in outcomes)
-                shares = ", ".join(f"{verdict} {n / len(lines):.1%}" for verdict, n in said.most_common())
-                print(f"two lines {effects}, {name}: {shares}", flush=True)
+                shares = ", ".join(f"{verdict} {n / len(kept):.1%}" for verdict, n in said.most_common())
+                print(f"{name}, {part}, {len(kept)}: {shares}")
     print("\n".join(["", *(f"missed: {miss}" for miss in missed)]))
     return 1 if missed else 0
 

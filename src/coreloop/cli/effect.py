@@ -144,11 +144,11 @@ _MAX_NAMED = 3
 
 
 def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[str]:
-    """Yield the changes with their verdicts, the alarms first; by default these and the newest."""
+    """Yield the changes with their verdicts, ``hurts`` first, then other alarms and the newest."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
     listed = [*(effect for effect in older if is_verbose or effect.is_alarm), *newest]
     with_notes = is_verbose or len(listed) == 1
-    for effect in sorted(listed, key=lambda effect: (not effect.is_alarm, -effect.change.place)):
+    for effect in sorted(listed, key=lambda effect: (effect.rank, -effect.change.place)):
         yield from _effect_lines(effect, with_notes=with_notes)
     if not listed:
         yield "no description of a tool has changed in the base branch yet"

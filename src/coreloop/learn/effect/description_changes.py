@@ -127,11 +127,11 @@ def read_ledger(
     changes, former = list[Change](), dict[str, str]()
     for tool, sha, old, new in _edits(repository, base, names):
         target, place = known[tool], places.get(sha, -1)
-        if old.its.tool != new.its.tool:
-            former[tool.removesuffix(new.its.tool) + old.its.tool] = tool
-        if old.its.text == new.its.text or place < 0:
+        if old.tool != new.tool:
+            former[tool.removesuffix(new.tool) + old.tool] = tool
+        if old.text == new.text or place < 0:
             continue
-        had, has = bullets_in(old.its.text), bullets_in(new.its.text)
+        had, has = bullets_in(old.text), bullets_in(new.text)
         merged_at = history.timestamp(place, now=now)
         change = Change(tool, target, sha, place, merged_at, added=tuple(has - had), removed=tuple(had - has))
         symbols = {symbol_of(target), (old.path.removeprefix(f"{folder}/".removeprefix("./")), old.name)}
@@ -144,17 +144,24 @@ def read_ledger(
     return Ledger(rows, history.newest_places(), former)
 
 
-class _Side(NamedTuple):
-    """A definition in a version of a file, and what models read of it."""
+class _Described(NamedTuple):
+    """A tool in a version of a file: where it is, what models read of it, and what its definition does."""
 
     path: str
     name: str
-    its: "_Described"
+    tool: str
+    text: str
+    body: str
+
+    def is_same(self, other: "_Described") -> bool:
+        """Whether two have the same description, or do the same."""
+        is_same_body = self.body == other.body and self.body not in {"", "...", "pass"}
+        return is_same_body or (self.text == other.text and bool(self.text.strip()))
 
 
 def _edits(
     repository: Repository, revision: str, names: Mapping[str, dict[str, str]]
-) -> Iterator[tuple[str, str, _Side, _Side]]:
+) -> Iterator[tuple[str, str, _Described, _Described]]:
     """The commits that changed files of tools, with the tool's definition before and after, newest first.
 
     ``names`` are the names of definitions, by file and tool.
@@ -163,25 +170,25 @@ def _edits(
     for file in repository.file_changes(revision, list(names)):
         old, new = (_descriptions(file.path, read_blob(blob) if blob else b"") for blob in file.blobs)
         for tool, name in (its for its in list(names[file.path].items()) if its[1] in new):
-            before = _Side(file.path, name, old[name]) if name in old else None
-            before = before or _moved(repository, file.sha, name, new[name])
+            before = old.get(name) or _moved(repository, file.sha, new[name])
             if before is None:  # a new one is no change
                 continue
-            yield tool, file.sha, before, _Side(file.path, name, new[name])
+            yield tool, file.sha, before, new[name]
             names[file.path][tool] = before.name
             if before.path != file.path:
                 del names[file.path][tool]
                 yield from _edits(repository, f"{file.sha}^1", {before.path: {tool: before.name}})
 
 
-def _moved(repository: Repository, sha: str, name: str, defined: "_Described") -> _Side | None:
+def _moved(repository: Repository, sha: str, new: _Described) -> _Described | None:
     """The only definition that a commit took away, with the same body or description: it was renamed."""
-    parent, gone = f"{sha}^1", list[_Side]()
+    parent, gone = f"{sha}^1", dict[tuple[str, str], _Described]()
     for path in repository.changed_files(parent, sha) if repository.resolve(parent) else ():
-        old, new = (_descriptions(path, repository.read(its, path) or b"") for its in (parent, sha))
-        same = (other for other in old.keys() - new.keys() if old[other].is_same(defined))
-        gone += [_Side(path, other, old[other]) for other in same]
-    fitting = [side for side in gone if side.name == name] or gone
+        was, has = (_descriptions(path, repository.read(its, path) or b"") for its in (parent, sha))
+        for name, old in was.items():
+            if name not in has and old.is_same(new):
+                gone.setdefault((path, old.tool), old)
+    fitting = [old for old in gone.values() if old.name == new.name] or [*gone.values()]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -210,19 +217,6 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
     return {symbol_of(target)[1].rpartition(".")[2]: target for target in new} | dict(targets)
 
 
-class _Described(NamedTuple):
-    """The name and the texts of a tool that models read, and what its definition does."""
-
-    tool: str
-    text: str
-    body: str = ""
-
-    def is_same(self, other: "_Described") -> bool:
-        """Whether two have the same description, or do the same."""
-        is_same_body = self.body == other.body and self.body not in {"", "...", "pass"}
-        return is_same_body or (self.text == other.text and bool(self.text.strip()))
-
-
 @lru_cache(maxsize=64)
 def _descriptions(path: str, source: bytes) -> dict[str, _Described]:
     """What models read of a file's tools, by name and by symbol; without those that are defined twice."""
@@ -233,13 +227,14 @@ def _descriptions(path: str, source: bytes) -> dict[str, _Described]:
     bodies = _bodies(source) if path.endswith(".py") else {}
     with suppress(UnprovenError):
         for text in find_texts(path, source, bodies):
-            by_name[False, text.symbol].append(text)
+            by_name[False, text.symbol or text.tool].append(text)
             by_name[True, text.tool].append(text)
-    return {
-        name: _Described(texts[0].tool, "\n".join(text.value for text in texts), bodies.get(name, ""))
-        for (_, name), texts in sorted(by_name.items(), key=lambda its: its[0])
-        if len({(text.tool, text.argument) for text in texts}) == len(texts)
-    }
+    described = dict[str, _Described]()
+    for (_, name), texts in sorted(by_name.items(), key=lambda its: its[0]):
+        if len({(text.tool, text.argument) for text in texts}) == len(texts):
+            value, body = "\n".join(text.value for text in texts), bodies.get(texts[0].symbol, "")
+            described[name] = _Described(path, name, texts[0].tool, value, body)
+    return described
 
 
 def _bodies(source: bytes) -> dict[str, str]:

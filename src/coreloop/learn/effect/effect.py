@@ -79,6 +79,11 @@ class Effect:
         return self.verdict in _ALARMS
 
     @property
+    def rank(self) -> int:
+        """Where it stands on a screen: ``hurts`` first, then the other alarms."""
+        return 0 if self.verdict is EffectVerdict.HURTS else 2 - self.is_alarm
+
+    @property
     def why_retire(self) -> str:
         """Why a promoted line should go; empty if it should stay."""
         if not self.change.is_in_force:
@@ -196,12 +201,10 @@ class EffectFinder:
         beside = self._beside(change, windows)
         hidden = set[int]().union(*(self.log.against.get((its.sha, its.tool), ()) for its in beside))
         decision = self._decide(change, windows, named, hidden)
-        if isinstance(decision, str):
-            return replace(effect, reason=decision)
         if beside and beside[-1].place < change.place:
             past = self._windows(beside[0])
             whole = self._decide(change, replace(windows, before=past.before), None, ())
-            effect = replace(effect, whole=None if isinstance(whole, str) else whole.look)
+            effect = replace(effect, whole=whole.look)
         effect = _with_decision(effect, windows, decision)
         return self._with_notes(effect, windows, named)
 
@@ -224,8 +227,7 @@ class EffectFinder:
 
     def _decide(
         self, change: Change, windows: Windows, named: Collection[int] | None, hidden: Collection[int]
-    ) -> Decision | str:
-        """The verdict, or why there is none."""
+    ) -> Decision:
         from coreloop.learn.effect.units import count_units, new_model  # imports polars
 
         tools = [change.tool, *self._controls(change, windows)]
@@ -236,7 +238,8 @@ class EffectFinder:
         compared = Comparison(change.tool, *counted, first=windows.first)
         if compared.days_before < LEAST_BEFORE:
             days = number_of(compared.days_before, "day")
-            return f"{days} with calls before it, at least {LEAST_BEFORE} are needed"
+            reason = f"{days} with calls before it, at least {LEAST_BEFORE} are needed"
+            return Decision(EffectVerdict.UNKNOWN, reason=reason)
         decision = decide(max(windows.after) - windows.first + 1, compared.at)
         if decision.reason != NO_PAST and (decision.look is not None or not counted[1]):
             return decision
@@ -281,7 +284,8 @@ class EffectFinder:
             return False
         newest = max(self.log.sent.filter(tool=effect.change.tool)["day"])
         first = max(windows.first, newest - RECENT_DAYS + 1)
-        recent = self.log.rows(effect.change.tool, named, first)
+        recent = self.log.of([effect.change.tool], range(first, newest + 1))
+        recent = recent.filter(recent["row"].is_in(list(named)))
         worked, n = recent.filter(failed=False).height, recent.height
         return n >= _STALE_CALLS and wilson_interval(worked, n)[0] > 1 / 2
 
@@ -291,7 +295,7 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
     effect = replace(effect, verdict=decision.verdict, look=look, reason=decision.reason)
     if decision.verdict not in _UNDECIDED and decision.day is not None:
         return replace(effect, decided_on=_date(windows.first + decision.day - 1))
-    if windows.is_ended:
+    if windows.is_ended and not decision.reason:
         days = number_of(look.day if look is not None else 0, "day")
         reason = f"another change came after {days}, before a verdict"
         return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason)

@@ -65,8 +65,6 @@ class UnitCount(NamedTuple):
 
 
 _UNITS: Final = {N: 1}
-
-
 Units = Iterable[UnitCount]
 
 
@@ -217,9 +215,8 @@ class Look:
     @property
     def is_sure(self) -> bool:
         """Whether failures rose against other tools, if their change is known no better than itself."""
-        return (
-            bool(self.n_controls) and max(self.named.sure_low, self.failed.sure_low, self.lost.sure_low) > 0
-        )
+        figures = (self.named, self.failed, self.lost)
+        return self.n_controls > 0 and any(its.sure_low > 0 for its in figures)
 
 
 class _Rates(NamedTuple):
@@ -376,10 +373,8 @@ class Comparison:
         variance = square(of_expected) + self._of_days
         covariance = _INFLATION * _g(expected) * self._moments.product(rates.present, shift.scores)
         n_before = self._moments.count(BEFORE, self._tool, _UNITS)
-        clustered = (
-            square(rates.past) * n_before / _g(p0),
-            square(rates.present) * rates.n / max(_g(p1), _RARE),
-        )
+        least = max(_g(p1), _RARE)
+        clustered = square(rates.past) * n_before / _g(p0), square(rates.present) * rates.n / least
         bounds = partial(_bounds, p1, rates.n / max(1.0, *clustered), expected, covariance, self._z)
         (low, high), (sure, _) = (bounds(_INFLATION * (variance + shift.tau(its))) for its in (_UNEVEN, 1))
         scores = _sum((1, rates.present), (_g(expected), of_expected))

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,13 +19,13 @@ from coreloop.base.errors import GitError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.description_changes import Change, Ledger, read_ledger
+from coreloop.learn.effect.effect import RECENT_DAYS, Effect, EffectFinder, failures_of
+from coreloop.learn.effect.estimate import HORIZON_DAYS
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import mine
 from coreloop.learn.mine.window import merge
-
-if TYPE_CHECKING:
-    from coreloop.learn.effect.description_changes import Change, Ledger
-    from coreloop.learn.effect.effect import Effect
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 60 days after, 56 before, and as many without calls."""
@@ -45,7 +45,7 @@ class Effects:
         The `_state_of` the project, and the day of the run.
     """
 
-    effects: "tuple[Effect, ...]" = ()
+    effects: tuple[Effect, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
     version: int = _VERSION
@@ -138,7 +138,6 @@ def _judge(
     # a revert that came after its effect was settled shows in the ledger only
     effects = {id: replace(settled[id], change=changes[id]) for id in changes.keys() & settled.keys()}
     if new:
-        from coreloop.learn.effect.effect import EffectFinder, failures_of
         from coreloop.learn.effect.units import read_log  # imports polars
 
         failures = failures_of(its for its in ledger.changes if its.tool in {change.tool for change in new})
@@ -150,11 +149,10 @@ def _judge(
 
 def _read_ledger(
     workspace: Workspace, repository: Repository, tools: set[str], now: datetime
-) -> "tuple[Ledger, dict[str, str]]":
+) -> tuple[Ledger, dict[str, str]]:
     """The ledger, and why it is not known where a tool is defined."""
     from coreloop.base.project.tools import Tool
     from coreloop.descriptions.find_tools import find_tools
-    from coreloop.learn.effect.description_changes import read_ledger
 
     found = find_tools(tools, workspace, only_places=True)
     targets = {name: f"{its.file}::{its.qualname}" for name, its in found.items() if isinstance(its, Tool)}
@@ -166,17 +164,13 @@ def _read_ledger(
     return ledger, {name: unknown[name] for name in left_out}
 
 
-def _id_of(change: "Change", former: Mapping[str, str] = MappingProxyType({})) -> str:
+def _id_of(change: Change, former: Mapping[str, str] = MappingProxyType({})) -> str:
     """What identifies a change in a ledger, whatever its tool's ``former`` name was."""
     return f"{change.sha} {former.get(change.tool, change.tool)}"
 
 
-def _is_settled(effect: "Effect", judged_on: date) -> bool:
+def _is_settled(effect: Effect, judged_on: date) -> bool:
     """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
-    from coreloop.learn.effect.effect import RECENT_DAYS
-    from coreloop.learn.effect.estimate import HORIZON_DAYS
-    from coreloop.learn.effect.verdict import EffectVerdict
-
     if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
         return False
     days = HORIZON_DAYS + (RECENT_DAYS if effect.change.is_ours and not effect.change.reverted else 0)
@@ -199,26 +193,12 @@ def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
     return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
 
 
-class _Kept(msgspec.Struct, tag_field="version", tag=_VERSION):
-    """The file of effects, which are decoded only where there are any."""
-
-    state: str
-    judged_on: date
-    unknown: dict[str, str]
-    effects: msgspec.Raw
-
-
 def read_kept(workspace: Workspace) -> Effects:
     """Read what is kept; nothing if the file is absent, damaged or of another version."""
     if not workspace.effects_file.exists():
         return Effects()
     try:
-        kept = msgspec.json.decode(read_file(workspace.effects_file), type=_Kept)
-        effects: Any = ()
-        if bytes(kept.effects) != b"[]":
-            from coreloop.learn.effect.effect import Effect
-
-            effects = msgspec.json.decode(kept.effects, type=tuple[Effect, ...])
+        kept = msgspec.json.decode(read_file(workspace.effects_file), type=Effects)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Effects()
-    return Effects(effects, kept.unknown, state=kept.state, judged_on=kept.judged_on)
+    return kept if kept.version == _VERSION else Effects()

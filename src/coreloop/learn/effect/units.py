@@ -10,12 +10,13 @@ import polars as pl
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.learn.effect.description_changes import SENT, Windows
 from coreloop.learn.effect.estimate import UnitCount
-from coreloop.learn.effect.named_failure import NamedFailure, fails_as, places_of, sent_tools
+from coreloop.learn.effect.named_failure import NamedFailure, fails_as, places_of
 from coreloop.learn.facts.read_lines import DAY_US, NO_QUESTION
 from coreloop.learn.mine.frames import IS_FAILURE, requests_frame
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.logged_calls import read_requests
+from coreloop.observe.descriptions_in_force import sent_tools
 
 Failures = Mapping[str, Mapping[str, NamedFailure]]
 """What the lines of a change name, by tool and commit."""
@@ -60,10 +61,6 @@ class Log:
         units = self.of(tools, windows.after)
         kept = units.filter(pl.col("version").is_in(list(windows.old)), tool=tool)["case"].unique()
         return [units.filter(pl.col("case").is_in(kept.to_list()) == is_old) for is_old in (True, False)]
-
-    def rows(self, tool: str, rows: Collection[int], first: int) -> pl.DataFrame:
-        """The units of a tool among some rows, from a day on."""
-        return self.units.filter(pl.col("row").is_in(list(rows)), pl.col("day") >= first, tool=tool)
 
 
 def count_units(
@@ -123,20 +120,24 @@ def read_log(window: Window, failures: Failures, *, names: Mapping[str, str], au
     """
     groups = [group for group in window.requests if not group.alike.is_undated]
     sets = sorted({group.alike.descriptions or "" for group in groups})
-    sent = {(name, tool.name): tool.hash for name, tool in sent_tools(audit_dir, sets)}
+    sent = {(name, tool.name): number for name, number, tool in sent_tools(audit_dir, sets)}
     first = [
         (number, group.alike.day, group.alike.model, *call)
         for number, group in enumerate(groups)
         for call in _first_calls(group, names, sent)
     ]
     rows = pl.DataFrame(first, _SCHEMA, orient="row").join(_requests(groups), on="group")
-    sent_again = ("tool", "case", "asked", "once")
-    units = rows.filter("is_unit").sort("us", "row").unique(sent_again, keep="first", maintain_order=True)
     columns = ("row", "tool", "day", "version", "case", "model", "failed", "repaired")
-    units = units.select(*columns, lost=IS_FAILURE)
+    units = first_sent(rows).select(*columns, lost=IS_FAILURE)
     against = _rows_against(units, failures, groups, window, names)
     texts = rows.group_by("tool", "day", "version").agg(pl.col("us").min()).sort("day")
     return Log(texts, units, against)
+
+
+def first_sent(rows: pl.DataFrame) -> pl.DataFrame:
+    """The units among calls: what a session sent again is the same one."""
+    sent_again = ("tool", "case", "asked", "once")
+    return rows.filter("is_unit").sort("us", "row").unique(sent_again, keep="first", maintain_order=True)
 
 
 def _first_calls(

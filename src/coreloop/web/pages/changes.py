@@ -79,12 +79,13 @@ def read_section(source: PageSource) -> View:
 
 
 def read_changes(source: PageSource) -> list[DisplayedChange]:
-    """Return the changes of descriptions, the newest first; a shared page has those of declared tools."""
+    """Return the changes, alarms first, then the newest; a shared page has those of declared tools."""
     effects: Sequence[Effect] = read_kept_effects(source)
     if source.is_shared:
         words = vocabulary(source.workspace, {effect.change.tool for effect in effects})
         effects = [effect for effect in effects if words.is_known(effect.change.tool)]
-    return [DisplayedChange(effect, before_and_after(effect.look)) for effect in reversed(effects)]
+    ordered = sorted(effects, key=lambda effect: (effect.rank, -effect.change.place))
+    return [DisplayedChange(effect, before_and_after(effect.look)) for effect in ordered]
 
 
 def before_and_after(look: Look | None) -> tuple[Interval, ...]:
