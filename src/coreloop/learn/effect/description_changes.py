@@ -182,12 +182,15 @@ def _edits(
 
 def _moved(repository: Repository, sha: str, new: _Described) -> _Described | None:
     """The only definition that a commit took away, with the same body or description: it was renamed."""
+    from coreloop.descriptions.texts import SUFFIXES
+
     parent, gone = f"{sha}^1", dict[tuple[str, str], _Described]()
     for path in repository.changed_files(parent, sha) if repository.resolve(parent) else ():
-        was, has = (_descriptions(path, repository.read(its, path) or b"") for its in (parent, sha))
-        for name, old in was.items():
-            if name not in has and old.is_same(new):
-                gone.setdefault((path, old.tool), old)
+        was = _descriptions(path, repository.read(parent, path) or b"") if path.endswith(SUFFIXES) else {}
+        same = {name: old for name, old in was.items() if old.is_same(new)}
+        has = _descriptions(path, repository.read(sha, path) or b"") if same else {}
+        for old in (old for name, old in same.items() if name not in has):
+            gone.setdefault((path, old.tool), old)
     fitting = [old for old in gone.values() if old.name == new.name] or [*gone.values()]
     return fitting[0] if len(fitting) == 1 else None
 

@@ -160,7 +160,7 @@ def _read_ledger(
     folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())
     base = repository.base(workspace.settings.forge.base)
     ledger = read_ledger(repository, base, targets, folder=folder, now=now)
-    left_out = sorted(unknown.keys() - ledger.former.keys())
+    left_out = sorted(unknown.keys() - ledger.former.keys() - {its.tool for its in ledger.changes})
     return ledger, {name: unknown[name] for name in left_out}
 
 
