@@ -115,7 +115,7 @@ class Effect:
             return f"{self.verdict}: {self.reason}"
         if self.verdict is not EffectVerdict.TOO_EARLY:
             return self.verdict
-        late = "no call yet" if self.look is None else "not within 60 days at this traffic"
+        late = "no call yet" if self.look is None else "maybe not within 60 days"
         return f"{self.verdict} ({f'about {self.more_calls:,} more calls' if self.more_calls else late})"
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from math import ceil
+from math import sqrt
 from typing import Final
 
 from coreloop.learn.effect.estimate import HORIZON_DAYS, LEAST_FAILURES, Figure, Look
@@ -12,6 +12,7 @@ HELPS_DAYS: Final = 7  # a whole week, whose days differ
 HURTS_DAYS: Final = 3  # chosen: harm is said sooner than help
 NONE_DAYS: Final = 14  # chosen: two whole weeks, since a line is proposed to be retired for it
 HURTS_FAILURES: Final = 5  # the usual rule's lower end, since harm is said sooner
+_NARROWING: Final = -0.15  # of the squared half-width of a look, by the factor of days, with 56 before
 _LEAST_POINT: Final = 0.01  # chosen: a line that removes less than a point is not worth its place
 
 
@@ -107,19 +108,21 @@ def _least(named: Figure) -> float:
 
 
 def calls_needed(look: Look) -> int | None:
-    """About how many more calls until a change that halves the failures would be told from one that does not.
+    """About how many more calls until a verdict, if the tool goes on failing like this.
 
     Returns
     -------
     int or None
-        Two digits are significant; None if it takes longer than `HORIZON_DAYS` at the present traffic.
+        Two digits are significant; None if `HORIZON_DAYS` do not seem to suffice.
     """
-    half = (look.named.high - look.named.low) / 2
-    room = (_least(look.named) / half) ** 2 - (1 - look.shrinking)
-    if room <= 0:
-        return None
-    of_failures = LEAST_FAILURES / max(look.named.expected * look.n, 0.1)
-    factor = max(1.0, of_failures, HELPS_DAYS / look.days, look.shrinking / room)
-    if factor > HORIZON_DAYS / look.day:
-        return None
-    return int(float(f"{max(1, ceil((factor - 1) * look.n)):.2g}"))
+    named, fell = look.named, -look.named.difference
+    room, width, first = fell, named.high + fell, HELPS_DAYS
+    if fell < _least(named) / 2:
+        room, width, first = _least(named) - fell, -fell - named.low, NONE_DAYS
+    for day in range(look.day + 1, HORIZON_DAYS + 1):
+        factor = day / look.day
+        narrowed = width * sqrt((1 - look.shrinking + look.shrinking / factor) * factor**_NARROWING)
+        has_enough = named.expected * look.n * factor >= LEAST_FAILURES and look.days * factor >= first
+        if has_enough and narrowed < room:
+            return int(float(f"{(factor - 1) * look.n:.2g}"))
+    return None
