@@ -132,7 +132,9 @@ class Effect:
         if self.whole is not None:
             rows["all its failures, before the first and after the last line"] = self.whole.failed
         figures = (f"{name}: {_figures(its)}" for name, its in rows.items())
-        return *figures, f"{number_of(look.n, 'call')} in {number_of(look.day, 'day')}, {_compared(look)}"
+        left_out = f" without {look.left_out:.0%} that have no past" if look.left_out >= 0.005 else ""
+        counted = f"{number_of(look.n, 'call')}{left_out} in {number_of(look.day, 'day')}"
+        return *figures, f"{counted}, {_compared(look)}"
 
     @property
     def facts(self) -> dict[str, object]:
@@ -264,10 +266,6 @@ class EffectFinder:
         if windows.n_mixed:
             days = number_of(windows.n_mixed, "day")
             notes.append(f"left out, since both descriptions may have been in force: {days}")
-        if effect.look is not None and effect.look.left_out:
-            notes.append(
-                f"left out, since nothing like them came before: {effect.look.left_out:.0%} of calls"
-            )
         failed = [self.log.of([tool], days).filter("failed") for days in (windows.before, windows.after)]
         shares = [its.filter("repaired").height / max(1, its.height) for its in failed]
         if any(shares):
