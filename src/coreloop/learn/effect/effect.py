@@ -132,9 +132,9 @@ class Effect:
         if self.whole is not None:
             rows["all its failures, before the first and after the last line"] = self.whole.failed
         figures = (f"{name}: {_figures(its)}" for name, its in rows.items())
-        left_out = f" without {look.left_out:.0%} that have no past" if look.left_out >= 0.005 else ""
-        counted = f"{number_of(look.n, 'call')}{left_out} in {number_of(look.day, 'day')}"
-        return *figures, f"{counted}, {_compared(look)}"
+        left_out = f" (left out: {look.left_out:.0%}, without a past)" if look.left_out >= 0.005 else ""
+        counted = f"{number_of(look.n, 'call')} in {number_of(look.day, 'day')}"
+        return *figures, f"{counted}{left_out}, {_compared(look)}"
 
     @property
     def facts(self) -> dict[str, object]:
