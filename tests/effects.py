@@ -1,7 +1,7 @@
 """A shop with tools whose descriptions change on known days, and a log with known failures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -9,9 +9,8 @@ from typing import Any
 
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.estimate import Estimate
+from coreloop.learn.effect.estimate import Figure, Look
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.effect.verdict import Look
 from coreloop.learn.line import statement_key
 from logs import call, failed, record, write_log
 from promoting import Project, run_git
@@ -19,23 +18,22 @@ from promoting import Project, run_git
 FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
 FILE = "shop/tools.py"
 CONTROLS = ("list_orders", "find_customer", "check_stock", "send_letter")
+_FIGURE = Figure(0.3, 0.3, 0.1, -0.25, -0.15, -0.25, 80)
 LOOK = Look(
-    20,
-    Estimate(
-        before=0.3,
-        expected=0.3,
-        after=0.1,
-        variance=0.0004,
-        n_controls=4,
-        days_before=56,
-        days_after=20,
-        n_before=2000,
-        n_after=800,
-        failed_after=80,
-        shrinking=0.0002,
-    ),
-    -0.25,
-    -0.15,
+    day=20,
+    days=20,
+    n=800,
+    named=_FIGURE,
+    failed=_FIGURE,
+    lost=replace(_FIGURE, low=-0.1, high=0.1),
+    moved=-0.1,
+    moved_low=-0.15,
+    is_alike=False,
+    n_controls=4,
+    all_changed=False,
+    own_changed=True,
+    left_out=0.0,
+    shrinking=0.5,
 )
 """Twenty days after a merge that took 20 of 30 points of failures away."""
 
@@ -187,6 +185,22 @@ def _request(
         tool_calls=[one],
         **{"category_hash": "SHOP-orders", **changes},
     )
+
+
+def write_calls(shop: Shop, day: float, calls: Sequence[dict[str, Any]], **changes: Any) -> None:
+    """Write calls of a moment, each of a session and a question of its own."""
+    rows = [
+        record(
+            ts=at(day).isoformat(),
+            request_id=f"{day}-{number}",
+            question=f"{day} {number}",
+            session_hash=f"session:{day}n{number}",
+            tool_calls=[one],
+            **changes,
+        )
+        for number, one in enumerate(calls)
+    ]
+    write_log(shop.workspace.records_dir / f"{at(day):%Y-%m-%d}-{day}.jsonl", rows)
 
 
 def git(shop: Shop, *words: str) -> str:

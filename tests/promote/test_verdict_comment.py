@@ -74,7 +74,7 @@ def test_the_nightly_job_comments_on_promotions_with_a_verdict(github: GithubSta
     (comment,) = github.comments
     assert comment.number == 1
     assert "helps**, since 2026-05-09" in comment.body
-    assert "surely between " in comment.body
+    assert "10.0% now (-25.0 to -15.0 points)" in comment.body
 
 
 def test_without_a_verdict_there_is_nothing_to_write(capsys: pytest.CaptureFixture[str]):

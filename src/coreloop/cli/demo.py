@@ -23,7 +23,7 @@ from coreloop.cli.output import Command, Output, is_json, show
 from coreloop.cli.pattern import proposal_lines, proposals_facts
 from coreloop.cli.promote import change_lines
 from coreloop.cli.refine import refined_lines
-from coreloop.learn.effect.verdict import HORIZON_DAYS
+from coreloop.learn.effect.estimate import HORIZON_DAYS
 from coreloop.learn.propose import PatternResult, RefineResult
 
 
@@ -89,7 +89,7 @@ def _effect_lines(effect: SimulatedEffect) -> Iterator[str]:
     on = f", {decision.day} days after the merge" if decision.day is not None else ""
     yield f"  {effect.tool}: {decision.verdict}{on}"
     if decision.look is not None:
-        found = decision.look.estimate
+        found = decision.look.named
         yield f"  {effect_chart(decision.look)}"
         yield f"  {found.expected:.1%} of calls would fail without it (○), {found.after:.1%} do (●)"
 

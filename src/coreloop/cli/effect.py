@@ -3,8 +3,8 @@
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,8 @@ from coreloop.cli.output import Command, Output, for_people, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
+    from coreloop.learn.effect.estimate import Look
     from coreloop.learn.effect.run import Effects
-    from coreloop.learn.effect.verdict import Look
     from coreloop.promote.measure.measurement import Measurement
     from coreloop.promote.measure.run import Prepared
 
@@ -75,7 +75,7 @@ def measure(
     return Output(measured, _measured_lines(measured), code=int(measured.verdict == "hurts"))
 
 
-_STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
+_STYLES = {"helps": "green", "hurts": "red", "moved": "red", "worse, all kinds": "red", "no effect": "yellow"}
 
 
 def show_estimate(prepared: "Prepared") -> None:
@@ -114,7 +114,7 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
     from coreloop.learn.effect.run import run_effect
 
     now = datetime.now(UTC)
-    effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
+    effects = chosen(run_effect(open_workspace(Path.cwd()), now=now), tool=tool, id=wanted)
     changes = [effect.facts for effect in effects.effects]
     facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
@@ -122,21 +122,34 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
     return Output(facts, shown, for_people(unknown_lines(effects, is_verbose=is_verbose)))
 
 
+def chosen(effects: "Effects", *, tool: str | None = None, id: str | None = None) -> "Effects":
+    """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
+
+    Raises
+    ------
+    UsageError
+        There are none.
+    """
+    of_tool = [its for its in effects.effects if tool in {None, its.change.tool}]
+    fitting = [its for its in of_tool if id is None or its.change.is_named(id)]
+    if not fitting and (tool or id):
+        reason = effects.unknown.get(tool or "", "no change of it in the base branch")
+        raise UsageError(f"{printable(tool or id or '')}: {reason}; run effect without options for all")
+    return replace(effects, effects=tuple(fitting))
+
+
 _MAX_SHOWN = 3
-"""Newest changes, of at most eight lines each; besides, every one that hurts."""
+"""Newest changes, of at most eight lines each; besides, every one that is an alarm."""
 _MAX_NAMED = 3
 
 
 def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[str]:
-    """Yield the changes with their verdicts, by default the newest, and all that hurt."""
+    """Yield the changes with their verdicts, ``hurts`` first, then other alarms and the newest."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
-    listed = [*(effect for effect in older if is_verbose or effect.verdict == "hurts"), *newest]
+    listed = [*(effect for effect in older if is_verbose or effect.is_alarm), *newest]
     with_notes = is_verbose or len(listed) == 1
-    ordered = sorted(listed, key=lambda effect: (effect.change.tool, -effect.change.place))
-    for tool, changes in groupby(ordered, key=lambda effect: effect.change.tool):
-        yield click.style(printable(tool), bold=True)
-        for effect in changes:
-            yield from _effect_lines(effect, with_notes=with_notes)
+    for effect in sorted(listed, key=lambda effect: (effect.rank, -effect.change.place)):
+        yield from _effect_lines(effect, with_notes=with_notes)
     if not listed:
         yield "no description of a tool has changed in the base branch yet"
         yield "  merge a promotion, and the days after it are compared; status lists what is open"
@@ -149,6 +162,7 @@ def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[s
 
 def unknown_lines(effects: "Effects", *, is_verbose: bool) -> Iterator[str]:
     """Yield which tools are left out and why; by default a line for each reason."""
+    yield from filter(None, [effects.problem])
     by_reason: dict[str, list[str]] = {}
     for name, reason in sorted(effects.unknown.items()):
         by_reason.setdefault(reason, []).append(name)
@@ -163,8 +177,8 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
 
     ``○`` is the share of failures expected without the change, ``●`` the share after it, in its interval.
     """
-    found = look.estimate
-    low, high = max(0.0, found.expected + look.low), min(1.0, found.expected + look.high)
+    found = look.named
+    low, high = max(0.0, found.expected + found.low), min(1.0, found.expected + found.high)
     most = max(high, found.expected, found.before) or 1.0
 
     def at(share: float) -> int:
@@ -180,44 +194,25 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
 
 def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
     change = effect.change
-    verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
+    verdict = click.style(printable(effect.title), fg=_STYLES.get(effect.verdict), bold=True)
     since = f", since {effect.decided_on}" if effect.decided_on else ""
-    yield f"  {verdict}{since}"
+    yield f"{click.style(printable(change.tool), bold=True)}: {verdict}{since}"
     whose = " ".join(change.ids) or ("a revert" if change.is_revert else "by hand")
     number = f" (#{change.pull_request})" if change.pull_request else ""
-    yield f"    merged {change.merged_at:%Y-%m-%d} {change.sha[:10]}{number}: {printable(whose)}"
+    yield f"  merged {change.merged_at:%Y-%m-%d} {change.sha[:10]}{number}: {printable(whose)}"
     for bullet in change.added:
-        yield f"    + {printable(bullet.removeprefix('- '))}"
+        yield f"  + {printable(bullet.removeprefix('- '))}"
     for bullet in change.removed:
-        yield f"    - {printable(bullet.removeprefix('- '))}"
+        yield f"  - {printable(bullet.removeprefix('- '))}"
     if effect.look is not None:
-        yield f"    {effect_chart(effect.look)}"
-        yield f"    {_figures(effect, effect.look)}"
-    for rail in effect.also_worse:
-        yield f"    also worse: {rail.sentence}"
+        yield f"  {effect_chart(effect.look)}"
+    yield from (f"  {sentence}" for sentence in effect.sentences)
     if effect.todo:
-        yield f"    to do: {printable(effect.todo)}"
+        yield f"  to do: {printable(effect.todo)}"
     for note in effect.notes if with_notes else ():
-        yield f"    {printable(note)}"
+        yield f"  {printable(note)}"
 
 
 def effect_text(effect: "Effect") -> str:
     """The verdict and the figures on which it rests, in one line."""
-    figures = [_figures(effect, effect.look)] if effect.look is not None else []
-    return "; ".join([effect.title, *figures])
-
-
-def _figures(effect: "Effect", look: "Look") -> str:
-    """Before and after with the interval of the difference, in words."""
-    found = look.estimate
-    what = "failed against the line" if effect.lines else "failed"
-    days = f"{number_of(found.n_after, 'call')} in {number_of(look.day, 'day')}"
-    return (
-        f"{what}: {found.before:.1%} of calls before, {found.after:.1%} after ({days}), "
-        f"{found.expected:.1%} expected without it: {_points(found.difference)} ("
-        f"{_points(look.low)} to {_points(look.high)})"
-    )
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f} points"
+    return "; ".join([effect.title, *effect.sentences])

@@ -14,6 +14,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.validation import fields_of
+from coreloop.cli.effect import chosen
 from coreloop.cli.options import candidate_option, id_option, verbose_option
 from coreloop.cli.output import Command, Output
 
@@ -138,7 +139,7 @@ def _revert(wanted: str, *, confirm: bool) -> Output:
     from coreloop.promote.revert import confirm_revert, plan_revert
 
     workspace = open_workspace(Path.cwd())
-    effects = run_effect(workspace, now=datetime.now(UTC)).chosen(id=wanted).effects
+    effects = chosen(run_effect(workspace, now=datetime.now(UTC)), id=wanted).effects
     if len({effect.change.tool for effect in effects}) > 1:
         raise UsageError(f"{printable(wanted)} changed several tools; take it back with git revert")
     if confirm:

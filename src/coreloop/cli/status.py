@@ -165,7 +165,7 @@ def _effect_lines(status: Status) -> Iterator[_Line]:
     for effect in measured[:_MAX_CHARTS]:
         yield _Line("", f"{effect.change.tool}: {effect.title}")
         if effect.look is not None:
-            found = effect.look.estimate
+            found = effect.look.named
             shares = f"{found.expected:.1%} expected, {found.after:.1%} now"
             yield _Line("", f"{effect_chart(effect.look)}  {shares}")
 

@@ -17,7 +17,6 @@ from coreloop.base.files import file_errors, locked, read_file, write_private
 from coreloop.base.project.tools import Passed, Unresolved
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
-from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_intents
@@ -53,6 +52,7 @@ from coreloop.learn.verdicts.proposal_state import (
     kept_states,
     settled_keys,
 )
+from coreloop.observe.descriptions_in_force import last_sent, sent_tools
 from coreloop.observe.journal import remove_days
 
 
@@ -308,7 +308,7 @@ def find_statements(
     names = logged_names(window.tools, workspace)
     log = read_log(window, names)
     sent = sent_tools(workspace.audit_dir, {request.sent for request in log.requests})
-    schemas = {(name, names.get(tool.name, tool.name)): tool.schema for name, tool in sent}
+    schemas = {(name, names.get(tool.name, tool.name)): tool.schema for name, _, tool in sent}
     words = _vocabulary(workspace, {*named, *log.tools}, log.passed)
     promotions = (one.promotion for one in states if one.promotion is not None)
     merges = {its.key: its.merged_at for its in promotions if not its.reverted}
@@ -341,7 +341,7 @@ def _texts(
             texts[tool.name] += draft.standing_texts(
                 read_file(workspace.root / tool.file), tool.qualname, tool.file
             )
-    for logged, sent in last_sent(workspace.audit_dir, newest_sent(window)).items():
+    for logged, sent in last_sent(workspace.audit_dir, window.newest_sent()).items():
         lines = (line for text in sent for _, line in draft.lines_of(text))
         texts[names.get(logged, logged)] += [(line, "what models were last sent") for line in lines]
     return texts

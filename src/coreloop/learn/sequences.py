@@ -12,7 +12,7 @@ import polars as pl
 
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
-from coreloop.learn.effect.tool_days import against_of, named_failure
+from coreloop.learn.effect.named_failure import fails_as, named_failure, places_of
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
 from coreloop.learn.mine.requests import Request, Requests
@@ -281,8 +281,8 @@ def refuse_against(
     read = read_requests(window, window.drawn(own, _MAX_REQUESTS, least=_SUCCESS), names)
     for tool, line in lines if candidate.suggested_append is not None else ():
         failure = named_failure([line])
-        against = (against_of(request, tool, failure) for request, _ in read if failure)
-        n_against = sum(any(call.ok for call in calls) for calls in against)
+        called = (places_of(request, tool) for request, _ in read if failure)
+        n_against = sum(any(its.call.ok and fails_as(failure, its) for its in places) for places in called)
         if 2 * n_against > len(read):
             refused = f"its calls are against {tool}: {line.removeprefix('- ')}"
             return replace(candidate, suggested_append=None, refused=refused)

@@ -1,6 +1,7 @@
 """Keeps what models were sent for tools, each set once, named by its hash: which one was in force."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -59,3 +60,37 @@ def _dump(value: object) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         return orjson.dumps(to_plain(value), option=orjson.OPT_SORT_KEYS)
+
+
+def sent_tools(audit_dir: Path, sets: Iterable[str]) -> Iterator[tuple[str, str, SentTool]]:
+    """The tools that models were sent, each with its set and its own hash.
+
+    ``sets`` are as recorded, ``desc:HASH``. A set whose file is gone or damaged has no tools.
+    """
+    for name in sets:
+        path = audit_dir / FOLDER / f"{name.removeprefix('desc:')}.json"
+        if path.parent.name == FOLDER:  # a record may name any path
+            with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+                for tool in orjson.loads(path.read_bytes())["tools"]:
+                    sent = SentTool(str(tool["name"]), str(tool.get("description", "")), tool.get("schema"))
+                    yield name, str(tool["hash"]), sent
+
+
+def last_sent(audit_dir: Path, sets: Iterable[str]) -> dict[str, list[str]]:
+    """The description of each tool as models were last sent it, then those of its arguments.
+
+    ``sets`` are the newest first.
+    """
+    texts: dict[str, list[str]] = {}
+    for _, _, tool in sent_tools(audit_dir, sets):
+        texts.setdefault(tool.name, [tool.description, *_described_texts([tool.schema])])
+    return texts
+
+
+def _described_texts(value: Any) -> Iterator[str]:
+    """The descriptions in an object, at any depth."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == "description" and isinstance(item, str):
+            yield item
+        elif isinstance(item, dict | list):
+            yield from _described_texts(item)

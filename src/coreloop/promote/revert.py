@@ -118,15 +118,9 @@ def confirm_revert(
 
 
 def _message(effect: Effect) -> str:
-    change, metrics = effect.change, ""
-    if effect.look is not None:
-        estimate = effect.look.estimate
-        metrics = (
-            f" {estimate.before:.1%} of calls failed before, {estimate.after:.1%} after; without it "
-            f"{estimate.expected:.1%} were expected."
-        )
-    lines = "\n".join(change.added)
+    change, lines = effect.change, "\n".join(effect.change.added)
+    verdict = ". ".join((effect.title, *effect.sentences))
     return (
         f'Revert "{change.subject}"\n\nThis reverts commit {change.sha}.\n\n'
-        f"It changed {change.target}: {effect.title}.{metrics}\n\nRemoves:\n\n{lines}\n"
+        f"It changed {change.target}: {verdict}.\n\nRemoves:\n\n{lines}\n"
     )

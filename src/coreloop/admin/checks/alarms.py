@@ -124,15 +124,15 @@ def unmerged(status: "Status") -> Raised:
 
 
 def hurts(status: "Status") -> Raised:
-    harmful = [effect for effect in status.effects if effect.verdict == "hurts" and effect.todo]
+    harmful = [effect for effect in status.effects if effect.is_alarm and effect.todo]
     if not harmful:
         return None
     names = ", ".join(
-        f"{printable(effect.change.tool)} since {effect.decided_on} ({printable(effect.change.sha[:10])})"
-        for effect in harmful
+        f"{printable(its.change.tool)} {its.verdict} since {its.decided_on} ({its.change.sha[:10]})"
+        for its in harmful
     )
-    todo = f"{harmful[0].todo} prepares a draft; dartlab-coreloop effect has the figures"
-    return f"changes of descriptions make tools fail more: {names}", todo
+    todo = f"{harmful[0].todo}; dartlab-coreloop effect has the figures"
+    return f"changes of descriptions make tools fail more, or otherwise: {names}", todo
 
 
 def reach(status: "Status") -> Raised:

@@ -1,18 +1,20 @@
-"""The demo's last page: ninety simulated days after the merge, judged as `effect` judges real ones."""
+"""The demo's last page: sixty simulated days after the merge, judged as `effect` judges real ones."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
 from random import Random
 from typing import Final
 
+import polars as pl
+
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.effect.count_calls import read_log
 from coreloop.learn.effect.description_changes import BEFORE_DAYS
-from coreloop.learn.effect.estimate import DailyEstimates, DayCount, tally
-from coreloop.learn.effect.tool_days import Log, ToolLog, named_failure
-from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
+from coreloop.learn.effect.estimate import HORIZON_DAYS, Comparison, UnitCount
+from coreloop.learn.effect.named_failure import named_failure
+from coreloop.learn.effect.units import read_log
+from coreloop.learn.effect.verdict import Decision, decide
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import EVERY_DAY, merge
@@ -48,13 +50,12 @@ def simulate_effect(folder: Path, tool: str, lines: Sequence[str], *, seed: int)
         The same seed gives the same days.
     """
     before, others = _shares(folder, tool, lines)
-    rng = Random(seed)
-    after = before * (1 - FOLLOWED)
-    target = [_day(rng, day, before if day < BEFORE_DAYS else after) for day in _DAYS]
-    controls = [[_day(rng, day, share) for day in _DAYS] for share in others]
-    tools = [(tally(days[:BEFORE_DAYS]), days[BEFORE_DAYS:]) for days in (target, *controls)]
-    estimates = DailyEstimates(BEFORE_DAYS, tools)
-    return SimulatedEffect(tool, decide(HORIZON_DAYS, estimates.at))
+    rng, after = Random(seed), before * (1 - FOLLOWED)
+    rates = {tool: (before, after), **{f"other {number}": (its, its) for number, its in enumerate(others)}}
+    days = [units for name, share in rates.items() for day in _DAYS for units in _day(rng, name, day, share)]
+    past, present = ([its for its in days if (its.day < BEFORE_DAYS) is is_past] for is_past in (True, False))
+    compared = Comparison(tool, past, present, first=BEFORE_DAYS)
+    return SimulatedEffect(tool, decide(HORIZON_DAYS, compared.at))
 
 
 _DAYS: Final = range(BEFORE_DAYS + HORIZON_DAYS)
@@ -67,21 +68,25 @@ def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[
     window = merge(read_folder(workspace.records_dir, settings), EVERY_DAY)
     failures = {tool: {"promoted": named_failure(lines)}}
     counted = read_log(window, failures, names={}, audit_dir=workspace.audit_dir)
-    others = sorted((_share(counted, name) for name in counted if name != tool), reverse=True)
-    return _share(counted, tool, "promoted"), others[:_N_CONTROLS]
+    against = pl.col("row").is_in(list(counted.against["promoted", tool]))
+    of_tool = counted.units.filter(tool=tool)
+    others = (
+        counted.units.filter(pl.col("tool") != tool).group_by("tool").agg(pl.col("failed").sum(), n=pl.len())
+    )
+    shares = sorted((_share(failed, n) for _, failed, n in others.iter_rows()), reverse=True)
+    return _share(of_tool.filter("failed", against).height, of_tool.height), shares[:_N_CONTROLS]
 
 
-def _share(counted: Log, tool: str, commit: str = "") -> float:
+def _share(failed: int, n: int) -> float:
     """A share that is neither 0 nor 1, so that days can vary around it."""
-    log = counted.get(tool, ToolLog())
-    n = sum(n for n, _ in log.by_day().values())
-    failed = sum(failed for _, failed in log.by_day(commit if n else "").values())
     return (failed + 0.5) / (n + 1)
 
 
-def _day(rng: Random, day: int, share: float) -> DayCount:
+def _day(rng: Random, tool: str, day: int, shares: tuple[float, float]) -> Iterator[UnitCount]:
     """A day's calls, each a case of its own; weekends have fewer."""
     n = round(CALLS_A_DAY * (1.2 if day % 7 < 5 else 0.5))
+    share = shares[day >= BEFORE_DAYS]
     odds = log(share / (1 - share)) + rng.gauss(0, _DAY_SD)
-    failed = sum(rng.random() < 1 / (1 + exp(-odds)) for _ in range(n))
-    return DayCount(day, {("simulated", ""): (n, failed)}, n, failed, failed)
+    for _ in range(n):
+        failed = int(rng.random() < 1 / (1 + exp(-odds)))
+        yield UnitCount(day, rng.getrandbits(64), tool, "", 1, failed, failed, 0)

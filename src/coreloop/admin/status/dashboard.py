@@ -61,19 +61,7 @@ def verdict_comments(status: "Status") -> tuple[VerdictComment, ...]:
 
 def _verdict(effect: "Effect") -> str:
     lines = [f"**{escape_markdown(effect.change.tool)}: {effect.verdict}**, since {effect.decided_on}."]
-    if effect.look is not None:
-        look, found = effect.look, effect.look.estimate
-        against = (
-            f"compared with {number_of(found.n_controls, 'tool')} that did not change"
-            if found.n_controls
-            else "compared with its own past only"
-        )
-        lines.append(
-            f"Before {found.before:.1%} of its calls failed, after {found.after:.1%} "
-            f"({found.n_after:,} calls in {number_of(look.day, 'day')}); without this change "
-            f"{found.expected:.1%} were expected. The difference is {100 * found.difference:+.1f} points, "
-            f"surely between {100 * look.low:+.1f} and {100 * look.high:+.1f}, {against}."
-        )
+    lines += [escape_markdown(sentence) for sentence in effect.sentences]
     if effect.todo:
         lines.append(f"To do: {escape_markdown(effect.todo)}")
     return "\n\n".join(lines)

@@ -99,6 +99,14 @@ class History:
         """The time of each key's newest merge."""
         return {merge.promotion.key: merge.promotion.merged_at for merge in self.merges}
 
+    def newest_places(self) -> dict[str, int]:
+        """For every commit, the place of the newest commit of the line that is it or its ancestor."""
+        places = {commit.sha: place for place, commit in enumerate(self.line)}
+        for commit in self.commits:  # parents before children
+            known = (places[parent] for parent in commit.parents if parent in places)
+            places.setdefault(commit.sha, max(known, default=-1))
+        return places
+
     def timestamp(self, place: int, *, now: datetime) -> datetime:
         """When a commit came to the branch, corrected for wrong clocks.
 

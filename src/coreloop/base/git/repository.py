@@ -48,16 +48,12 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that a commit changed: its blobs before and after, empty where it is absent or not regular.
-
-    ``former`` is the path before, another one if it was renamed.
-    """
+    """A file that a commit changed: its blobs before and after, empty where it is absent or not regular."""
 
     sha: str
     path: str
     blobs: tuple[str, str]
     modes: tuple[str, str] = ("", "")
-    former: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +175,6 @@ class Repository:
         places = [f":(top,literal){path}" for path in paths]
         return list(_changes(self._git(*words, "--end-of-options", revision, "--", *places)))
 
-    def renamed(self, sha: str, path: str) -> FileChange | None:
-        """A file that a commit renamed to a path, under the name that it had; None if it did not."""
-        words = ("show", *_RAW, *_FIRST_PARENT, "-M", "--diff-filter=R")
-        changes = _changes(self._git(*words, "--end-of-options", sha))
-        renames = (replace(it, path=it.former) for it in changes if it.path == path)
-        return next(renames, None)
-
     def blob(self, sha: str) -> bytes:
         """A blob's bytes."""
         done = _run(self.root, "cat-file", "blob", sha)
@@ -279,13 +268,12 @@ def _changes(text: str) -> Iterator[FileChange]:
         if not word.startswith(":"):
             sha = word
             continue
-        *fields, status = word.removeprefix(":").split(" ")
-        former = next(parts, "")
-        path = next(parts, "") if status.startswith("R") else former
+        *fields, _ = word.removeprefix(":").split(" ")
+        path = next(parts, "")
         old, new = (
             blob if mode in _REGULAR else "" for mode, blob in zip(fields[:2], fields[2:], strict=True)
         )
-        yield FileChange(sha, path, (old, new), (fields[0], fields[1]), former)
+        yield FileChange(sha, path, (old, new), (fields[0], fields[1]))
 
 
 def git_failure(words: Sequence[str], stderr: str | bytes) -> GitError:

@@ -3,29 +3,28 @@
 And which days of a tool had which of its descriptions.
 """
 
+import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
-from coreloop.base.git.promotions import REVERTS, History, read_history
-from coreloop.base.git.repository import Commit, FileChange, Repository
-from coreloop.learn.effect.verdict import HORIZON_DAYS
+from coreloop.base.git.promotions import REVERTS, History, Promotion, read_history
+from coreloop.base.git.repository import Repository
+from coreloop.learn.effect.estimate import HORIZON_DAYS
 from coreloop.learn.facts.read_lines import EPOCH_DAY
-
-if TYPE_CHECKING:
-    from coreloop.learn.effect.tool_days import ToolLog
+from coreloop.observe.reading.decode import EPOCH
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """A change of a tool's description.
 
@@ -70,6 +69,10 @@ class Change:
         """Whether it is a promotion."""
         return bool(self.keys) and not self.is_revert
 
+    def is_named(self, id: str) -> bool:
+        """Whether an id is a proposal's, or the beginning of the commit's hash."""
+        return id in self.ids or (len(id) >= 7 and self.sha.startswith(id))
+
     @property
     def is_in_force(self) -> bool:
         """Whether it is a promotion that nobody reverted."""
@@ -86,16 +89,19 @@ class Ledger:
         By time.
     places : mapping of str to int
         By commit, the newest commit of the base branch that it has.
+    former : mapping of str to str
+        Names that tools had -> their names.
     """
 
     changes: tuple[Change, ...]
     places: Mapping[str, int]
+    former: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_ledger(
     repository: Repository, base: str, targets: Mapping[str, str], *, folder: PurePosixPath, now: datetime
 ) -> Ledger:
-    """Read every change of some tools' descriptions.
+    """Read every change of some tools' descriptions, also under the names and in the files that they had.
 
     Parameters
     ----------
@@ -113,59 +119,85 @@ def read_ledger(
 
     history = read_history(repository, base)
     places = {commit.sha: place for place, commit in enumerate(history.line)}
-    by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for tool, target in _with_promoted(targets, history).items():
-        by_file[(folder / target.partition("::")[0]).as_posix()].append((tool, target))
-    read_blob = lru_cache(maxsize=64)(repository.blob)
-    read_texts = lru_cache(maxsize=64)(lambda blob, *place: _descriptions(read_blob(blob), *place))
-    changes = []
-    for file, tools in _file_changes(repository, base, by_file):
-        if file.sha not in places or not all(file.blobs):  # a new file is no change
+    known = _with_promoted(targets, history)
+    names: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for tool, target in known.items():
+        file, name = symbol_of(target)
+        names[(folder / file).as_posix()][tool] = name
+    changes, former = list[Change](), dict[str, str]()
+    for tool, sha, old, new in _edits(repository, base, names):
+        target, place = known[tool], places.get(sha, -1)
+        if old.tool != new.tool:
+            former[tool.removesuffix(new.tool) + old.tool] = tool
+        if old.text == new.text or place < 0:
             continue
-        names = frozenset(symbol_of(target)[1] for _, target in tools)
-        old, new = (read_texts(blob, file.path, names) for blob in file.blobs)
-        for tool, target in tools:
-            name = symbol_of(target)[1]
-            if name in old and name in new and old[name] != new[name]:
-                had, has = bullets_in(old[name]), bullets_in(new[name])
-                change = Change(
-                    tool=tool,
-                    target=target,
-                    sha=file.sha,
-                    place=places[file.sha],
-                    merged_at=history.timestamp(places[file.sha], now=now),
-                    added=tuple(has - had),
-                    removed=tuple(had - has),
-                )
-                former = file.path.removeprefix(f"{folder}/".removeprefix("./"))
-                changes.append(_with_message(change, former, history))
+        had, has = bullets_in(old.text), bullets_in(new.text)
+        merged_at = history.timestamp(place, now=now)
+        change = Change(tool, target, sha, place, merged_at, added=tuple(has - had), removed=tuple(had - has))
+        symbols = {symbol_of(target), (old.path.removeprefix(f"{folder}/".removeprefix("./")), old.name)}
+        merged = (its.promotion for its in history.merges if its.landing == sha)
+        ours = [its for its in merged if symbol_of(its.target) in symbols]
+        changes.append(_with_message(change, ours, history))
+    former = {earlier: tool for earlier, tool in former.items() if earlier not in targets}
     ordered = sorted(changes, key=lambda change: (change.place, change.tool))
-    return Ledger(tuple(ordered), _places(history.commits, places))
+    rows = tuple(change for change in ordered if change.tool not in former)
+    return Ledger(rows, history.newest_places(), former)
 
 
-def _file_changes(
-    repository: Repository, revision: str, tools: Mapping[str, Sequence[tuple[str, str]]]
-) -> Iterator[tuple[FileChange, Sequence[tuple[str, str]]]]:
-    """The changes of files, each with its tools, also under the names that the files had before."""
-    for file in repository.file_changes(revision, list(tools)):
-        own = tools[file.path]
-        renamed = repository.renamed(file.sha, file.path) if not file.blobs[0] else None
-        yield renamed or file, own
-        if renamed is not None:
-            yield from _file_changes(repository, f"{file.sha}^1", {renamed.path: own})
+class _Described(NamedTuple):
+    """A tool in a version of a file: where it is, what models read of it, and what its definition does."""
+
+    path: str
+    name: str
+    tool: str
+    text: str
+    body: str
+
+    def is_same(self, other: "_Described") -> bool:
+        """Whether two have the same description, or do the same."""
+        is_same_body = self.body == other.body and self.body not in {"", "...", "pass"}
+        return is_same_body or (self.text == other.text and bool(self.text.strip()))
 
 
-def _with_message(change: Change, file: str, history: History) -> Change:
-    """The change with what its commit says; ``file`` is the name that its file had then."""
-    from coreloop.descriptions.own_lines import symbol_of
+def _edits(
+    repository: Repository, revision: str, names: Mapping[str, dict[str, str]]
+) -> Iterator[tuple[str, str, _Described, _Described]]:
+    """The commits that changed files of tools, with the tool's definition before and after, newest first.
 
-    message, symbols = history.line[change.place].message, {symbol_of(change.target)}
-    symbols.add((file, symbol_of(change.target)[1]))
-    merged = [
-        merge.promotion
-        for merge in history.merges
-        if merge.landing == change.sha and symbol_of(merge.promotion.target) in symbols
-    ]
+    ``names`` are the names of definitions, by file and tool.
+    """
+    read_blob = lru_cache(maxsize=64)(repository.blob)
+    for file in repository.file_changes(revision, list(names)):
+        old, new = (_descriptions(file.path, read_blob(blob) if blob else b"") for blob in file.blobs)
+        for tool, name in (its for its in list(names[file.path].items()) if its[1] in new):
+            before = old.get(name) or _moved(repository, file.sha, new[name])
+            if before is None:  # a new one is no change
+                continue
+            yield tool, file.sha, before, new[name]
+            names[file.path][tool] = before.name
+            if before.path != file.path:
+                del names[file.path][tool]
+                yield from _edits(repository, f"{file.sha}^1", {before.path: {tool: before.name}})
+
+
+def _moved(repository: Repository, sha: str, new: _Described) -> _Described | None:
+    """The only definition that a commit took away, with the same body or description: it was renamed."""
+    from coreloop.descriptions.texts import SUFFIXES
+
+    parent, gone = f"{sha}^1", dict[tuple[str, str], _Described]()
+    for path in repository.changed_files(parent, sha) if repository.resolve(parent) else ():
+        was = _descriptions(path, repository.read(parent, path) or b"") if path.endswith(SUFFIXES) else {}
+        same = {name: old for name, old in was.items() if old.is_same(new)}
+        has = _descriptions(path, repository.read(sha, path) or b"") if same else {}
+        for old in (old for name, old in same.items() if name not in has):
+            gone.setdefault((path, old.tool), old)
+    fitting = [old for old in gone.values() if old.name == new.name] or [*gone.values()]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _with_message(change: Change, merged: Sequence[Promotion], history: History) -> Change:
+    """The change with what its commit says, and the promotions that it merged."""
+    message = history.line[change.place].message
     number = _PULL_REQUEST.search(message)
     return replace(
         change,
@@ -181,51 +213,56 @@ def _with_message(change: Change, file: str, history: History) -> Change:
 def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, str]:
     from coreloop.descriptions.own_lines import symbol_of
 
-    known = {symbol_of(target) for target in targets.values()}
-    promoted = {
-        symbol_of(merge.promotion.target): merge.promotion.target
-        for merge in history.merges
-        if merge.promotion.target.partition("::")[2] and symbol_of(merge.promotion.target) not in known
-    }
+    known = set(map(symbol_of, targets.values()))
+    promoted = (merge.promotion.target for merge in history.merges)
+    new = (target for target in promoted if symbol_of(target)[1] and symbol_of(target) not in known)
     # a name of the log keeps its own target
-    return {symbol[1].rpartition(".")[2]: target for symbol, target in promoted.items()} | dict(targets)
+    return {symbol_of(target)[1].rpartition(".")[2]: target for target in new} | dict(targets)
 
 
-def _descriptions(source: bytes, path: str, known: frozenset[str]) -> dict[str, str]:
+@lru_cache(maxsize=64)
+def _descriptions(path: str, source: bytes) -> dict[str, _Described]:
     """What models read of a file's tools, by name and by symbol; without those that are defined twice."""
     from coreloop.base.project.python_source import UnprovenError
     from coreloop.descriptions.texts import ToolText, find_texts
 
-    by_name = defaultdict[str, list[ToolText]](list)
+    by_name = defaultdict[tuple[bool, str], list[ToolText]](list)
+    bodies = _bodies(source) if path.endswith(".py") else {}
     with suppress(UnprovenError):
-        for text in find_texts(path, source, known):
-            for name in {text.tool, text.symbol} - {""}:
-                by_name[name].append(text)
-    return {
-        name: "\n".join(text.value for text in texts)
-        for name, texts in by_name.items()
-        if len({(text.tool, text.argument) for text in texts}) == len(texts)
-    }
+        for text in find_texts(path, source, bodies):
+            by_name[False, text.symbol or text.tool].append(text)
+            by_name[True, text.tool].append(text)
+    described = dict[str, _Described]()
+    for (_, name), texts in sorted(by_name.items(), key=lambda its: its[0]):
+        if len({(text.tool, text.argument) for text in texts}) == len(texts):
+            value, body = "\n".join(text.value for text in texts), bodies.get(texts[0].symbol, "")
+            described[name] = _Described(path, name, texts[0].tool, value, body)
+    return described
 
 
-def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:
-    """For every commit, the place of the newest commit of the line that is it or its ancestor."""
-    places = dict(line)
-    for commit in commits:  # parents before children
-        if commit.sha not in places:
-            known = (places[parent] for parent in commit.parents if parent in places)
-            places[commit.sha] = max(known, default=-1)
-    return places
+def _bodies(source: bytes) -> dict[str, str]:
+    """What the definitions of a file do, by name."""
+    from coreloop.base.project.definitions import visible
+    from coreloop.descriptions.source import UnprovenError, docstring_node, read_source
+
+    bodies = dict[str, str]()
+    with suppress(UnprovenError):
+        for name, node in visible(read_source(source).tree):
+            statements = node.body[docstring_node(node) is not None :]
+            bodies[name] = "\n".join(map(ast.unparse, statements))
+    return bodies
 
 
 # --- Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time.
 
+SENT: Final = "text "
+"""Before the hash of a description in a version."""
+Sent = Collection[tuple[int, str, int]]
+"""Days, what models were sent, and when it first was on that day, in microseconds since 1970."""
 BEFORE_DAYS: Final = 56
 """Days before a change that are compared: two months have eight of each weekday."""
 LEAST_BEFORE: Final = 14
 """Days that are a past: with fewer, a weekly rhythm looks like an effect."""
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +279,8 @@ class Windows:
         Days left out, since they have both.
     is_ended : bool
         Whether the tool's next change has come into force.
+    old : frozenset of str
+        The texts of before, if some sessions keep one on enough of the days, which are compared then.
     """
 
     before: frozenset[int] = frozenset()
@@ -249,68 +288,56 @@ class Windows:
     first: int = 0
     n_mixed: int = 0
     is_ended: bool = False
+    old: frozenset[str] = frozenset()
 
 
-def find_windows(change: Change, tool: "ToolLog", ledger: Ledger, *, deploy_lag: timedelta) -> Windows:
+def find_windows(
+    change: Change, sent: Sent, ledger: Ledger, rivals: Sequence[Change], *, deploy_lag: timedelta
+) -> Windows:
     """Find the days before and after one of a tool's changes.
 
     Parameters
     ----------
     change : Change
         Of the ledger.
-    tool : ToolLog
-        Has what models were sent on each day.
+    sent : Sent
+        What models were sent of the tool.
     ledger : Ledger
-        All changes, and which of them a version has.
+        Which changes a version has.
+    rivals : sequence of Change
+        Changes of the tool that end each other's days, this one among them.
     deploy_lag : timedelta
         From a merge until all models get the description, where records have no version.
     """
-    changes = [other for other in ledger.changes if other.tool == change.tool]
-    at = changes.index(change)
-    states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
-    after = [day for day, n_changes in states.items() if n_changes == at + 1]
-    first = min(after, default=_day(change.merged_at) + 1)
-    kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
-    earlier = [
-        day for day, n_changes in states.items() if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
-    ]
-    before = frozenset(earlier[-BEFORE_DAYS:])
-    last_before = max(before, default=first)
-    return Windows(
-        before=before,
-        after=kept,
-        first=first,
-        n_mixed=sum(states[day] is None for day in states if last_before < day < first),
-        is_ended=any(n is not None and n > at + 1 for n in states.values()),
-    )
-
-
-def _state(
-    day: int, tool: "ToolLog", changes: Sequence[Change], ledger: Ledger, lag: timedelta
-) -> int | None:
-    """How many of the changes a day has; None if it has several descriptions."""
-    found: set[int | None] = set()
-    for version in tool.versions[day]:
-        place = ledger.places.get(version) if version else None
-        first_us = tool.first_us.get(version)
-        if first_us is not None:  # a description has the changes that were merged before it was first sent
-            first = _EPOCH + timedelta(microseconds=first_us)
-            found.add(sum(change.merged_at <= first for change in changes))
-        elif place is not None:
-            found.add(sum(change.place <= place for change in changes))
+    at, states = rivals.index(change), defaultdict[int, dict[str, int | None]](dict)
+    first_us = {version: us for _, version, us in sorted(sent, reverse=True)}
+    for day, version, _ in sent:
+        if version.startswith(SENT):  # a description has what was merged before it was first sent
+            since = EPOCH + timedelta(microseconds=first_us[version])
+            states[day][version] = sum(other.merged_at <= since for other in rivals)
+        elif version in ledger.places:
+            states[day][version] = sum(other.place <= ledger.places[version] for other in rivals)
         else:
-            found.add(_by_time(day, changes, lag))
-    return next(iter(found)) if len(found) == 1 else None
+            states[day][version] = _by_time(day, rivals, deploy_lag)
+    days = {day: next(iter(n)) if len(n := {*its.values()}) == 1 else None for day, its in states.items()}
+    is_ended = any(n is not None and n > at + 1 for n in days.values())
+    texts = [(day, its, n) for day in states for its, n in states[day].items() if its.startswith(SENT)]
+    old = frozenset(its for _, its, n in texts if n == at)
+    both = sorted({day for day, _, n in texts if n == at} & {day for day, _, n in texts if n == at + 1})
+    if len(both) >= LEAST_BEFORE:  # some sessions keep the old text
+        return Windows(frozenset(both), frozenset(both[:HORIZON_DAYS]), both[0], 0, is_ended, old)
+    after = [day for day, n_changes in days.items() if n_changes == at + 1]
+    first = min(after, default=(change.merged_at.astimezone(UTC).date() - EPOCH_DAY).days + 1)
+    earlier = sorted(day for day, n in days.items() if n == at and first - BEFORE_DAYS * 2 <= day < first)
+    before = frozenset(earlier[-BEFORE_DAYS:])
+    n_mixed = sum(n is None and max(before, default=first) < day < first for day, n in days.items())
+    kept = frozenset(day for day in after if day < first + HORIZON_DAYS)
+    return Windows(before, kept, first, n_mixed, is_ended)
 
 
 def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:
     """How many changes were in force all day; None if one came on it."""
-    start = datetime.combine(EPOCH_DAY + timedelta(days=day), time(), UTC)
-    end = start + timedelta(days=1)
+    start, end = EPOCH + timedelta(days=day), EPOCH + timedelta(days=day + 1)
     if any(change.merged_at < end and change.merged_at + lag > start for change in changes):
         return None
     return sum(change.merged_at + lag <= start for change in changes)
-
-
-def _day(moment: datetime) -> int:
-    return (moment.astimezone(UTC).date() - EPOCH_DAY).days

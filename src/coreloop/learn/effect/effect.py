@@ -1,21 +1,23 @@
-"""The effect of each change of a ledger: windows, controls, estimate, verdict and what surrounds it."""
+"""The effect of each change of a ledger: windows, controls, looks, a verdict and what is said of it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from math import sqrt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.base.messages import number_of
-from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.learn.effect.description_changes import LEAST_BEFORE, Change, Ledger, Windows, find_windows
-from coreloop.learn.effect.estimate import DailyEstimates, tally
-from coreloop.learn.effect.tool_days import Log, NamedFailure, ToolLog, named_failure
-from coreloop.learn.effect.verdict import Decision, EffectVerdict, Look, calls_needed, decide
+from coreloop.learn.effect.estimate import Comparison, Figure, Look
+from coreloop.learn.effect.named_failure import NamedFailure, named_failure
+from coreloop.learn.effect.verdict import NO_PAST, Decision, EffectVerdict, calls_needed, decide
 from coreloop.learn.facts.read_lines import EPOCH_DAY
+from coreloop.learn.line import parse_advice
 from coreloop.learn.statistics import wilson_interval
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.units import Log
 
 RECENT_DAYS: Final = 28
 """The newest days, in which a line may have become stale."""
@@ -23,46 +25,8 @@ _MAX_CONTROLS: Final = 12
 """More tools make the mean no better than what they have in common, and every look slower."""
 _STALE_CALLS: Final = 10
 """Fewest calls against a line that say it is stale; surely most of them must succeed (Wilson)."""
-SHARED_CASES: Final = 0.05
-"""Share of a tool's cases that also call the changed tool, above which it shares its questions."""
-LOST: Final = "requests lost"
-_Z: Final = 1.96  # of a two-sided 95 % interval
-_LEAST_DAYS: Final = 7  # days of a period below which the spread between days says nothing
-_LEAST_TOOL_DAYS: Final = 3  # as many as `hurts` needs, which other tools may contradict
-_MAX_NEIGHBOURS: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Guardrail:
-    """A share before and after, and the 95 % interval of its change, by the spread between days.
-
-    Attributes
-    ----------
-    name : str
-        The tool whose calls fail, or ``requests lost``.
-    """
-
-    name: str
-    before: float
-    after: float
-    low: float
-    high: float
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether it surely rose."""
-        return self.low > 0
-
-    @property
-    def is_tool(self) -> bool:
-        """Whether it is the failing share of a tool."""
-        return self.name != LOST
-
-    @property
-    def sentence(self) -> str:
-        """Its name with the figures."""
-        name = f"failed calls of {printable(self.name)}" if self.is_tool else self.name
-        return f"{name} {self.before:.1%} before, {self.after:.1%} after"
+_UNDECIDED: Final = {EffectVerdict.TOO_EARLY, EffectVerdict.UNKNOWN}
+_ALARMS: Final = {EffectVerdict.HURTS, EffectVerdict.MOVED, EffectVerdict.WORSE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +40,10 @@ class Effect:
     verdict : EffectVerdict
         What is said.
     look : Look or None
-        The estimate on which the verdict rests, or the newest; None if there is none.
+        The newest one that says it; None if there is none.
+    whole : Look or None
+        Of the last of several lines that name different failures: all failures of the tool, before the first
+        against after the last.
     decided_on : date or None
         The day on which the verdict came.
     reason : str
@@ -90,13 +57,13 @@ class Effect:
     is_stale : bool
         Whether calls against its line succeed now.
     notes : tuple of str
-        What else to know: days left out, another model, no controls.
-    guardrails : tuple of Guardrail
+        What else to know: days left out, repairs, what cannot be seen.
     """
 
     change: Change
-    verdict: EffectVerdict
+    verdict: EffectVerdict = EffectVerdict.UNKNOWN
     look: Look | None = None
+    whole: Look | None = None
     decided_on: date | None = None
     reason: str = ""
     more_calls: int | None = None
@@ -105,22 +72,24 @@ class Effect:
     until: date | None = None
     is_stale: bool = False
     notes: tuple[str, ...] = ()
-    guardrails: tuple[Guardrail, ...] = ()
 
     @property
-    def also_worse(self) -> tuple[Guardrail, ...]:
-        """What else certainly became worse; all failures of the tool only if the verdict is about some."""
-        is_apart = self.lines and self.verdict is not EffectVerdict.HURTS
-        worse = (rail for rail in self.guardrails if rail.is_worse)
-        return tuple(rail for rail in worse if is_apart or rail.name != self.change.tool)
+    def is_alarm(self) -> bool:
+        """Whether the tool fails more, or otherwise."""
+        return self.verdict in _ALARMS
+
+    @property
+    def rank(self) -> int:
+        """Where it stands on a screen: ``hurts`` first, then the other alarms."""
+        return 0 if self.verdict is EffectVerdict.HURTS else 2 - self.is_alarm
 
     @property
     def why_retire(self) -> str:
         """Why a promoted line should go; empty if it should stay."""
         if not self.change.is_in_force:
             return ""
-        if self.verdict is EffectVerdict.HURTS:  # compared with other tools, and not with its own past only
-            return "it hurts" if self.look is not None and self.look.estimate.n_controls else ""
+        if self.verdict is EffectVerdict.HURTS:
+            return "it hurts" if self.look is not None and self.look.is_sure else ""
         if self.is_stale:
             return "calls against it succeed now"
         return "it removes less than half of its failures" if self.verdict is EffectVerdict.NO_EFFECT else ""
@@ -133,6 +102,8 @@ class Effect:
             return ""
         if self.verdict is EffectVerdict.HURTS:
             return f"take it back: dartlab-coreloop promote --revert {id}"
+        if self.is_alarm:
+            return "look at the tool: dartlab-coreloop refine names what fails now"
         if self.why_retire:
             return f"retire the line, {self.why_retire}: dartlab-coreloop promote --revert {id}"
         return ""
@@ -140,29 +111,62 @@ class Effect:
     @property
     def title(self) -> str:
         """The verdict in words: ``too early (about 320 more calls)``."""
-        if self.verdict is EffectVerdict.UNKNOWN:
+        if self.reason:
             return f"{self.verdict}: {self.reason}"
         if self.verdict is not EffectVerdict.TOO_EARLY:
             return self.verdict
-        more = "no call yet"
-        if self.look is not None:
-            n = self.more_calls
-            more = f"about {n:,} more calls" if n else "not within 90 days at this traffic"
-        return f"{self.verdict} ({more})"
+        late = "no call yet" if self.look is None else "maybe not within 60 days"
+        return f"{self.verdict} ({f'about {self.more_calls:,} more calls' if self.more_calls else late})"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The figures, each with its interval, and what they are compared with."""
+        look = self.look
+        if look is None:
+            return ()
+        rows = {"against the line" if self.lines else "all its failures": look.named}
+        if look.failed != look.named:
+            rows["all its failures"] = look.failed
+        if look.lost.low > 0:
+            rows["requests lost"] = look.lost
+        if self.whole is not None:
+            rows["all its failures, before the first and after the last line"] = self.whole.failed
+        figures = (f"{name}: {_figures(its)}" for name, its in rows.items())
+        left_out = f" (left out: {look.left_out:.0%}, without a past)" if look.left_out >= 0.005 else ""
+        counted = f"{number_of(look.n, 'call')} in {number_of(look.day, 'day')}"
+        return *figures, f"{counted}{left_out}, {_compared(look)}"
 
     @property
     def facts(self) -> dict[str, object]:
         """The fields as JSON has them: names of tools, models and categories are ``untrusted_…``."""
-        return with_untrusted(self, "guardrails", "notes") | {"todo": self.todo}
+        return with_untrusted(self, "notes") | {"todo": self.todo, "title": self.title}
 
 
-def what_is_counted(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailure]]:
-    """What is counted for each change: a promotion's named failure, all failures for a human's."""
+def _figures(its: Figure) -> str:
+    interval = f"{100 * its.low:+.1f} to {100 * its.high:+.1f} points"
+    return f"{its.before:.1%} before, {its.expected:.1%} expected, {its.after:.1%} now ({interval})"
+
+
+def _compared(look: Look) -> str:
+    if not look.n_controls:
+        return "compared with the tool's own past and its other failures only"
+    points = f"{100 * (look.failed.expected - look.failed.before):+.1f} points"
+    tools = number_of(look.n_controls, "tool")
+    return f"compared with {tools} that did not change, which would have moved it by {points}"
+
+
+def failures_of(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailure]]:
+    """The failures that changes name, by tool and commit; a line that a person wrote names its own, too."""
     failures: defaultdict[str, dict[str, NamedFailure]] = defaultdict(dict)
     for change in changes:
-        if change.is_ours and (named := named_failure(change.added)):
+        if not change.is_revert and (named := _named(change)):
             failures[change.tool][change.sha] = named
     return failures
+
+
+def _named(change: Change) -> NamedFailure:
+    lines = change.added or change.removed
+    return named_failure(line for line in lines if change.is_ours or parse_advice(line) is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,163 +178,127 @@ class EffectFinder:
     ledger : Ledger
         From `coreloop.learn.effect.description_changes.read_ledger`.
     log : Log
-        Counted with `what_is_counted`.
+        Read with `failures_of` its changes.
     deploy_lag : timedelta
         From a merge until all models get the description.
     """
 
     ledger: Ledger
-    log: Log
+    log: "Log"
     deploy_lag: timedelta
 
     def find(self, change: Change) -> Effect:
         """Find the effect of a change."""
-        tool, effect = self.log.get(change.tool), Effect(change=change, verdict=EffectVerdict.UNKNOWN)
-        if tool is None:
+        effect = Effect(change=change)
+        if change.tool not in set(self.log.sent["tool"]):
             return replace(effect, reason="no call of the tool was recorded")
-        windows = find_windows(change, tool, self.ledger, deploy_lag=self.deploy_lag)
+        windows = self._windows(change)
         if not windows.after:
             if not windows.is_ended:
                 return replace(effect, verdict=EffectVerdict.TOO_EARLY)
             return replace(effect, reason="another change came before any call")
-        is_named = change.sha in tool.against
-        since, until = _date(windows.first), _date(max(windows.after))
-        effect = replace(effect, lines=change.added if is_named else (), since=since, until=until)
-        if len(windows.before) < LEAST_BEFORE:
-            days = number_of(len(windows.before), "day")
-            return replace(effect, reason=f"{days} with calls before it, at least {LEAST_BEFORE} are needed")
-        return self._decided(effect, tool, windows, change.sha if is_named else "")
+        named = self.log.against.get((change.sha, change.tool))
+        lines = tuple(filter(parse_advice, change.added)) if named is not None else ()
+        effect = replace(effect, lines=lines, since=_date(windows.first), until=_date(max(windows.after)))
+        beside = self._beside(change, windows)
+        hidden = set[int]().union(*(self.log.against.get((its.sha, its.tool), ()) for its in beside))
+        decision = self._decide(change, windows, named, hidden)
+        if beside and beside[-1].place < change.place:
+            past = self._windows(beside[0])
+            whole = self._decide(change, replace(windows, before=past.before), None, ())
+            effect = replace(effect, whole=whole.look)
+        effect = _with_decision(effect, windows, decision)
+        return self._with_notes(effect, windows, named)
 
-    def _decided(self, effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> Effect:
-        """The effect with its verdict; ``commit`` is empty if all failures count."""
-        near = neighbours(self.log, effect.change.tool, windows.before | windows.after)
-        controls = self._controls(effect.change, windows, near)
-        before, after = tally(tool.count(windows.before, commit)), tool.count(windows.after, commit)
-        old = {model for (model, _), (n, _) in before.strata.items() if n}
-        new = {model for day in after for model, _ in day.strata}
-        models = sorted(model or "unnamed" for model in new - old)
-        notes = [f"another model since then: {', '.join(models)}"] if models else []
-        if not controls and old.isdisjoint(new):
-            reason = "the model changed with it, and no other tool shows what that does alone"
-            return replace(effect, reason=reason, notes=tuple(notes))
-        logs = [self.log[name] for name in controls]
-        others = [(tally(one.count(windows.before)), one.count(windows.after)) for one in logs]
-        estimates = DailyEstimates(windows.first, [(before, after), *others])
-        decision = decide(max(windows.after) - windows.first + 1, estimates.at)
+    def _apart(self, change: Change) -> list[Change]:
+        """Changes of the tool that are about other failures, so that they do not end its days."""
+        own, others = set(_named(change)), (its for its in self.ledger.changes if its.tool == change.tool)
+        return [its for its in others if own and _named(its) and own.isdisjoint(_named(its))]
+
+    def _windows(self, change: Change) -> Windows:
+        apart, columns = self._apart(change), ("day", "version", "us")
+        sent = self.log.sent.filter(tool=change.tool).select(columns).rows()
+        rivals = [its for its in self.ledger.changes if its.tool == change.tool and its not in apart]
+        return find_windows(change, sent, self.ledger, rivals, deploy_lag=self.deploy_lag)
+
+    def _beside(self, change: Change, windows: Windows) -> list[Change]:
+        """The lines about other failures that were merged on its days."""
+        days = range(min(windows.before, default=windows.first), max(windows.after) + 1)
+        merged = (its for its in self._apart(change) if not its.is_revert)
+        return [its for its in merged if (its.merged_at.date() - EPOCH_DAY).days in days]
+
+    def _decide(
+        self, change: Change, windows: Windows, named: Collection[int] | None, hidden: Collection[int]
+    ) -> Decision:
+        from coreloop.learn.effect.units import count_units, new_model  # imports polars
+
+        tools = [change.tool, *self._controls(change, windows)]
+        periods = [self.log.of(tools, days) for days in (windows.before, windows.after)]
+        if windows.old:
+            periods = self.log.arms(tools, change.tool, windows)
+        counted = count_units(periods, change.tool, named, hidden)
+        compared = Comparison(change.tool, *counted, first=windows.first)
+        if compared.days_before < LEAST_BEFORE:
+            days = number_of(compared.days_before, "day")
+            reason = f"{days} with calls before it, at least {LEAST_BEFORE} are needed"
+            return Decision(EffectVerdict.UNKNOWN, reason=reason)
+        decision = decide(max(windows.after) - windows.first + 1, compared.at)
+        if decision.reason != NO_PAST and (decision.look is not None or not counted[1]):
+            return decision
+        new = new_model(*(units.filter(tool=change.tool) for units in periods))
+        reason = NO_PAST if new is None else f"another model since {_date(new)}"
+        return replace(decision, verdict=EffectVerdict.UNKNOWN, reason=reason)
+
+    def _controls(self, change: Change, windows: Windows) -> list[str]:
+        """The tools that did not change on these days, those with the most failures before first."""
+        start, end = _date(min(windows.before | windows.after)), _date(max(windows.after))
+        begun = (its for its in self.ledger.changes if its.merged_at.date() <= end)
+        changed = {its.tool for its in begun if (its.merged_at + self.deploy_lag).date() >= start}
+        names = set(self.log.sent["tool"]) - {change.tool, *changed}
+        failed = self.log.of(names, windows.before).filter("failed")["tool"].value_counts(sort=True)
+        return sorted(failed["tool"].head(_MAX_CONTROLS))
+
+    def _with_notes(self, effect: Effect, windows: Windows, named: Collection[int] | None) -> Effect:
+        """The effect with what else is known of the days."""
+        tool, notes = effect.change.tool, list[str]()
+        if windows.old:
+            notes.append("compared with sessions of the same days that kept the old description")
         if windows.n_mixed:
             days = number_of(windows.n_mixed, "day")
             notes.append(f"left out, since both descriptions may have been in force: {days}")
-        if decision.look is not None:
-            n = decision.look.estimate.n_controls
-            compared = f"{number_of(n, 'tool')} that did not change" if n else "its own past only"
-            notes.append(f"compared with {compared}")
-        guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
-        effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
-        effect = _unless_contradicted(_with_decision(effect, windows, decision))
-        return replace(effect, is_stale=_is_stale(effect, tool, windows, commit))
+        failed = [self.log.of([tool], days).filter("failed") for days in (windows.before, windows.after)]
+        shares = [its.filter("repaired").height / max(1, its.height) for its in failed]
+        if any(shares):
+            repaired = "{:.0%} before, {:.0%} after".format(*shares)
+            notes.append(f"failures that a later call of the request repaired: {repaired}")
+        if any(advice.arguments for advice in map(parse_advice, effect.lines) if advice is not None):
+            notes.append("calls that work may be wrong: no record says which value was meant")
+        notes.append("a change of this tool's traffic alone would look the same")
+        return replace(effect, notes=tuple(notes), is_stale=self._is_stale(effect, windows, named))
 
-    def _controls(self, change: Change, windows: Windows, near: Collection[str]) -> list[str]:
-        """The tools that did not change on these days, and share no questions with the changed tool.
-
-        Those with the most failures before are chosen, which says nothing of what came after.
-        """
-        days = windows.before | windows.after
-        start, end = _date(min(days)), _date(max(days))
-        changed = {
-            other.tool
-            for other in self.ledger.changes
-            if other.merged_at.date() <= end and (other.merged_at + self.deploy_lag).date() >= start
-        }
-        names = self.log.keys() - {change.tool, *near, *changed}
-        failed = {
-            name: sum(n for day, (_, n) in self.log[name].by_day().items() if day in windows.before)
-            for name in names
-        }
-        return sorted(names, key=lambda name: (-failed[name], name))[:_MAX_CONTROLS]
+    def _is_stale(self, effect: Effect, windows: Windows, named: Collection[int] | None) -> bool:
+        """Whether in the newest days calls against a line that is in force succeed."""
+        if effect.change.reverted or named is None or windows.is_ended:
+            return False
+        newest = max(self.log.sent.filter(tool=effect.change.tool)["day"])
+        first = max(windows.first, newest - RECENT_DAYS + 1)
+        recent = self.log.of([effect.change.tool], range(first, newest + 1))
+        recent = recent.filter(recent["row"].is_in(list(named)))
+        worked, n = recent.filter(failed=False).height, recent.height
+        return n >= _STALE_CALLS and wilson_interval(worked, n)[0] > 1 / 2
 
 
 def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effect:
     look = decision.look
-    if look is None:
-        return replace(effect, verdict=EffectVerdict.TOO_EARLY)
-    effect = replace(effect, look=look)
-    if decision.day is not None:
-        return replace(effect, verdict=decision.verdict, decided_on=_date(windows.first + decision.day - 1))
-    if windows.is_ended:
-        days = number_of(look.day, "day")
-        return replace(effect, reason=f"another change came after {days}, before a verdict")
-    return replace(effect, verdict=EffectVerdict.TOO_EARLY, more_calls=calls_needed(look))
-
-
-def _unless_contradicted(effect: Effect) -> Effect:
-    """The effect without a verdict that what else became worse contradicts."""
-    worse = {rail.name for rail in effect.guardrails if rail.is_worse}
-    if effect.verdict is EffectVerdict.HURTS and worse - {LOST, effect.change.tool}:
-        reason = "the failures of other tools rose in the same days too"
-    elif effect.verdict is EffectVerdict.HELPS and effect.change.tool in worse:
-        reason = "the failures that the line names fell, but those of the tool as a whole rose"
-    elif effect.verdict is EffectVerdict.HELPS and LOST in worse:
-        reason = "the failures that the line names fell, but more requests were lost"
-    else:
-        return effect
-    return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason, decided_on=None)
-
-
-def _is_stale(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> bool:
-    """Whether in the newest days calls against a line that is in force succeed."""
-    if effect.change.reverted or not commit or windows.is_ended:
-        return False
-    first = max(windows.first, max(tool.versions) - RECENT_DAYS + 1)
-    against = [counts for day, counts in tool.by_day(commit).items() if day >= first]
-    n, failed = (sum(part) for part in zip(*against, strict=True)) if against else (0, 0)
-    return n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
+    effect = replace(effect, verdict=decision.verdict, look=look, reason=decision.reason)
+    if decision.verdict not in _UNDECIDED and decision.day is not None:
+        return replace(effect, decided_on=_date(windows.first + decision.day - 1))
+    if windows.is_ended and not decision.reason:
+        days = number_of(look.day if look is not None else 0, "day")
+        reason = f"another change came after {days}, before a verdict"
+        return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason)
+    return replace(effect, more_calls=calls_needed(look) if look is not None else None)
 
 
 def _date(day: int) -> date:
     return EPOCH_DAY + timedelta(days=day)
-
-
-# --- What else a change may have done: to requests, to the tool's failures, and to tools beside it.
-
-
-def find_guardrails(
-    log: Log, tool: str, near: Collection[str], before: Collection[int], after: Collection[int]
-) -> tuple[Guardrail, ...]:
-    """Compare before and after: requests, and the failures of the tool and of its `neighbours` ``near``.
-
-    Of these, those that rose most come first.
-    """
-    periods = (before, after)
-    lost = _compare(LOST, log[tool].requests, periods, _LEAST_DAYS)
-    of_tool, *others = (
-        _compare(name, log[name].by_day(), periods, _LEAST_TOOL_DAYS) for name in (tool, *near)
-    )
-    beside = sorted((rail for rail in others if rail is not None), key=lambda rail: (-rail.low, rail.name))
-    return tuple(rail for rail in (lost, of_tool, *beside[:_MAX_NEIGHBOURS]) if rail is not None)
-
-
-def neighbours(log: Log, tool: str, days: Collection[int]) -> frozenset[str]:
-    """The tools so many of whose cases call this tool that a change could carry over."""
-    own = log[tool].cases(days)
-    others = ((name, log[name].cases(days)) for name in log if name != tool)
-    return frozenset(name for name, cases in others if len(cases & own) > SHARED_CASES * len(cases))
-
-
-def _compare(
-    name: str, days: Mapping[int, tuple[int, int]], periods: Sequence[Collection[int]], least_days: int
-) -> Guardrail | None:
-    """Compare a share of sums; None with too few days."""
-    counted = [[days[day] for day in period if day in days and days[day][0]] for period in periods]
-    if min(map(len, counted)) < least_days:
-        return None
-    (old, old_variance), (new, new_variance) = map(_share, counted)
-    half = _Z * sqrt(old_variance + new_variance)
-    return Guardrail(name, old, new, new - old - half, new - old + half)
-
-
-def _share(days: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """A share of sums, and its variance with days as clusters (Taylor)."""
-    total, failed = (sum(part) for part in zip(*days, strict=True))
-    share = failed / total
-    spread = sum((part - share * n) ** 2 for n, part in days)
-    return share, spread / total**2 * len(days) / (len(days) - 1)

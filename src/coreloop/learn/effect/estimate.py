@@ -1,395 +1,495 @@
-"""What a change did to the share of failing calls: difference in differences, with its variance.
+"""What a change did to a tool's failures: difference in differences on log-odds, with its variance.
 
-The shape of the variance was chosen in simulations; benchmarks/effect.py repeats them and has the figures.
+The constants were chosen on simulated histories; benchmarks/effect.py repeats them and has the figures.
 """
 
-from collections import deque
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
-from math import exp, log
+from dataclasses import dataclass
+from functools import partial
+from math import exp, log, sqrt
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
+HORIZON_DAYS: Final = 60
+"""Days after a change until which it is looked at."""
 LAGS: Final = 14
 """Days over which failures are taken to be related: two weeks, so that a weekly rhythm cancels out."""
-Stratum = tuple[str, str]
-"""Model and category of a request."""
-PRIOR_LEVEL: Final = 0.10
-"""Long-run variance of a tool's days on the log-odds scale, where its own days do not say it."""
-_PRIOR_SD: Final = 0.10  # as large as the level: the days of a few tools outweigh the prior
-_LEAST_LEVEL: Final = 0.02
-"""Below this no log is that steady; a pooled sum can even be negative."""
+LEAST_FAILURES: Final = 10
+"""Of a tool that serves as a control: the usual rule for the normal approximation of a share."""
+_LEAST_CONTROL_UNITS: Final = 20
+_LEAST_CONTROL_PAST: Final = 3  # failures before, below which a rise from nothing is infinite
+_LEAST_PAST: Final = 10
+"""Units that a stratum has before, below which it has no past to compare with."""
+_LEAST_PAST_OF_CONTROL: Final = 5
+_SHRINKAGE: Final = 10.0
+"""Units by which a stratum's rate is drawn to the tool's."""
+_PRIOR_LEVEL: Final = 0.15
+"""Long-run variance of a tool's days against the others', on the log-odds scale; weighs as 40 days do."""
+_PRIOR_DAYS: Final = 40
+_LEAST_LEVEL: Final = 0.03  # below this no log is that steady; a pooled sum can even be negative
+_LEVEL_DAYS: Final = 28  # fewer days say nothing at `LAGS` lags
+_SAMPLING_SCALE: Final = 0.3  # of a window's sampling variance, at which its level weighs a quarter
+_UNEVEN: Final = 0.5
+"""A common change moves tools by different amounts: the deviation is half of its mean, see `Comparison`."""
 _INFLATION: Final = 1.1
 """What the normal approximation and the estimated variance leave out, from the simulations."""
-_SHRINKAGE: Final = 10.0
-"""Calls by which a stratum's rate is drawn to that of its category, and this to the tool's."""
-_DEFF_CALLS: Final = 5.0
-"""A prior of so many independent calls: fewer do not say how failures belong together."""
-_LEAST_DAYS: Final = 28
-"""Days of a period whose autocovariances say anything at `LAGS` lags."""
-_MIN_CONTROL_FAILURES: Final = 5
-"""Failures of both periods together below which a tool's log-odds say nothing."""
+_FINAL_Z: Final = 2.47
+"""Of the last of 60 daily looks, from 40,000 simulated walks; 3.11 on day 3, 2.88 on day 7."""
+_EXPONENT: Final = -0.1  # of Wang and Tsiatis' bounds: near Pocock's 0, so that harm is seen early
+_RARE: Final = 1e-4  # rates are kept this far from 0 and 1
+Feature = tuple[int, str, str, int]
+"""A period, a tool, a stratum, and what is counted."""
+Vector = Mapping[Feature, float]
+"""A sum over the counts of a session, by factor; sessions of the two periods are different ones."""
+BEFORE, AFTER = range(2)
+N, NAMED, FAILED, LOST = range(4)
+"""What is counted of a session's units: all; with the named failure; with any; of a lost request."""
 
 
-@dataclass(frozen=True, slots=True)
-class DayCount:
-    """A tool's calls on a day.
+class UnitCount(NamedTuple):
+    """The units of a session and a day that are alike.
 
-    Attributes
-    ----------
-    day : int
-        Days since 1970.
-    strata : mapping of (str, str) to (int, int)
-        Calls and failures by model and category.
-    n_squared, n_failed, failed_squared : int
-        Sums over the cases that began on this day: of the squared number of calls, of the number of calls
-        times the number of failures, and of the squared number of failures.
+    A unit is a tool in a question of a session, the first time that it was sent. ``named`` is how many have
+    the failure that the line names, ``failed`` any that the arguments cause, ``lost`` how many requests were.
     """
 
     day: int
-    strata: Mapping[Stratum, tuple[int, int]]
-    n_squared: int
-    n_failed: int
-    failed_squared: int
+    case: int
+    tool: str
+    stratum: str
+    n: int
+    named: int
+    failed: int
+    lost: int
 
 
-@dataclass(slots=True)
-class Tally:
-    """Sums over days; `add` takes them in the order of time.
-
-    Attributes
-    ----------
-    n, failed, n_days : int
-        Calls, failures, and days with calls.
-    strata : dict
-        Calls and failures by model and category.
-    n_squared, n_failed, failed_squared : int
-        As in `DayCount`.
-    day_n_squared : float
-        Sum of the squared number of calls of a day.
-    near_nn, near_nf, near_ff : float
-        Bartlett sums over pairs of days up to `LAGS` apart: of calls times calls, of calls times failures
-        (both ways), and of failures times failures.
-    """
-
-    n: int = 0
-    failed: int = 0
-    n_days: int = 0
-    strata: dict[Stratum, tuple[int, int]] = field(default_factory=dict)
-    n_squared: int = 0
-    n_failed: int = 0
-    failed_squared: int = 0
-    day_n_squared: float = 0.0
-    near_nn: float = 0.0
-    near_nf: float = 0.0
-    near_ff: float = 0.0
-    _recent: deque[tuple[int, int, int]] = field(default_factory=lambda: deque(maxlen=LAGS))
-
-    def add(self, count: DayCount) -> None:
-        """Add a later day."""
-        n = failed = 0
-        for stratum, (calls, failures) in count.strata.items():
-            earlier = self.strata.get(stratum, (0, 0))
-            self.strata[stratum] = (earlier[0] + calls, earlier[1] + failures)
-            n, failed = n + calls, failed + failures
-        self.n += n
-        self.failed += failed
-        self.n_days += n > 0
-        self.n_squared += count.n_squared
-        self.n_failed += count.n_failed
-        self.failed_squared += count.failed_squared
-        near_n, near_failed = float(n), float(failed)
-        for other, other_n, other_failed in self._recent:
-            weight = 1 - (count.day - other) / (LAGS + 1)
-            if weight > 0:
-                near_n += 2 * weight * other_n
-                near_failed += 2 * weight * other_failed
-        self.day_n_squared += n * n
-        self.near_nn += n * near_n
-        self.near_nf += n * near_failed + failed * near_n
-        self.near_ff += failed * near_failed
-        self._recent.append((count.day, n, failed))
-
-    def spread_by_cases(self, rate: float) -> float:
-        """The squared deviations of cases from a rate, summed: the sampling variance of the failures."""
-        return self.failed_squared - 2 * rate * self.n_failed + rate * rate * self.n_squared
-
-    def spread_by_days(self, rate: float) -> float:
-        """The deviations of days from a rate, squared and summed with those of near days (Bartlett)."""
-        return self.near_ff - rate * self.near_nf + rate * rate * self.near_nn
+_UNITS: Final = {N: 1}
+Units = Iterable[UnitCount]
 
 
-def tally(counts: Iterable[DayCount]) -> Tally:
-    """Sum days, in the order of time."""
-    total = Tally()
-    for count in counts:
-        total.add(count)
+class Outcome(NamedTuple):
+    """A share of units: the factors of what is counted above and below the line."""
+
+    failures: Mapping[int, int]
+    units: Mapping[int, int] = _UNITS
+
+
+_NAMED: Final = Outcome({NAMED: 1})
+_FAILED: Final = Outcome({FAILED: 1})
+_LOST: Final = Outcome({LOST: 1})
+_OTHERS: Final = Outcome({FAILED: 1, NAMED: -1}, {N: 1, NAMED: -1})
+"""Other failures among units without the named one, so that they do not rise where that falls."""
+
+
+class _Moments:
+    """Sums over sessions, and sums of products, from which each variance follows."""
+
+    def __init__(self) -> None:
+        self.strata: set[str] = set()
+        self._totals: Counter[Feature] = Counter()
+        self._products: defaultdict[Feature, Counter[Feature]] = defaultdict(Counter)
+        self._sessions: defaultdict[tuple[int, int], Counter[Feature]] = defaultdict(Counter)
+
+    def add(self, period: int, units: Units) -> None:
+        """Add units, also of sessions that have some."""
+        for unit in units:
+            self.strata.add(unit.stratum)
+            session = self._sessions[period, unit.case]
+            for counted, n in ((counted, n) for counted, n in enumerate(unit[4:]) if n):
+                feature = period, unit.tool, unit.stratum, counted
+                for other, m in session.items():
+                    self._products[feature][other] += n * m
+                    self._products[other][feature] += n * m
+                self._products[feature][feature] += n * n
+                session[feature] += n
+                self._totals[feature] += n
+
+    def product(self, left: Vector, right: Vector) -> float:
+        """The sum over sessions of the product of two of their sums."""
+        total = 0.0
+        for feature, factor in left.items():
+            if row := self._products.get(feature):
+                total += factor * sum(other * row[place] for place, other in right.items() if place in row)
+        return total
+
+    def square(self, vector: Vector) -> float:
+        """The sum over sessions of a squared sum."""
+        return self.product(vector, vector)
+
+    def count(self, period: int, tool: str, weights: Mapping[int, int], *strata: str) -> int:
+        """Count a tool's units in some strata, by default in all."""
+        cells = ((its, counted) for its in strata or self.strata for counted in weights)
+        return sum(weights[counted] * self._totals[period, tool, its, counted] for its, counted in cells)
+
+    def drawn(self, tool: str, outcome: Outcome) -> dict[str, float]:
+        """The rate of each stratum before, drawn to the tool's."""
+        failed, n = (self.count(BEFORE, tool, weights) for weights in outcome)
+        pull, drawn = _SHRINKAGE * (failed + 0.5) / (n + 1), dict[str, float]()
+        for its in self.strata:
+            failed, n = (self.count(BEFORE, tool, weights, its) for weights in outcome)
+            drawn[its] = (failed + pull) / (n + _SHRINKAGE)
+        return drawn
+
+
+def _sum(*parts: tuple[float, Vector]) -> Vector:
+    total: defaultdict[Feature, float] = defaultdict(float)
+    for factor, vector in parts:
+        for place, value in vector.items():
+            total[place] += factor * value
     return total
 
 
-class Periods(NamedTuple):
-    """A tool's calls before and after."""
-
-    before: Tally
-    after: Tally
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """The effect of a change.
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A share before and after a change.
 
     Attributes
     ----------
     before, expected, after : float
-        Failing share before, in the mix of requests of afterwards; what it would have been without the
-        change; and what it is.
-    variance : float
-        Of ``after - expected``.
-    n_controls : int
-        Tools that the change is compared with.
-    days_before, days_after : int
-        Days with calls.
-    n_before, n_after, failed_after : int
-        Calls, and failures of afterwards.
-    shrinking : float
-        The part of the variance that falls with the number of calls and days afterwards.
+        The share before, in the mix of strata of afterwards; what it would have been without the change; what
+        it is.
+    low, high : float
+        The interval of ``after - expected`` that holds at all looks.
+    sure_low : float
+        Its lower end if what happened to all tools is known no better than itself.
+    failed : int
+        Failures after.
     """
 
     before: float
     expected: float
     after: float
-    variance: float
-    n_controls: int
-    days_before: int
-    days_after: int
-    n_before: int
-    n_after: int
-    failed_after: int
-    shrinking: float
+    low: float
+    high: float
+    sure_low: float
+    failed: int
 
     @property
     def difference(self) -> float:
-        """The share of calls that fail because of the change; negative if it helps."""
+        """The share of units that fail because of the change; negative if it helps."""
         return self.after - self.expected
 
-    @property
-    def n_expected(self) -> float:
-        """Failures that would have been expected without the change."""
-        return self.expected * self.n_after
 
-
-class DailyEstimates:
-    """The estimates after so many days; days are added as they are asked for, in order.
-
-    Parameters
-    ----------
-    first : int
-        The first day of after.
-    tools : sequence of (Tally, sequence of DayCount)
-        What was before and the days of after: of the changed tool, then of tools that did not change.
-    """
-
-    def __init__(self, first: int, tools: Sequence[tuple[Tally, Sequence[DayCount]]]) -> None:
-        self._first = first
-        self._periods = [Periods(before, Tally()) for before, _ in tools]
-        self._days = [{count.day: count for count in after} for _, after in tools]
-
-    def at(self, day: int) -> Estimate | None:
-        """Estimate after ``day`` days; None on a day without calls of the tool, which says nothing new."""
-        place = self._first + day - 1
-        for periods, days in zip(self._periods, self._days, strict=True):
-            if place in days:
-                periods.after.add(days[place])
-        target, *controls = self._periods
-        return estimate(target, controls) if place in self._days[0] else None
-
-
-def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
-    """Estimate the effect of a change.
-
-    ``D = p1 - expit(logit(p0) + d)``: ``p0`` is the rate before in the mix of models and categories of
-    afterwards, ``d`` the change in log-odds of tools that did not change. Its slope is 1 and never fitted.
-    ``V = 1.1 (sampling + noise of the controls + g² level)`` with ``g = p(1 - p)`` of what was expected and
-    ``level = ω² (1/T0 + 1/T1) + dispersion of the controls``; ``ω²`` is `day_level` of all these tools.
-
-    Parameters
-    ----------
-    target : Periods
-        The changed tool; both periods have calls.
-    controls : sequence of Periods
-        Tools that did not change and share no questions with it; those with few failures are left out.
-
-    References
-    ----------
-    DerSimonian and Laird (1986), Controlled Clinical Trials 7:177, for the dispersion of the controls.
-    """
-    usable = [control for control in controls if _is_usable(control)]
-    omega = day_level([target, *usable])
-    shift, shift_variance = _pooled_shift(usable, omega)
-    before, after = target
-    reference = _refer(target)
-    p0 = reference.rate
-    expected = sum(
-        share * _expit(_logit(reference.rates[stratum]) + shift)
-        for stratum, share in reference.shares.items()
-    )
-    p1 = after.failed / after.n
-    deff = _design_effect(target)
-    g0, g = p0 * (1 - p0), expected * (1 - expected)
-    shrunk = (after.failed + _DEFF_CALLS * expected) / (after.n + _DEFF_CALLS)
-    of_after = deff * shrunk * (1 - shrunk) / after.n + g * g * omega / after.n_days
-    of_before = (g / g0) ** 2 * deff * g0 / reference.n_effective + g * g * omega / before.n_days
-    of_controls = g * g * shift_variance
-    return Estimate(
-        before=p0,
-        expected=expected,
-        after=p1,
-        variance=_INFLATION * (of_after + of_before + of_controls),
-        n_controls=len(usable),
-        days_before=before.n_days,
-        days_after=after.n_days,
-        n_before=before.n,
-        n_after=after.n,
-        failed_after=after.failed,
-        shrinking=_INFLATION * of_after,
-    )
-
-
-def _is_usable(control: Periods) -> bool:
-    """Whether a tool's log-odds say something about a change of everything."""
-    has_room = all(part.n > part.failed and part.n_days for part in control)
-    return has_room and sum(part.failed for part in control) >= _MIN_CONTROL_FAILURES
-
-
-def day_level(tools: Sequence[Periods]) -> float:
-    """Long-run variance of the days of some tools on the log-odds scale, ``ω²``.
-
-    Of each period the autocovariances of its days up to `LAGS` are summed with Bartlett's weights, without
-    what the sampling of cases explains, and corrected for the period's estimated mean. Periods are pooled by
-    their precision with a prior of `PRIOR_LEVEL`.
-
-    References
-    ----------
-    Newey and West (1987), Econometrica 55:703.
-    """
-    total, weights = PRIOR_LEVEL / _PRIOR_SD**2, 1 / _PRIOR_SD**2
-    for part in chain.from_iterable(tools):
-        if part.n_days < _LEAST_DAYS or not part.failed:
-            continue
-        rate = (part.failed + 0.5) / (part.n + 1)
-        g, bias = rate * (1 - rate), (LAGS + 1) / part.n_days
-        by_cases = part.spread_by_cases(rate)
-        unit = g * g * part.day_n_squared
-        level = (part.spread_by_days(rate) - by_cases * (1 - bias)) / unit / (1 - bias)
-        noise = PRIOR_LEVEL + by_cases / unit
-        weight = part.n_days / (4 / 3 * (LAGS + 1)) / noise**2
-        total, weights = total + weight * level, weights + weight
-    return max(_LEAST_LEVEL, total / weights)
-
-
-def _pooled_shift(controls: Sequence[Periods], omega: float) -> tuple[float, float]:
-    """The mean change in log-odds of some tools, and its variance with that between the tools."""
-    if not controls:
-        return 0.0, 0.0
-    values, variances = zip(*(_shift(control, omega) for control in controls), strict=True)
-    inverse = [1 / variance for variance in variances]
-    mean = _mean(values, inverse)
-    heterogeneity = sum(w * (value - mean) ** 2 for w, value in zip(inverse, values, strict=True))
-    scale = sum(inverse) - sum(w * w for w in inverse) / sum(inverse)
-    between = max(0.0, (heterogeneity - (len(values) - 1)) / scale) if scale > 0 else 0.0
-    inverse = [1 / (variance + between) for variance in variances]
-    return _mean(values, inverse), 1 / sum(inverse) + between
-
-
-def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
-    return sum(w * value for w, value in zip(weights, values, strict=True)) / sum(weights)
-
-
-def _shift(control: Periods, omega: float) -> tuple[float, float]:
-    """A control's change in log-odds in its own mix of requests, and the variance of that."""
-    before, after = control
-    reference = _refer(control)
-    p0, p1 = reference.rate, (after.failed + 0.5) / (after.n + 1)
-    deff = _design_effect(control)
-    sampling = deff * (1 / (reference.n_effective * p0 * (1 - p0)) + 1 / (after.n * p1 * (1 - p1)))
-    return _logit(p1) - _logit(p0), sampling + omega * (1 / before.n_days + 1 / after.n_days)
-
-
-class _Reference(NamedTuple):
-    """The rate before in the mix of requests of afterwards.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What is known of a change after so many days.
 
     Attributes
     ----------
-    shares : dict
-        Share of each stratum of afterwards.
-    rates : dict
-        Its rate before, drawn to its category's, and that to the tool's: a new model has those of the others.
-    rate : float
-        Their weighted mean.
-    n_effective : float
-        Calls of before that bear the weighted rate: all of them, unless the mix has shifted.
+    day, days : int
+        Days since the change, and those of them on which units count.
+    n : int
+        Units after that are compared.
+    named, failed, lost : Figure
+        Of the failure that the line names, of all of the tool, and of lost requests.
+    moved, moved_low : float
+        All failures, above half of what the line removed, and the lower end of that.
+    is_alike : bool
+        Whether the tool's other failures moved as the named one did.
+    n_controls : int
+        Tools that the change is compared with; 0: the tool's other failures, or its past.
+    all_changed, own_changed : bool
+        Whether these certainly changed, and the tool against its own past.
+    left_out : float
+        Share of the units after whose stratum has no past.
+    shrinking : float
+        Share of the variance of ``named.difference`` that falls with the days.
     """
 
-    shares: dict[Stratum, float]
-    rates: dict[Stratum, float]
-    rate: float
-    n_effective: float
+    day: int
+    days: int
+    n: int
+    named: Figure
+    failed: Figure
+    lost: Figure
+    moved: float
+    moved_low: float
+    is_alike: bool
+    n_controls: int
+    all_changed: bool
+    own_changed: bool
+    left_out: float
+    shrinking: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether failures rose against other tools, if their change is known no better than itself."""
+        figures = (self.named, self.failed, self.lost)
+        return self.n_controls > 0 and any(its.sure_low > 0 for its in figures)
 
 
-def _refer(periods: Periods) -> _Reference:
-    before, after = periods
-    shares = {stratum: n / after.n for stratum, (n, _) in after.strata.items() if n}
-    overall = (before.failed + 0.5) / (before.n + 1)
-    by_category: dict[str, tuple[int, int]] = {}
-    for (_, category), (n, failed) in before.strata.items():
-        earlier = by_category.get(category, (0, 0))
-        by_category[category] = (earlier[0] + n, earlier[1] + failed)
-    rates = {}
-    for stratum in shares:
-        parent = _drawn(by_category.get(stratum[1], (0, 0)), overall)
-        rates[stratum] = _drawn(before.strata.get(stratum, (0, 0)), parent)
-    rate = sum(share * rates[stratum] for stratum, share in shares.items())
-    return _Reference(shares, rates, rate, _effective_calls(before, shares, by_category))
+class _Rates(NamedTuple):
+    """A tool's share before and after; ``past`` and ``present`` are what sessions add to each."""
+
+    before: float
+    after: float
+    past: Vector
+    present: Vector
+    n: int
+    failed: int
+
+    def in_log_odds(self) -> tuple[float, Vector]:
+        """The change, and what sessions add to it."""
+        before, after = max(self.before, 1e-3), (self.failed + 0.5) / (self.n + 1)
+        scores = _sum((1 / _g(after), self.present), (-1 / _g(before), self.past))
+        return _logit(after) - _logit(before), scores
 
 
-def _drawn(counts: tuple[int, int], to: float) -> float:
-    n, failed = counts
-    return (failed + _SHRINKAGE * to) / (n + _SHRINKAGE)
+class _Shift(NamedTuple):
+    """A change in log-odds of a tool, or the mean of several; ``scores`` are what sessions add to it."""
+
+    value: float = 0.0
+    variance: float = 0.0
+    scores: Vector = MappingProxyType({})
+    between: float = 0.0
+    spread: float = 0.0
+
+    def tau(self, uneven: float) -> float:
+        """The variance of a tool's own change around it, for itself and for the mean."""
+        return max(self.between, (uneven * self.value) ** 2) * (1 + self.spread)
 
 
-def _own(n: int) -> float:
-    """Part of a drawn rate that is of its own calls."""
-    return n / (n + _SHRINKAGE)
+class Comparison:
+    """The looks at a change of a tool, one for each day.
+
+    ``D = p1 - expit(logit(p0) + d)``: ``p0`` is the rate before in the mix of strata of afterwards, ``d`` the
+    mean change in log-odds of the controls, its slope 1 and never fitted. The variance has what sessions add
+    to both sides, which cancels where tools share them; the long-run variance of days; and ``τ²``, by which a
+    common change moves tools differently: at least ``(d/2)²``, for a verdict that opens a draft ``d²``.
+
+    Parameters
+    ----------
+    tool : str
+        The changed one.
+    before, after : iterable of UnitCount
+        Of it and of the tools that did not change.
+    first : int
+        The day from which looks are counted.
+
+    References
+    ----------
+    Liang and Zeger (1986), Biometrika 73:13, for sums over sessions. DerSimonian and Laird (1986), Controlled
+    Clinical Trials 7:177, and Rambachan and Roth (2023), Review of Economic Studies 90:2555, for ``τ²``.
+    """
+
+    def __init__(self, tool: str, before: Units, after: Units, *, first: int) -> None:
+        past = list(before)
+        self._tool, self._first, self._moments = tool, first, _Moments()
+        self._moments.add(BEFORE, past)
+        self._days = defaultdict[int, list[UnitCount]](list)
+        for unit in after:
+            self._days[unit.day].append(unit)
+        self._controls = sorted({unit.tool for unit in past} - {tool})
+        self.days_before = len({unit.day for unit in past if unit.tool == tool})
+        self._level = _day_level(tool, past, self._moments)
+        self._seen: set[tuple[int, str]] = set()
+        self._kept: list[str] = []
+        self._of_days = self._z = 0.0
+
+    def at(self, day: int) -> Look | None:
+        """Look after ``day`` days, which are asked for in order; None on a day that says nothing new."""
+        units = self._days.get(self._first + day - 1, [])
+        own = {(unit.day, unit.stratum) for unit in units if unit.tool == self._tool}
+        if own:
+            self._moments.add(AFTER, units)
+            self._seen |= own
+        strata = sorted({stratum for _, stratum in self._seen})
+        self._kept = [its for its in strata if self._past(self._tool, its) >= _LEAST_PAST]
+        return self._look(day) if own and self._kept else None
+
+    def _past(self, tool: str, stratum: str) -> int:
+        return self._moments.count(BEFORE, tool, _UNITS, stratum)
+
+    def _look(self, day: int) -> Look:
+        days = len({seen for seen, stratum in self._seen if stratum in self._kept})
+        self._of_days = self._level * (1 / self.days_before + 1 / days)
+        self._z = _z(self.days_before, days)
+        changes = [change for name in self._controls for change in self._change(name, _FAILED)]
+        shift = _pooled(changes)
+        named, scores = self._judge(_NAMED, shift if changes else _pooled(self._change(self._tool, _OTHERS)))
+        (failed, of_failed), (lost, _) = self._judge(_FAILED, shift), self._judge(_LOST, shift)
+        own, of_own = self._judge(_NAMED, _Shift())
+        halved, of_halved = (named, scores) if changes else (own, of_own)
+        moved, g = failed.difference - halved.difference / 2, _g(failed.expected) - _g(halved.expected) / 2
+        spread = self._moments.square(_sum((1, of_failed), (-0.5, of_halved)))
+        spread += g * g * (self._of_days + shift.tau(_UNEVEN))
+        (rates,) = self._rates(self._tool, _NAMED, self._kept)
+        sampling = max(self._moments.square(rates.present), _g(rates.after) / rates.n)
+        sampling += _g(named.expected) ** 2 * self._level / days
+        return Look(
+            day=day,
+            days=days,
+            n=rates.n,
+            named=named,
+            failed=failed,
+            lost=lost,
+            moved=moved,
+            moved_low=moved - self._z * sqrt(_INFLATION * spread),
+            is_alike=self._is_alike(rates),
+            n_controls=len(changes),
+            all_changed=abs(shift.value) > 2 * sqrt(shift.variance),
+            own_changed=own.low > 0 or own.high < 0,
+            left_out=1 - rates.n / self._moments.count(AFTER, self._tool, _UNITS),
+            shrinking=min(1.0, _INFLATION * sampling * (2 * self._z / (named.high - named.low)) ** 2),
+        )
+
+    def _rates(self, tool: str, outcome: Outcome, strata: Sequence[str]) -> list[_Rates]:
+        """A tool's share before and after in some strata; none without units after."""
+        count = partial(self._moments.count, AFTER, tool)
+        if not strata or not (total := count(outcome.units, *strata)):
+            return []
+        failed, before = count(outcome.failures, *strata), 0.0
+        drawn, past, present = self._moments.drawn(tool, outcome), Counter[Feature](), Counter[Feature]()
+        for its in strata:
+            share = count(outcome.units, its) / total
+            before += share * drawn[its]
+            weight = share / (self._moments.count(BEFORE, tool, outcome.units, its) + _SHRINKAGE)
+            sides = (BEFORE, past, weight, drawn[its]), (AFTER, present, 1 / total, failed / total)
+            for period, scores, factor, rate in sides:
+                for counts, sign in ((outcome.failures, factor), (outcome.units, -factor * rate)):
+                    scores.update({(period, tool, its, counted): sign * n for counted, n in counts.items()})
+        return [_Rates(before, failed / total, past, present, total, failed)]
+
+    def _change(self, tool: str, outcome: Outcome) -> list[_Shift]:
+        """The change in log-odds of a control; none if it says nothing."""
+        least = 0 if tool == self._tool else _LEAST_PAST_OF_CONTROL
+        past = self._moments.count(BEFORE, tool, outcome.failures)
+        changes, strata = list[_Shift](), [its for its in self._kept if self._past(tool, its) >= least]
+        for rates in self._rates(tool, outcome, strata) if past >= _LEAST_CONTROL_PAST else ():
+            if rates.n >= _LEAST_CONTROL_UNITS and past + rates.failed >= LEAST_FAILURES:
+                value, scores = rates.in_log_odds()
+                g = _g((rates.failed + 0.5) / (rates.n + 1))
+                unseen = max(0.0, g / rates.n - self._moments.square(rates.present)) / g**2
+                changes.append(_Shift(value, self._moments.square(scores) + unseen + self._of_days, scores))
+        return changes
+
+    def _judge(self, outcome: Outcome, shift: _Shift) -> tuple[Figure, Vector]:
+        """The share before, expected and after, and what sessions add to the difference."""
+        (rates,), square = self._rates(self._tool, outcome, self._kept), self._moments.square
+        p0, p1 = min(max(rates.before, _RARE), 1 - _RARE), rates.after
+        expected = _expit(_logit(p0) + shift.value)
+        of_expected = _sum((-1 / _g(p0), rates.past), (-1, shift.scores))
+        variance = square(of_expected) + self._of_days
+        covariance = _INFLATION * _g(expected) * self._moments.product(rates.present, shift.scores)
+        n_before = self._moments.count(BEFORE, self._tool, _UNITS)
+        least = max(_g(p1), _RARE)
+        clustered = square(rates.past) * n_before / _g(p0), square(rates.present) * rates.n / least
+        bounds = partial(_bounds, p1, rates.n / max(1.0, *clustered), expected, covariance, self._z)
+        (low, high), (sure, _) = (bounds(_INFLATION * (variance + shift.tau(its))) for its in (_UNEVEN, 1))
+        scores = _sum((1, rates.present), (_g(expected), of_expected))
+        return Figure(p0, expected, p1, low, high, sure, rates.failed), scores
+
+    def _is_alike(self, named: _Rates) -> bool:
+        """Whether the tool's other failures moved in the same way: a change of this tool alone moves both."""
+        if self._moments.count(BEFORE, self._tool, _OTHERS.failures) < LEAST_FAILURES:
+            return False
+        value, scores = named.in_log_odds()
+        changes = [rates.in_log_odds() for rates in self._rates(self._tool, _OTHERS, self._kept)]
+        apart = [self._moments.square(_sum((1, scores), (-1, its))) for _, its in changes]
+        return any(
+            value * other > 0 and abs(value - other) < self._z * sqrt(_INFLATION * square)
+            for (other, _), square in zip(changes, apart, strict=True)
+        )
 
 
-def _effective_calls(
-    before: Tally, shares: dict[Stratum, float], by_category: dict[str, tuple[int, int]]
-) -> float:
-    """Calls of before that would have the variance of the weighted rate, a sum over the strata of before."""
-    of_category: dict[str, float] = {}
-    for stratum, share in shares.items():
-        own = _own(before.strata.get(stratum, (0, 0))[0])
-        of_category[stratum[1]] = of_category.get(stratum[1], 0.0) + share * (1 - own)
-    of_tool = sum(
-        share * (1 - _own(by_category.get(category, (0, 0))[0])) for category, share in of_category.items()
-    )
-    spread = 0.0
-    for stratum, (n, _) in before.strata.items():
-        n_category = by_category[stratum[1]][0]
-        weight = shares.get(stratum, 0.0) * _own(n) + of_tool * n / before.n
-        weight += of_category.get(stratum[1], 0.0) * _own(n_category) * n / n_category
-        spread += weight * weight / n
-    return 1 / spread
+def _pooled(controls: Sequence[_Shift]) -> _Shift:
+    """The mean change of some controls, with the variance between them."""
+    if not controls:
+        return _Shift()
+    values, weights = [one.value for one in controls], [1 / one.variance for one in controls]
+    mean = _dot(weights, values) / sum(weights)
+    spread = _dot(weights, [(value - mean) ** 2 for value in values])
+    scale = sum(weights) - _dot(weights, weights) / sum(weights)
+    between = max(0.0, (spread - len(controls) + 1) / scale) if len(controls) > 1 else 0.0
+    inverse = [1 / (one.variance + between) for one in controls]
+    weights = [w / sum(inverse) for w in inverse]
+    scores = _sum(*zip(weights, (one.scores for one in controls), strict=True))
+    return _Shift(_dot(weights, values), 1 / sum(inverse), scores, between, _dot(weights, weights))
 
 
-def _design_effect(periods: Periods) -> float:
-    """By how much the failures of a case belong together: 1 for independent calls."""
-    observed = expected = _DEFF_CALLS
-    for part in periods:
-        rate = (part.failed + 0.5) / (part.n + 1)
-        observed += part.spread_by_cases(rate)
-        expected += part.n * rate * (1 - rate)
-    return max(1.0, observed / expected)
+def _day_level(tool: str, units: Sequence[UnitCount], moments: _Moments) -> float:
+    """Long-run variance of the days of a tool against those of the others, on the log-odds scale.
+
+    Pooled over the tools, without what sessions explain, and drawn to `_PRIOR_LEVEL`.
+
+    References
+    ----------
+    Bertrand, Duflo and Mullainathan (2004), QJE 119:249, for days as what varies.
+    """
+    days = sorted({unit.day for unit in units})
+    if len(days) < _LEVEL_DAYS:
+        return _PRIOR_LEVEL
+    weights, rates = dict[str, float](), dict[str, dict[str, float]]()
+    for name in sorted({unit.tool for unit in units}):
+        outcome = _NAMED if name == tool else _FAILED
+        n, failed = (moments.count(BEFORE, name, its) for its in (_UNITS, outcome.failures))
+        if LEAST_FAILURES <= failed < n:
+            weights[name], rates[name] = n * _g(failed / n), moments.drawn(name, outcome)
+    scores = defaultdict[tuple[int, int], Counter[str]](Counter)
+    for unit in (unit for unit in units if unit.tool in weights):
+        rest = (unit.named if unit.tool == tool else unit.failed) - rates[unit.tool][unit.stratum] * unit.n
+        scores[unit.day, unit.case].update({unit.tool: rest * len(days) / weights[unit.tool]})
+    total, weight = _PRIOR_LEVEL, 1.0
+    for name in weights:
+        whole = sum(weights.values()) - weights[name] or 1.0
+        pull = {other: -its / whole for other, its in weights.items()} | {name: 1.0}
+        by_day, sampling = dict.fromkeys(days, 0.0), 0.0
+        for (day, _), of_tools in scores.items():
+            rest = sum(pull[other] * score for other, score in of_tools.items())
+            by_day[day], sampling = by_day[day] + rest, sampling + rest * rest / len(days)
+        own = len(days) / _PRIOR_DAYS / (1 + sampling / _SAMPLING_SCALE) ** 2
+        total += own * (_long_run_variance(list(by_day.values())) - sampling)
+        weight += own
+    return max(_LEAST_LEVEL, total / weight)
+
+
+def _long_run_variance(days: Sequence[float]) -> float:
+    """The sum of autocovariances with Bartlett's weights (Newey and West 1987, Econometrica 55:703)."""
+    n, mean = len(days), sum(days) / len(days)
+    x, lags = [value - mean for value in days], min(LAGS, n // 3)
+    near = [_dot(x[lag:], x) * (1 - lag / (lags + 1)) for lag in range(lags + 1)]
+    return (2 * sum(near) - near[0]) / n / (1 - (lags + 1) / n)
+
+
+def _z(before: int, after: int) -> float:
+    """Half-width of the interval of a daily look, in standard deviations.
+
+    References
+    ----------
+    Wang and Tsiatis (1987), Biometrics 43:193; Jennison and Turnbull (1989), JRSS B 51:305.
+    """
+    share = min(1.0, (1 / before + 1 / HORIZON_DAYS) / (1 / before + 1 / after))
+    return float(_FINAL_Z * share**_EXPONENT)
+
+
+def _bounds(
+    after: float, n: float, expected: float, covariance: float, z: float, variance: float
+) -> tuple[float, float]:
+    """The interval of a difference from those of its parts, within what is possible (MOVER).
+
+    Wilson's for the share after, of ``n`` independent units, and log-odds for what was expected.
+
+    References
+    ----------
+    Zou and Donner (2008), Statistics in Medicine 27:1693.
+    """
+    spread = z * sqrt(after * (1 - after) / n + z * z / 4 / n / n) / (1 + z * z / n)
+    centre = (after + z * z / 2 / n) / (1 + z * z / n)
+    low, high = max(0.0, centre - spread), min(1.0, centre + spread)
+    half, common = z * sqrt(variance), 2 * z * z * covariance
+    below, above = expected - _expit(_logit(expected) - half), _expit(_logit(expected) + half) - expected
+    down = max((after - low) ** 2 + above**2 - common, above**2 / 2)
+    up = max((high - after) ** 2 + below**2 - common, below**2 / 2)
+    return after - expected - sqrt(down), after - expected + sqrt(up)
+
+
+def _g(rate: float) -> float:
+    return rate * (1 - rate)
+
+
+def _dot(left: Iterable[float], right: Iterable[float]) -> float:
+    return sum((a * b for a, b in zip(left, right, strict=False)), 0.0)
 
 
 def _logit(rate: float) -> float:

@@ -9,27 +9,27 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import Any, Final
 
 import msgspec
 
 from coreloop.base.date_range import Days
-from coreloop.base.errors import GitError, UsageError
+from coreloop.base.errors import GitError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import printable
+from coreloop.learn.effect.description_changes import Change, Ledger, read_ledger
+from coreloop.learn.effect.effect import RECENT_DAYS, Effect, EffectFinder, failures_of
+from coreloop.learn.effect.estimate import HORIZON_DAYS
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.facts.read_lines import FileFacts
 from coreloop.learn.mine.folder import mine
 from coreloop.learn.mine.window import merge
 
-if TYPE_CHECKING:
-    from coreloop.learn.effect.description_changes import Change, Ledger
-    from coreloop.learn.effect.effect import Effect
-
 _READ_DAYS: Final = 220
-"""Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
-_VERSION: Final = 8
+"""Records that changes without a settled effect need: 60 days after, 56 before, and as many without calls."""
+_VERSION: Final = 9
 """Of the file of effects and of the estimate; effects of other versions are judged again."""
 
 
@@ -40,31 +40,17 @@ class Effects:
     Attributes
     ----------
     problem : str
-        Why git has no history to read.
+        Why git has no history to read, or what it does not show.
     state, judged_on : str, date
         The `_state_of` the project, and the day of the run.
     """
 
-    effects: "tuple[Effect, ...]" = ()
+    effects: tuple[Effect, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
     version: int = _VERSION
     state: str = ""
     judged_on: date = date.min
-
-    def chosen(self, *, tool: str | None = None, id: str | None = None) -> "Effects":
-        """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
-
-        Raises
-        ------
-        UsageError
-            There are none.
-        """
-        effects = tuple(effect for effect in self.effects if _fits(effect.change, tool, id))
-        if not effects and (tool or id):
-            reason = self.unknown.get(tool or "", "no change of it in the base branch")
-            raise UsageError(f"{printable(tool or id or '')}: {reason}; run effect without options for all")
-        return Effects(effects, self.unknown)
 
 
 def read_effects(workspace: Workspace, **options: Any) -> Effects:
@@ -113,14 +99,23 @@ def run_effect(
     repository.require_history()
     base = repository.base(workspace.settings.forge.base)
     kept, state = read_kept(workspace), _state_of(workspace, base, now)
+    problem = _problem_of(repository, workspace.settings.forge.base, base)
     if kept.state == state:
-        return kept
+        return replace(kept, problem=problem)
     if files is None and workspace.records_dir.is_dir():
         files = mine(workspace).files
     found = replace(_judge(workspace, repository, files or (), kept, now), state=state, judged_on=now.date())
     if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))
-    return found
+    return replace(found, problem=problem)
+
+
+def _problem_of(repository: Repository, branch: str, base: str) -> str:
+    """Whether the branch has merges that are not pushed, which are not seen."""
+    local = repository.resolve(f"refs/heads/{branch}")
+    if local in {None, base} or repository.merge_base(local or base, base) != base:
+        return ""
+    return f"{branch} is ahead of its remote branch, which effect reads: git push origin {branch}"
 
 
 def _judge(
@@ -136,15 +131,16 @@ def _judge(
     called |= {effect.change.tool for effect in settled.values()}
     names = logged_names(called, workspace)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
+    names = {name: ledger.former.get(tool := names.get(name, name), tool) for name in called}
+    settled = {_id_of(one.change, ledger.former): one for one in settled.values()}
     changes = {_id_of(change): change for change in ledger.changes}
     new = [change for id, change in changes.items() if id not in settled]
     # a revert that came after its effect was settled shows in the ledger only
     effects = {id: replace(settled[id], change=changes[id]) for id in changes.keys() & settled.keys()}
     if new:
-        from coreloop.learn.effect.count_calls import read_log  # imports polars
-        from coreloop.learn.effect.effect import EffectFinder, what_is_counted
+        from coreloop.learn.effect.units import read_log  # imports polars
 
-        failures = what_is_counted(new)
+        failures = failures_of(its for its in ledger.changes if its.tool in {change.tool for change in new})
         log = read_log(window, failures, names=names, audit_dir=workspace.audit_dir)
         finder = EffectFinder(ledger, log, timedelta(days=workspace.settings.effect.deploy_lag_days))
         effects |= {_id_of(change): finder.find(change) for change in new}
@@ -153,35 +149,28 @@ def _judge(
 
 def _read_ledger(
     workspace: Workspace, repository: Repository, tools: set[str], now: datetime
-) -> "tuple[Ledger, dict[str, str]]":
+) -> tuple[Ledger, dict[str, str]]:
     """The ledger, and why it is not known where a tool is defined."""
     from coreloop.base.project.tools import Tool
     from coreloop.descriptions.find_tools import find_tools
-    from coreloop.learn.effect.description_changes import read_ledger
 
     found = find_tools(tools, workspace, only_places=True)
     targets = {name: f"{its.file}::{its.qualname}" for name, its in found.items() if isinstance(its, Tool)}
     unknown = {name: its.reason for name, its in found.items() if not isinstance(its, Tool)}
     folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())
     base = repository.base(workspace.settings.forge.base)
-    return read_ledger(repository, base, targets, folder=folder, now=now), unknown
+    ledger = read_ledger(repository, base, targets, folder=folder, now=now)
+    left_out = sorted(unknown.keys() - ledger.former.keys() - {its.tool for its in ledger.changes})
+    return ledger, {name: unknown[name] for name in left_out}
 
 
-def _fits(change: "Change", tool: str | None, id: str | None) -> bool:
-    is_named = id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
-    return is_named and tool in {None, change.tool}
+def _id_of(change: Change, former: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What identifies a change in a ledger, whatever its tool's ``former`` name was."""
+    return f"{change.sha} {former.get(change.tool, change.tool)}"
 
 
-def _id_of(change: "Change") -> str:
-    """What identifies a change in a ledger."""
-    return f"{change.sha} {change.tool}"
-
-
-def _is_settled(effect: "Effect", judged_on: date) -> bool:
+def _is_settled(effect: Effect, judged_on: date) -> bool:
     """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
-    from coreloop.learn.effect.effect import RECENT_DAYS
-    from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
-
     if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
         return False
     days = HORIZON_DAYS + (RECENT_DAYS if effect.change.is_ours and not effect.change.reverted else 0)
@@ -204,26 +193,12 @@ def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
     return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
 
 
-class _Kept(msgspec.Struct, tag_field="version", tag=_VERSION):
-    """The file of effects, which are decoded only where there are any."""
-
-    state: str
-    judged_on: date
-    unknown: dict[str, str]
-    effects: msgspec.Raw
-
-
 def read_kept(workspace: Workspace) -> Effects:
     """Read what is kept; nothing if the file is absent, damaged or of another version."""
     if not workspace.effects_file.exists():
         return Effects()
     try:
-        kept = msgspec.json.decode(read_file(workspace.effects_file), type=_Kept)
-        effects: Any = ()
-        if bytes(kept.effects) != b"[]":
-            from coreloop.learn.effect.effect import Effect
-
-            effects = msgspec.json.decode(kept.effects, type=tuple[Effect, ...])
+        kept = msgspec.json.decode(read_file(workspace.effects_file), type=Effects)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Effects()
-    return Effects(effects, kept.unknown, state=kept.state, judged_on=kept.judged_on)
+    return kept if kept.version == _VERSION else Effects()

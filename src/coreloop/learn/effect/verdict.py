@@ -1,157 +1,128 @@
-"""The verdict on a change: when the estimate is looked at, and what is said of it."""
+"""The verdict on a change: what is said of each day's look."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from math import ceil, log, sqrt
+from math import sqrt
 from typing import Final
 
-from coreloop.learn.effect.estimate import Estimate
+from coreloop.learn.effect.estimate import HORIZON_DAYS, LEAST_FAILURES, Figure, Look
 
-HORIZON_DAYS: Final = 90
-"""Days after a change until which it is looked at."""
-PLANNED_DAYS: Final = (28, 56)
-"""Days of the planned looks, with the interval of a single look; only where there are controls."""
-PLANNED_Z: Final = 1.96  # of a two-sided 95 % interval
-_FINAL_Z: Final = 2.52
-"""Of the last of 90 daily looks; with the exponent below, 2.99 at day 7 (56 days before)."""
-_EXPONENT: Final = -0.1  # of Wang and Tsiatis' bounds: near Pocock's 0, so that harm is seen early
-_NONE_Z: Final = 2.24
-"""One-sided, for the smallest effect that is worth keeping a line."""
 HELPS_DAYS: Final = 7  # a whole week, whose days differ
 HURTS_DAYS: Final = 3  # chosen: harm is said sooner than help
 NONE_DAYS: Final = 14  # chosen: two whole weeks, since a line is proposed to be retired for it
-HELPS_FAILURES: Final = 10  # expected ones: the usual rule for the normal approximation of a share
-HURTS_FAILURES: Final = 5  # seen ones: the usual rule's lower end, since harm is said sooner
+HURTS_FAILURES: Final = 5  # the usual rule's lower end, since harm is said sooner
+_NARROWING: Final = -0.15  # of the squared half-width of a look, by the factor of days, with 56 before
 _LEAST_POINT: Final = 0.01  # chosen: a line that removes less than a point is not worth its place
-_MIXTURE_BEST_AT: Final = 0.5
-"""Share of the information at which the mixture is narrowest: about day 28."""
-_ALPHA: Final = 0.05  # two-sided: of null histories that a bound may err on
 
 
 class EffectVerdict(StrEnum):
-    """What is said of a change."""
+    """What is said of a change; the first are alarms."""
 
+    HURTS = "hurts"
+    MOVED = "moved"
+    WORSE = "worse, all kinds"
     HELPS = "helps"
     NO_EFFECT = "no effect"
-    HURTS = "hurts"
     TOO_EARLY = "too early"
     UNKNOWN = "cannot be told"
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """An estimate with the bounds of the interval at that day.
-
-    Attributes
-    ----------
-    day : int
-        Days since the change.
-    """
-
-    day: int
-    estimate: Estimate
-    low: float
-    high: float
+_STAYS: Final = set(EffectVerdict) - {EffectVerdict.WORSE, EffectVerdict.TOO_EARLY, EffectVerdict.UNKNOWN}
+"""Verdicts that only another one replaces."""
+NO_PAST: Final = "most of its calls are of customers or days that had few before"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The verdict, the look on which it rests, and the day since the change on which it came.
+    """The verdict with its reason, the newest look that says it, and the day on which it first came."""
 
-    ``day`` is None and ``look`` the newest if there is no verdict yet.
-    """
-
-    verdict: EffectVerdict
-    look: Look | None
+    verdict: EffectVerdict = EffectVerdict.TOO_EARLY
+    look: Look | None = None
     day: int | None = None
+    reason: str = ""
 
 
-def daily_z(estimate: Estimate) -> float:
-    """Half-width of the interval of a daily look, in standard deviations.
-
-    With controls a group-sequential bound, ``2.52 f^-0.1`` for the share ``f`` of the information of day 90;
-    without, the mixture of Waudby-Smith et al. (arXiv 2103.06476, theorem 2.2), which holds at any time.
-    """
-    share = _information(estimate)
-    if estimate.n_controls:
-        return _FINAL_Z * float(share**_EXPONENT)
-    best = -2 * log(_ALPHA)
-    time = share / _MIXTURE_BEST_AT * (best + log(best + 1))
-    return sqrt(2 * (time + 1) / time * log(sqrt(time + 1) / _ALPHA))
-
-
-def _information(estimate: Estimate) -> float:
-    t0, t1 = estimate.days_before, estimate.days_after
-    return min(1.0, (1 / t0 + 1 / HORIZON_DAYS) / (1 / t0 + 1 / t1))
-
-
-def look_at(estimate: Estimate, day: int, z: float) -> Look:
-    """The interval of a look."""
-    half = z * sqrt(estimate.variance)
-    return Look(day, estimate, estimate.difference - half, estimate.difference + half)
-
-
-def judge_look(look: Look) -> EffectVerdict | None:
-    """The verdict of one look; None if it says nothing yet."""
-    estimate = look.estimate
-    if look.low > 0 and look.day >= HURTS_DAYS and estimate.failed_after >= HURTS_FAILURES:
-        return EffectVerdict.HURTS
-    has_enough = estimate.n_expected >= HELPS_FAILURES
-    if look.high < 0 and look.day >= HELPS_DAYS and has_enough:
-        return EffectVerdict.HELPS
-    if look.day >= NONE_DAYS and has_enough:
-        low = estimate.difference - _NONE_Z * _information(estimate) ** _EXPONENT * sqrt(estimate.variance)
-        if low > -max(_LEAST_POINT, estimate.before / 2):
-            return EffectVerdict.NO_EFFECT
-    return None
-
-
-def calls_needed(look: Look) -> int | None:
-    """About how many more calls until a change that halves the failures would be told from one that does not.
-
-    Returns
-    -------
-    int or None
-        Two digits are significant; None if it takes longer than `HORIZON_DAYS` at the present traffic.
-    """
-    estimate = look.estimate
-    fixed, least = estimate.variance - estimate.shrinking, max(_LEAST_POINT, estimate.before / 2)
-    room = (least / _FINAL_Z) ** 2 - fixed
-    if room <= 0:
-        return None
-    of_failures, of_days = HELPS_FAILURES / max(estimate.n_expected, 0.1), HELPS_DAYS / look.day
-    factor = max(1.0, of_failures, of_days, estimate.shrinking / room)
-    if factor > HORIZON_DAYS / look.day:
-        return None
-    more = max(1, ceil((factor - 1) * estimate.n_after))
-    digits = int(10 ** max(0, len(str(more)) - 2))
-    return ceil(more / digits) * digits
-
-
-def decide(days: int, read: Callable[[int], Estimate | None]) -> Decision:
-    """Look daily until there is a verdict; ``hurts`` may replace an earlier one.
+def decide(days: int, read: Callable[[int], Look | None]) -> Decision:
+    """Look daily; ``hurts`` is final, another verdict may be replaced.
 
     Parameters
     ----------
     days : int
         Whole days since the change.
     read : callable
-        Estimate after that many days, called with 1, 2, …; None if there is nothing to estimate.
+        The look after that many days, called with 1, 2, …; None if there is nothing new.
     """
-    first: Decision | None = None
-    newest: Look | None = None
+    decision = Decision()
     for day in range(1, min(days, HORIZON_DAYS) + 1):
-        estimate = read(day)
-        if estimate is None:
-            continue
-        newest = look_at(estimate, day, daily_z(estimate))
-        is_planned = day in PLANNED_DAYS and estimate.n_controls > 0
-        looks = [look_at(estimate, day, PLANNED_Z)] if is_planned else []
-        for look in (newest, *looks):
-            verdict = judge_look(look)
-            if verdict is EffectVerdict.HURTS:
-                return Decision(verdict, look, day)
-            if verdict is not None and first is None:
-                first = Decision(verdict, look, day)
-    return first or Decision(EffectVerdict.TOO_EARLY, newest)
+        look = read(day)
+        said = judge_look(look, decision.verdict) if look is not None else None
+        if said is not None:
+            since = decision.day if said[0] is decision.verdict else day
+            decision = Decision(said[0], look, since, said[1])
+    return decision
+
+
+def judge_look(look: Look, earlier: EffectVerdict) -> tuple[EffectVerdict, str] | None:
+    """The verdict of a look with its reason; None if the earlier one stays without it."""
+    named, failed = look.named, look.failed
+    has_enough = named.expected * look.n >= LEAST_FAILURES and earlier is not EffectVerdict.HURTS
+    harms = (_rose(failed), _rose(look.lost), _rose(named) and failed.difference > 0)
+    if look.days >= HURTS_DAYS and any(harms):
+        is_alike = look.is_alike and earlier is not EffectVerdict.HURTS
+        return (EffectVerdict.WORSE if is_alike else EffectVerdict.HURTS), ""
+    if look.days >= HELPS_DAYS and has_enough and named.high < 0 and named.after < named.before:
+        return _of_fall(look, earlier)
+    is_small = look.days >= NONE_DAYS and has_enough and named.low > -_least(named)
+    if is_small and not look.all_changed and earlier not in {EffectVerdict.HELPS, EffectVerdict.MOVED}:
+        return EffectVerdict.NO_EFFECT, ""
+    if earlier in _STAYS:
+        return None
+    if look.all_changed and look.own_changed:
+        return EffectVerdict.UNKNOWN, "all tools changed"
+    return (EffectVerdict.UNKNOWN, NO_PAST) if look.left_out > 0.5 else (EffectVerdict.TOO_EARLY, "")
+
+
+def _of_fall(look: Look, earlier: EffectVerdict) -> tuple[EffectVerdict, str]:
+    """The verdict where the named failure certainly fell."""
+    if look.is_alike and earlier is not EffectVerdict.HELPS:
+        return EffectVerdict.UNKNOWN, "its other failures fell as much"
+    if look.failed.high < 0:
+        return EffectVerdict.HELPS, ""
+    if look.moved_low > 0:
+        return EffectVerdict.MOVED, ""
+    if look.moved <= 0 or earlier is EffectVerdict.HELPS:
+        return EffectVerdict.HELPS, ""
+    is_moved = earlier is EffectVerdict.MOVED
+    return (earlier, "") if is_moved else (EffectVerdict.TOO_EARLY, "the failures may only have moved")
+
+
+def _rose(figure: Figure) -> bool:
+    """Whether failures certainly rose, and against their own past, too."""
+    return figure.low > 0 and figure.after > figure.before and figure.failed >= HURTS_FAILURES
+
+
+def _least(named: Figure) -> float:
+    """The smallest effect that is worth keeping a line."""
+    return max(_LEAST_POINT, named.expected / 2)
+
+
+def calls_needed(look: Look) -> int | None:
+    """About how many more calls until a verdict, if the tool goes on failing like this.
+
+    Returns
+    -------
+    int or None
+        Two digits are significant; None if `HORIZON_DAYS` do not seem to suffice.
+    """
+    named, fell = look.named, -look.named.difference
+    room, width, first = fell, named.high + fell, HELPS_DAYS
+    if fell < _least(named) / 2:
+        room, width, first = _least(named) - fell, -fell - named.low, NONE_DAYS
+    for day in range(look.day + 1, HORIZON_DAYS + 1):
+        factor = day / look.day
+        narrowed = width * sqrt((1 - look.shrinking + look.shrinking / factor) * factor**_NARROWING)
+        has_enough = named.expected * look.n * factor >= LEAST_FAILURES and look.days * factor >= first
+        if has_enough and narrowed < room:
+            return int(float(f"{(factor - 1) * look.n:.2g}"))
+    return None

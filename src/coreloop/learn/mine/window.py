@@ -42,6 +42,8 @@ _BY_LENGTH: Final = (_FAILURE, _NEUTRAL, _SUCCESS)
 _SHORT: Final = BITS["chunk_len_low"]
 _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # odd, without structure: Fibonacci hashing
 _64_BITS: Final = (1 << 64) - 1
+_MAX_SENT: Final = 20
+"""Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,14 @@ class Window:
     def tools(self) -> frozenset[str]:
         """Names of all called tools, as logged."""
         return frozenset(call.tool for call in self.calls if call.is_known)
+
+    def newest_sent(self) -> list[str]:
+        """The sets of descriptions that models were sent, the last one first."""
+        newest = Counter[str]()
+        for group in self.requests:
+            if (sent := group.alike.descriptions) is not None:
+                newest[sent] = max(newest[sent], *group.column("us"))
+        return [sent for sent, _ in newest.most_common(_MAX_SENT)]
 
     def unseen(self) -> Unseen:
         """What the records of the days do not say."""

@@ -5,18 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.promotions import Promotion, open_branches, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.proposals.proposal_files import CandidatesFile, Proposed, read_proposed
 from coreloop.observe.judgments import HumanVerdict, HumanVerdicts
-
-if TYPE_CHECKING:
-    from coreloop.learn.effect.effect import Effect
 
 
 class ProposalState(StrEnum):
@@ -65,7 +63,7 @@ class Standpoint:
     judgment: HumanVerdict | None = None
     is_judged: bool = False
     promotion: Promotion | None = None
-    effect: "Effect | None" = None
+    effect: Effect | None = None
 
     @property
     def id(self) -> str:
@@ -155,7 +153,7 @@ def read_states(
     proposed: Sequence[Proposed],
     judgments: HumanVerdicts,
     promoted: GitPromotions = GitPromotions(),
-    effects: "Sequence[Effect]" = (),
+    effects: Sequence[Effect] = (),
 ) -> tuple[Standpoint, ...]:
     """Decide the state of every proposal and promotion.
 
@@ -227,7 +225,7 @@ def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     return sorted(waiting, key=lambda one: one.id.startswith(CandidatesFile.prefix))
 
 
-def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: bool) -> ProposalState:
+def _of_promotion(promotion: Promotion, effect: Effect | None, *, is_retired: bool) -> ProposalState:
     if promotion.reverted:
         return ProposalState.REVERTED
     if is_retired:
@@ -240,7 +238,7 @@ def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: 
     return ProposalState(verdict) if verdict in _MEASURED else ProposalState.MERGED
 
 
-def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
+def _retired(effects: Sequence[Effect]) -> frozenset[str]:
     """Keys of promotions all of whose lines later changes removed."""
     standing = set[tuple[str, str]]()
     for change in (effect.change for effect in effects):

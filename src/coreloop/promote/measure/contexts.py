@@ -14,7 +14,7 @@ import msgspec
 from coreloop.answer.models.model import Message
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import ELIDED
-from coreloop.learn.effect.tool_days import NamedFailure, places_against
+from coreloop.learn.effect.named_failure import NamedFailure, places_against
 from coreloop.learn.facts.read_lines import case_of, question_template
 from coreloop.learn.facts.schema import as_int
 from coreloop.learn.mine.folder import day_files

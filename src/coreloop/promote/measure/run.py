@@ -19,7 +19,7 @@ from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
-from coreloop.learn.effect.tool_days import NamedFailure, named_failure
+from coreloop.learn.effect.named_failure import NamedFailure, named_failure
 from coreloop.learn.line import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import edit_lines, repository_path

@@ -6,10 +6,9 @@ from typing import Final
 
 from coreloop.base.errors import GitError
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.estimate import Look
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.effect.verdict import Look
 from coreloop.learn.proposals.proposal_files import read_proposed
-from coreloop.learn.statistics import wilson_interval
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     ProposalState,
@@ -80,23 +79,23 @@ def read_section(source: PageSource) -> View:
 
 
 def read_changes(source: PageSource) -> list[DisplayedChange]:
-    """Return the changes of descriptions, the newest first; a shared page has those of declared tools."""
+    """Return the changes, alarms first, then the newest; a shared page has those of declared tools."""
     effects: Sequence[Effect] = read_kept_effects(source)
     if source.is_shared:
         words = vocabulary(source.workspace, {effect.change.tool for effect in effects})
         effects = [effect for effect in effects if words.is_known(effect.change.tool)]
-    return [DisplayedChange(effect, before_and_after(effect.look)) for effect in reversed(effects)]
+    ordered = sorted(effects, key=lambda effect: (effect.rank, -effect.change.place))
+    return [DisplayedChange(effect, before_and_after(effect.look)) for effect in ordered]
 
 
 def before_and_after(look: Look | None) -> tuple[Interval, ...]:
     """Return the rows of a chart: the failing share before, without the change, and after, with intervals."""
     if look is None:
         return ()
-    found = look.estimate
-    low, high = wilson_interval(round(found.before * found.n_before), found.n_before)
-    after = (max(0.0, found.expected + look.low), found.after, min(1.0, found.expected + look.high))
+    found = look.named
+    after = (max(0.0, found.expected + found.low), found.after, min(1.0, found.expected + found.high))
     return (
-        _row("before", low, found.before, high, is_other=True),
+        _row("before", found.before, found.before, found.before, is_other=True),
         _row("expected without it", found.expected, found.expected, found.expected, is_other=True),
         _row("after", *after),
     )

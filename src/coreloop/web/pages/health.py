@@ -16,7 +16,6 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
-from coreloop.learn.effect.tool_days import last_sent, newest_sent
 from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -29,6 +28,7 @@ from coreloop.learn.verdicts.proposal_state import (
     kept_states,
     settled_keys,
 )
+from coreloop.observe.descriptions_in_force import last_sent
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar, Interval, count, rate_of, seconds
@@ -119,7 +119,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
     until = min(newest_day(mined.files) or now.date(), now.date())
     days = Days(until - timedelta(days=WINDOW_DAYS), until)
     window = merge(mined.files, days)
-    failed, sent = window.frames.failed_calls, last_sent(workspace.audit_dir, newest_sent(window))
+    failed, sent = window.frames.failed_calls, last_sent(workspace.audit_dir, window.newest_sent())
     return Activity(
         days=days,
         n_records=window.n_records(),

@@ -1,4 +1,4 @@
-"""The demo ends with ninety days after a merge, which it says are simulated."""
+"""The demo ends with sixty days after a merge, which it says are simulated."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def test_the_share_before_is_that_of_the_records(tmp_path: Path):
     assert effect == again
     assert effect.decision.verdict is EffectVerdict.HELPS
     assert effect.decision.look is not None
-    found = effect.decision.look.estimate
+    found = effect.decision.look.named
     assert 0.05 < found.before < 0.5
     assert found.after < found.expected / 2
 
@@ -30,7 +30,7 @@ def test_the_share_before_is_that_of_the_records(tmp_path: Path):
 def test_the_caption_says_that_it_is_simulated(tmp_path: Path):
     said = CliRunner().invoke(main, ["demo", "--out", str(tmp_path / "demo")]).stdout
     caption, shown = (
-        said.index("effect   SIMULATED: 90 days of 40 calls a day"),
+        said.index("effect   SIMULATED: 60 days of 40 calls a day"),
         said.index("days after the merge"),
     )
     assert caption < shown < said.index("Try it yourself")

@@ -1,16 +1,17 @@
-"""A verdict that what else became worse contradicts is none, and prepares nothing."""
+"""What else failed decides, too: other tools, and other failures of the tool."""
 
 from pathlib import Path
 
 import pytest
 
+import effects
 from coreloop.cli.effect import effects_lines
 from coreloop.cli.output import Output, show
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import Effects
 from coreloop.learn.effect.verdict import EffectVerdict
-from effects import CONTROLS, Planted, at, effect_at, make_shop, write_days
-from logs import failed, record, write_log
+from effects import CONTROLS, Planted, effect_at, make_shop, write_calls, write_days
+from logs import failed
 
 DAY = 60
 pytestmark = pytest.mark.slow
@@ -30,17 +31,16 @@ def test_hurts_is_not_said_where_other_tools_failed_more_too(
     others = [Planted(tool, 0.05, 0.35, DAY) for tool in CONTROLS]
     write_days(shop, [planted, *others], range(DAY + 1 + n_days), is_shared=True)
     effect = effect_at(shop, DAY + 1 + n_days)
-    assert effect.verdict is EffectVerdict.UNKNOWN
+    assert effect.title == "cannot be told: all tools changed"
     assert (effect.todo, effect.why_retire) == ("", "")
-    shown = _shown(effect, capsys)
-    assert "  cannot be told: the failures of other tools rose" in shown
-    assert "also worse: failed calls of send_letter" in shown
-    assert "hurts" not in shown
+    assert "hurts" not in _shown(effect, capsys)
 
 
-def test_hurts_is_said_where_only_this_tool_failed_more_and_without_a_comparison_prepares_nothing(
-    tmp_path: Path, quiet_git: None
+@pytest.mark.parametrize("controls", [CONTROLS, ()])
+def test_hurts_prepares_a_draft_only_where_other_tools_were_compared_with(
+    controls: tuple[str, ...], tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr(effects, "CONTROLS", controls)
     planted = Planted("refund_order", 0.05, 0.35, DAY)
     shop = make_shop(tmp_path, [planted])
     write_days(shop, [planted], range(DAY + 11), is_shared=True)
@@ -48,31 +48,21 @@ def test_hurts_is_said_where_only_this_tool_failed_more_and_without_a_comparison
     assert effect.verdict is EffectVerdict.HURTS
     assert "promote --revert" in effect.todo
     assert effect.look is not None
-    assert (effect.look.estimate.n_controls, effect.why_retire) == (0, "")
+    assert (effect.look.n_controls, effect.why_retire) == (len(controls), "it hurts" if controls else "")
 
 
-def test_helps_is_not_said_where_the_failures_of_the_tool_rose(
+def test_failures_that_moved_are_an_alarm_and_no_help(
     tmp_path: Path, quiet_git: None, capsys: pytest.CaptureFixture[str]
 ):
     planted = Planted("refund_order", 0.23, 0.02, DAY)
     shop = make_shop(tmp_path, [planted])
     write_days(shop, [planted], range(DAY + 31))
-    assert effect_at(shop, DAY + 31).verdict is EffectVerdict.HELPS
     for day in range(DAY + 1, DAY + 31):
-        rows = [
-            record(
-                ts=at(day + 0.1).isoformat(),
-                request_id=f"moved-{day}-{number}",
-                question=f"moved {day} {number}",
-                session_hash=f"session:moved{day}n{number}",
-                category_hash="SHOP-orders",
-                tool_calls=[failed("refund_order", {"order_id": f"B-{number}", "reason": "none"})],
-            )
-            for number in range(40)
-        ]
-        write_log(shop.workspace.records_dir / f"moved-{day}.jsonl", rows)
+        calls = [failed("refund_order", {"order_id": f"B-{n}", "reason": "none"}) for n in range(9)]
+        write_calls(shop, day + 0.1, calls)
     effect = effect_at(shop, DAY + 31)
-    assert effect.verdict is EffectVerdict.UNKNOWN
+    assert effect.verdict is EffectVerdict.MOVED
+    assert (effect.is_alarm, effect.why_retire) == (True, "")
     shown = _shown(effect, capsys)
-    assert "  cannot be told: the failures that the line names fell" in shown
-    assert "also worse: failed calls of refund_order 2" in shown
+    assert shown.startswith("refund_order: moved, since ")
+    assert "all its failures: 2" in shown

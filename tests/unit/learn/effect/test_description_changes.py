@@ -109,19 +109,20 @@ def test_a_tool_that_two_files_define_is_not_guessed(shop: Shop):
     )
 
 
-def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):
-    shop.project.git("mv", FILE, "shop/moved.py")
-    shop.project.git("commit", "--quiet", "-m", "move", **dated(30))
-    text = (shop.project.root / "shop/moved.py").read_text()
-    shop.project.commit({"shop/moved.py": text.replace("Do refund.", "Refund.")}, "words", **dated(40))
+@pytest.mark.parametrize("text", ["Do refund.", "Refund."], ids=["same text", "same body"])
+@pytest.mark.parametrize(("file", "name"), [("shop/moved.py", "refund"), (FILE, "pay_back")])
+def test_what_was_renamed_or_moved_keeps_its_history(shop: Shop, file: str, name: str, text: str):
+    source = (shop.project.root / FILE).read_text().replace("def refund(", f"def {name}(")
+    shop.project.git("rm", "--quiet", FILE)
+    shop.project.commit({file: source.replace("Do refund.", text)}, "move", **dated(30))
+    source = (shop.project.root / file).read_text().replace("Always pass reason", "Pass reason")
+    shop.project.commit({file: source}, "words", **dated(40))
+    targets = {name: f"{file}::{name}"}
     repository = Repository(shop.project.root)
-    targets = {"refund": "shop/moved.py::refund"}
-    changes = read_ledger(
-        repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
-    ).changes
-    assert [change.subject for change in changes] == [
-        "Merge pull request #11 from octo/skill/caveat",
-        "words",
-    ]
-    assert changes[0].ids == (proposal_id(11),)
-    assert {change.target for change in changes} == {"shop/moved.py::refund"}
+    base = repository.base("main")
+    ledger = read_ledger(repository, base, targets, folder=PurePosixPath("."), now=NOW)
+    rows = [change for change in ledger.changes if change.subject != "move"]
+    merged = "Merge pull request #11 from octo/skill/caveat"
+    assert [(row.subject, row.tool) for row in rows] == [(merged, name), ("words", name)]
+    assert rows[0].ids == (proposal_id(11),)
+    assert ledger.former == ({"refund": name} if name != "refund" else {})

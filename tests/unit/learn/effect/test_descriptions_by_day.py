@@ -9,7 +9,8 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from effects import Planted, Shop, at, dated, git, make_shop, write_days
+from effects import Planted, Shop, at, dated, git, make_shop, write_calls, write_days
+from logs import call, failed
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
 
@@ -50,6 +51,19 @@ def test_a_later_deployment_is_dated_by_what_was_recorded(field: str, shop: Shop
 
 
 @pytest.mark.slow
+def test_sessions_that_keep_the_old_text_show_a_change_of_the_traffic(shop: Shop):
+    old, new = _descriptions(shop)
+    write_days(shop, (Planted("refund_order", 0.1, 0.1, 60),), range(61), descriptions=old)
+    calls = [failed("refund_order", {})] * 7 + [call("refund_order", {"reason": "late"})] * 13
+    for day in range(61, 95):
+        write_calls(shop, day + 0.1, calls, descriptions=old)
+        write_calls(shop, day + 0.2, calls, descriptions=new)
+    effect = _effect(shop, 95)
+    assert effect.verdict is EffectVerdict.NO_EFFECT
+    assert effect.notes[0] == "compared with sessions of the same days that kept the old description"
+
+
+@pytest.mark.slow
 def test_a_description_that_goes_back_is_the_one_before(shop: Shop):
     old, new = _descriptions(shop)
     write_days(shop, ONE, range(61), descriptions=old)
@@ -67,13 +81,10 @@ def test_without_a_past_it_cannot_be_told(shop: Shop):
 
 
 @pytest.mark.slow
-def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop):
+def test_a_model_that_changed_with_it_has_no_past(shop: Shop):
     write_days(shop, ONE, range(61), is_shared=True, model="old")
     write_days(shop, ONE, range(61, 100), is_shared=True, model="new")
-    effect = _effect(shop)
-    assert effect.verdict is EffectVerdict.UNKNOWN
-    assert effect.reason.startswith("the model changed with it, and no other tool shows")
-    assert effect.notes == ("another model since then: new",)
+    assert _effect(shop).title == "cannot be told: another model since 2026-05-03"
 
 
 @pytest.mark.slow

@@ -7,8 +7,9 @@ import pytest
 from coreloop.learn.effect import run
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from effects import Planted, Shop, at, effect_at, make_shop, proposal_id, write_days
-from logs import call, failed, record, write_log
+from effects import Planted, Shop, at, effect_at, git, make_shop, proposal_id, write_calls, write_days
+from logs import call, failed
+from promoting import run_git
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
 
@@ -34,16 +35,7 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
 def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
     write_days(shop, ONE, range(100))
     assert not effect_at(shop, 100).is_stale
-    rows = [
-        record(
-            ts=at(99.9).isoformat(),
-            request_id=f"late-{n}",
-            session_hash=f"session:late{n}",
-            tool_calls=[call("refund_order", {"order_id": "1"})],
-        )
-        for n in range(60)
-    ]
-    write_log(shop.workspace.records_dir / "late.jsonl", rows)
+    write_calls(shop, 99.9, [call("refund_order", {"order_id": "1"})] * 60)
     effect = effect_at(shop, 100)
     assert effect.is_stale
     assert effect.todo.endswith(f"promote --revert {proposal_id(11)}")
@@ -53,18 +45,18 @@ def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
 def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypatch: pytest.MonkeyPatch):
     write_days(shop, ONE, range(100))
     first = run_effect(shop.workspace, now=at(100.2)).effects
-    rows = [
-        record(
-            ts=at(day).isoformat(),
-            request_id=f"new-{day}-{n}",
-            tool_calls=[failed("refund_order", {"order_id": "1"})],
-        )
-        for day in (100.1, 101.1)
-        for n in range(300)
-    ]
-    write_log(shop.workspace.records_dir / f"{at(100):%Y-%m-%d}.jsonl", rows)
+    write_calls(shop, 100.1, [failed("refund_order", {"order_id": "1"})] * 300)
     monkeypatch.setattr(run, "merge", None)
     assert run_effect(shop.workspace, now=at(100.3)).effects == first
     monkeypatch.undo()
+    write_calls(shop, 101.1, [failed("refund_order", {"order_id": "1"})] * 300)
     (effect,) = run_effect(shop.workspace, now=at(101.5)).effects
     assert effect.until == at(100).date()
+
+
+def test_a_merge_that_is_not_pushed_is_said(shop: Shop, tmp_path: Path):
+    run_git(tmp_path, "init", "--quiet", "--bare", str(shop.project.remote))
+    git(shop, "remote", "add", "origin", str(shop.project.remote))
+    git(shop, "push", "--quiet", "--set-upstream", "origin", "main~1:refs/heads/main")
+    problem = run_effect(shop.workspace, now=at(100)).problem
+    assert problem.startswith("main is ahead of its remote branch")

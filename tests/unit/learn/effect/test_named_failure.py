@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from coreloop.learn.effect.count_calls import calls_against, read_log
-from coreloop.learn.effect.tool_days import named_failure
+from coreloop.learn.effect.named_failure import named_failure
+from coreloop.learn.effect.units import read_log
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
@@ -19,9 +20,10 @@ def _window(folder: Path, *records: dict[str, Any]) -> Window:
 
 
 def _against(window: Window, *lines: str) -> list[bool]:
-    """Of each call of pay that is against some lines, whether it failed."""
-    (against,) = calls_against([named_failure(lines)], "pay", window.requests, window)
-    return [has_failed for _, has_failed in against]
+    """Of each unit of pay that is against some lines, whether it failed."""
+    log = read_log(window, {"pay": {"sha": named_failure(lines)}}, names={}, audit_dir=Path())
+    units = log.units.filter(pl.col("row").is_in(list(log.against["sha", "pay"])), tool="pay")
+    return list(units["failed"])
 
 
 ID, FROM = {"id": "1"}, "- id: from find().id"
@@ -72,7 +74,26 @@ def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_pat
         record(question="", question_hash=None),
         record(question="", question_hash=None),
     ]
-    (log,) = read_log(_window(tmp_path, *rows), {}, names={}, audit_dir=tmp_path).values()
-    (day,) = log.calls
-    sizes = sorted(n for n, _ in log.calls[day].values())
-    assert sizes == [1, 1, 1, 2]
+    units = read_log(_window(tmp_path, *rows), {}, names={}, audit_dir=tmp_path).units
+    assert sorted(units["case"].value_counts()["count"]) == [1, 1, 1, 2]
+
+
+SLOW = "TimeoutError: slow"
+UNITS = {
+    "of a tool only the first call": ([[call("pay"), call("pay")]], ["pay"]),
+    "no call after a failed one": ([[failed("find", {}), call("pay")]], ["find"]),
+    "nor after one that timed out, which is none itself": (
+        [[failed("find", {}, error=SLOW), call("pay")]],
+        [],
+    ),
+    "sent again is the same": ([[failed("pay", {})], [call("pay")]], ["pay"]),
+}
+
+
+@pytest.mark.parametrize(("requests", "tools"), UNITS.values(), ids=UNITS)
+def test_a_unit_is_a_tool_in_a_question(
+    tmp_path: Path, requests: list[list[dict[str, Any]]], tools: list[str]
+):
+    rows = [record(tool_calls=calls, session_hash="session:1", question="Pay it") for calls in requests]
+    units = read_log(_window(tmp_path, *rows), {}, names={}, audit_dir=tmp_path).units
+    assert list(units["tool"]) == tools

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 import pytest
 
-from coreloop.learn.effect.tool_days import named_failure, places_against
+from coreloop.learn.effect.named_failure import named_failure, places_against
 from coreloop.learn.line import statement_key
 from coreloop.learn.statements import cases
 from coreloop.learn.statements.findings import error_table, to_statements

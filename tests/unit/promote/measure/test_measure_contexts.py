@@ -10,7 +10,7 @@ from typing import Any
 from coreloop.base.project.promotion_settings import MeasureSettings
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.tool_days import named_failure
+from coreloop.learn.effect.named_failure import named_failure
 from coreloop.promote.measure.contexts import (
     MAX_PER_CASE,
     NextCall,

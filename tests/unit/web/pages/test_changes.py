@@ -7,19 +7,19 @@ import pytest
 
 import effects
 from coreloop.learn.effect.description_changes import Change
-from coreloop.learn.effect.effect import Effect, Guardrail
+from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.web.pages.changes import DisplayedChange
 from coreloop.web.pages.page_data import open_source
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.report import write_report
-from effects import Planted, make_shop, write_days
+from effects import LOOK, Planted, make_shop, write_days
 from showing import table
 
 PLANTED = (Planted("refund_order", 0.3, 0.02, 60),)
 
 
-def test_what_surely_rose_is_said_and_another_tool_only_to_maintainers():
+def test_an_alarm_is_marked_and_has_its_figures():
     change = Change(
         tool="pay",
         target="a.py::pay",
@@ -28,18 +28,12 @@ def test_what_surely_rose_is_said_and_another_tool_only_to_maintainers():
         place=1,
         merged_at=datetime(2026, 4, 25, tzinfo=UTC),
     )
-    rails = (
-        Guardrail("requests lost", 0.1, 0.2, 0.05, 0.15),
-        Guardrail("check_stock", 0.1, 0.2, -0.1, 0.3),
-        Guardrail("refund", 0.1, 0.3, 0.1, 0.3),
-    )
-    one = DisplayedChange(Effect(change=change, verdict=EffectVerdict.HELPS, guardrails=rails), ())
+    one = DisplayedChange(Effect(change=change, verdict=EffectVerdict.MOVED, look=LOOK), ())
     view = {"counts": {}, "decided": [], "n_more": 0, "changes": [one]}
     page = render("changes.html", Frame(section="changes"), view)
-    assert "Also worse: requests lost 10.0% before, 20.0% after" in page
-    assert "Also worse: failed calls of refund 10.0% before, 30.0% after" in page
-    assert "check_stock" not in page
-    assert "refund" not in render("changes.html", Frame(section="changes", root=""), view)
+    assert '<span class="badge badge-fail">moved</span>' in page
+    assert "all its failures: 30.0% before, 30.0% expected, 10.0% now (-25.0 to -15.0 points)" in page
+    assert "compared with 4 tools that did not change" in page
 
 
 @pytest.mark.slow
