@@ -242,12 +242,12 @@ def _descriptions(path: str, source: bytes) -> dict[str, _Described]:
 
 def _bodies(source: bytes) -> dict[str, str]:
     """What the definitions of a file do, by name."""
-    from coreloop.base.project.definitions import visible
-    from coreloop.descriptions.source import UnprovenError, docstring_node, read_source
+    from coreloop.base.project.definitions import docstring_node, visible
+    from coreloop.base.project.python_source import UnprovenError, parse_source
 
     bodies = dict[str, str]()
     with suppress(UnprovenError):
-        for name, node in visible(read_source(source).tree):
+        for name, node in visible(parse_source(source).tree):
             statements = node.body[docstring_node(node) is not None :]
             bodies[name] = "\n".join(map(ast.unparse, statements))
     return bodies
