@@ -28,16 +28,13 @@ def tried(path: Path, text: ToolText) -> str:
         edited = put_lines(path.name, raw, text, Wanted((LINE,))).source
     except UnprovenError as error:
         return f"refused: {error}"
-    before, after = (find_texts(path.name, its, (text.symbol,)) for its in (raw, edited))
-    new = [its for its in after if its.name == text.name and its.value != text.value and LINE in its.value]
-    if len(new) != 1 or _others(after, new[0]) != _others(before, text):
+    found = [find_texts(path.name, its, (text.symbol,)) for its in (raw, edited)]
+    before, after = ([(its.name, its.value) for its in texts if its.start != text.start] for texts in found)
+    new = [its for its in found[1] if its.start == text.start and LINE in its.value]
+    if len(new) != 1 or before != after:
         return "broken: another text changed"
     again = remove_lines(path.name, edited, new[0], [LINE]).source
     return "edited" if again == raw else "broken: not as before"
-
-
-def _others(texts: list[ToolText], text: ToolText) -> list[tuple[str, str]]:
-    return [(its.name, its.value) for its in texts if its.start != text.start]
 
 
 def main(folders: list[str]) -> None:

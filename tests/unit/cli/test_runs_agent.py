@@ -129,18 +129,12 @@ def test_only_a_person_confirms_what_is_not_about_the_question(runs: Command):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        pytest.param(["open", "  "], "the question is empty", id="an empty question"),
-        pytest.param(
-            ["open", "q", "--deadline", "soon"], "'soon' is not a duration; write 90s, 30m", id="a time"
-        ),
-        pytest.param(["open", "q", "--budget-usd", "nan"], "nan is not in the range", id="a budget of nan"),
-        pytest.param(["next"], "the project has no runs yet", id="no run"),
-        pytest.param(
-            ["install", "cursor"],
-            "'cursor' is not one of 'claude-code', 'plugin', 'agents-md'",
-            id="another agent",
-        ),
-        pytest.param(["uninstall", "claude-code"], "nothing is installed", id="nothing to remove"),
+        (["open", "  "], "the question is empty"),
+        (["open", "q", "--deadline", "soon"], "'soon' is not a duration; write 90s, 30m"),
+        (["open", "q", "--budget-usd", "nan"], "nan is not in the range"),
+        (["next"], "the project has no runs yet"),
+        (["install", "cursor"], "'cursor' is not one of 'claude-code', 'plugin', 'agents-md'"),
+        (["uninstall", "claude-code"], "nothing is installed"),
     ],
 )
 def test_a_wrong_use_is_a_line(runs: Command, args: list[str], message: str):

@@ -136,15 +136,14 @@ def test_three_requests_with_two_questions_are_relaxed_too(tmp_path: Path):
 @pytest.mark.parametrize(
     ("records", "gate"),
     [
-        pytest.param([record()] * 5, "min_unique_questions", id="one question"),
-        pytest.param(
+        ([record()] * 5, "min_unique_questions"),
+        (
             [record(question=f"수익성 마진 성장 배당 현금 {word}") for word in ("", "가")],
             "min_unique_questions",
-            id="near questions",
         ),
-        pytest.param([*repeated(2), record(error="x")], "min_success_rate", id="a failure"),
-        pytest.param(repeated(2, category_hash="FIN-growth-KR"), "min_repeat", id="another topic"),
-        pytest.param(repeated(2, category_hash=None), "min_repeat", id="no category"),
+        ([*repeated(2), record(error="x")], "min_success_rate"),
+        (repeated(2, category_hash="FIN-growth-KR"), "min_repeat"),
+        (repeated(2, category_hash=None), "min_repeat"),
     ],
 )
 def test_all_other_conditions_of_the_gate_apply(records: list[dict[str, Any]], gate: str, tmp_path: Path):

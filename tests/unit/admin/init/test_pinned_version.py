@@ -56,27 +56,23 @@ def test_a_commit_or_an_archive_s_hash_is_pinned(direct_url: object, requirement
 @pytest.mark.parametrize(
     ("direct_url", "reason"),
     [
-        pytest.param(None, "installed by name", id="from an index"),
-        pytest.param('{"url": "file:///x", "dir_info": {}}', "this machine's disk", id="a folder"),
-        pytest.param('{"url": "file:///x.whl", "archive_info": {}}', "this machine's disk", id="a file"),
-        pytest.param(f'{{"url": "{WHEEL}", "archive_info": {{}}}}', "commit or hash", id="no hash"),
-        pytest.param(f'{{"url": "{GIT}"}}', "commit or hash", id="nothing"),
-        pytest.param(
+        (None, "installed by name"),
+        ('{"url": "file:///x", "dir_info": {}}', "this machine's disk"),
+        ('{"url": "file:///x.whl", "archive_info": {}}', "this machine's disk"),
+        (f'{{"url": "{WHEEL}", "archive_info": {{}}}}', "commit or hash"),
+        (f'{{"url": "{GIT}"}}', "commit or hash"),
+        (
             f'{{"url": "ssh://git@example.com/x", "vcs_info": {{"vcs": "git", "commit_id": "{SHA1}"}}}}',
             "not plain https",
-            id="ssh",
         ),
-        pytest.param(
+        (
             f'{{"url": "https://me:secret@example.com/x", "vcs_info": {{"commit_id": "{SHA1}"}}}}',
             "not plain https",
-            id="credentials",
         ),
-        pytest.param(
-            f'{{"url": "{GIT}", "vcs_info": {{"commit_id": "main"}}}}', "commit or hash", id="a branch"
-        ),
-        pytest.param("[]", "unreadable record", id="a list"),
-        pytest.param("{", "unreadable record", id="no JSON"),
-        pytest.param('{"url": 7}', "unreadable record", id="no text"),
+        (f'{{"url": "{GIT}", "vcs_info": {{"commit_id": "main"}}}}', "commit or hash"),
+        ("[]", "unreadable record"),
+        ("{", "unreadable record"),
+        ('{"url": 7}', "unreadable record"),
     ],
 )
 def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(

@@ -60,17 +60,13 @@ def test_a_definition_is_found_by_its_name(project):
 @pytest.mark.parametrize(
     ("source", "qualname"),
     [
-        pytest.param("async def tool(): ...\n", "tool", id="async"),
-        pytest.param("class Box:\n    def tool(self, axis): ...\n", "Box.tool", id="method"),
-        pytest.param(
-            "class A:\n class B:\n  @classmethod\n  def tool(cls, axis): ...\n", "A.B.tool", id="inner"
-        ),
-        pytest.param("import sys\nif sys:\n    def tool(axis): ...\n", "tool", id="below if"),
-        pytest.param(
-            "try:\n    import fast\nexcept ImportError:\n    def tool(axis): ...\n", "tool", id="fallback"
-        ),
-        pytest.param("\ufeffdef tool(axis): ...\n", "tool", id="byte order mark"),
-        pytest.param("# coding: cp949\n# 한글\ndef tool(axis): ...\n".encode("cp949"), "tool", id="cp949"),
+        ("async def tool(): ...\n", "tool"),
+        ("class Box:\n    def tool(self, axis): ...\n", "Box.tool"),
+        ("class A:\n class B:\n  @classmethod\n  def tool(cls, axis): ...\n", "A.B.tool"),
+        ("import sys\nif sys:\n    def tool(axis): ...\n", "tool"),
+        ("try:\n    import fast\nexcept ImportError:\n    def tool(axis): ...\n", "tool"),
+        ("\ufeffdef tool(axis): ...\n", "tool"),
+        ("# coding: cp949\n# 한글\ndef tool(axis): ...\n".encode("cp949"), "tool"),
     ],
 )
 def test_definitions_of_every_form_are_found(project, source, qualname):

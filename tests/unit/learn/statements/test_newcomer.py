@@ -144,18 +144,11 @@ ALL = {"backend/__init__": "from .types import *\n"}
 @pytest.mark.parametrize(
     ("imported", "taken", "files"),
     [
-        pytest.param("from shop.backend.types import Priority", "Priority(priority)", {}, id="from"),
-        pytest.param("import shop.backend.types", "shop.backend.types.Priority(priority)", {}, id="module"),
-        pytest.param("from .backend import Priority", "Priority(priority)", ALL, id="passed on"),
-        pytest.param(
-            "from shop.tickets import create", "create(priority)", {"tickets": CREATE}, id="by what it calls"
-        ),
-        pytest.param(
-            "from shop import tickets",
-            "tickets.create(priority)",
-            {"tickets": COMPARED, "backend/types": ""},
-            id="compared by what it calls",
-        ),
+        ("from shop.backend.types import Priority", "Priority(priority)", {}),
+        ("import shop.backend.types", "shop.backend.types.Priority(priority)", {}),
+        ("from .backend import Priority", "Priority(priority)", ALL),
+        ("from shop.tickets import create", "create(priority)", {"tickets": CREATE}),
+        ("from shop import tickets", "tickets.create(priority)", {"tickets": COMPARED, "backend/types": ""}),
     ],
 )
 def test_values_that_another_file_of_the_project_declares_are_said(

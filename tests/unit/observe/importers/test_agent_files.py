@@ -47,20 +47,19 @@ def test_a_session_of_codex_that_goes_on_in_another_file_counts_its_turns_once(t
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        pytest.param(b"", "is empty", id="empty"),
-        pytest.param(b"2026-04-25 INFO started\n", "is not JSON", id="log"),
-        pytest.param(b'{"level": "info"}\n', "is not of a known format", id="other JSON"),
-        pytest.param(b"SQLite format 3\0\1\2", "is a SQLite database, which is not read", id="SQLite"),
-        pytest.param(b"name,start_time,parent_id\na,b,c\n", "is a table (CSV)", id="CSV"),
-        pytest.param(b"# aider chat started at 2026-04-25", "is a chat history of Aider", id="Aider"),
-        pytest.param(b'{"type": "TOOL_BEGIN"}', "is a log with calls in lines of an", id="unknown calls"),
-        pytest.param(b"up\n{\n  resource: {\n    a: 1", "is the console's output of Open", id="JavaScript"),
-        pytest.param(b'{"custom_id": "a", "response": {"body": {}}}', "is a batch of OpenAI", id="batch"),
-        pytest.param(b'{"request_id": "a", "tool_calls": []}', "is records of coreloop", id="records"),
-        pytest.param(
+        (b"", "is empty"),
+        (b"2026-04-25 INFO started\n", "is not JSON"),
+        (b'{"level": "info"}\n', "is not of a known format"),
+        (b"SQLite format 3\0\1\2", "is a SQLite database, which is not read"),
+        (b"name,start_time,parent_id\na,b,c\n", "is a table (CSV)"),
+        (b"# aider chat started at 2026-04-25", "is a chat history of Aider"),
+        (b'{"type": "TOOL_BEGIN"}', "is a log with calls in lines of an"),
+        (b"up\n{\n  resource: {\n    a: 1", "is the console's output of Open"),
+        (b'{"custom_id": "a", "response": {"body": {}}}', "is a batch of OpenAI"),
+        (b'{"request_id": "a", "tool_calls": []}', "is records of coreloop"),
+        (
             b'{"messages": [{"role": "user", "items": [{"content_type": "text"}]}]}',
             "is Semantic Kernel's chat history",
-            id="Semantic Kernel",
         ),
     ],
 )

@@ -47,13 +47,9 @@ def test_a_result_never_reaches_back_into_an_earlier_turn(file: Path) -> None:
 @pytest.mark.parametrize(
     ("noise", "reason"),
     [
-        pytest.param({"text": "x", "isSidechain": True}, "message of a sub-agent", id="sub-agent"),
-        pytest.param(
-            {"text": "Base directory: /x", "isMeta": True}, "message not typed by the user", id="meta"
-        ),
-        pytest.param(
-            {"text": "<system-reminder>x</system-reminder>"}, "message not typed by the user", id="reminder"
-        ),
+        ({"text": "x", "isSidechain": True}, "message of a sub-agent"),
+        ({"text": "Base directory: /x", "isMeta": True}, "message not typed by the user"),
+        ({"text": "<system-reminder>x</system-reminder>"}, "message not typed by the user"),
     ],
 )
 def test_added_messages_do_not_end_a_turn(file: Path, noise: dict[str, object], reason: str) -> None:
@@ -158,18 +154,14 @@ def test_text_added_by_the_editor_is_not_part_of_the_question(file: Path) -> Non
 @pytest.mark.parametrize(
     ("session", "quiet_s", "n_requests"),
     [
-        pytest.param(Session().user("q").calls("Read").result("x"), 3600, 0, id="an answer may come"),
-        pytest.param(Session().user("q").calls("Read").result("x"), 1e5, 1, id="no answer for a day"),
-        pytest.param(Session().user("q").calls("Read"), 3600, 0, id="a person may allow it"),
-        pytest.param(Session().user("q").calls("Read"), 1e5, 1, id="nobody allowed it for a day"),
-        pytest.param(Session().user("q").says("I look."), 5, 0, id="the next line may come"),
-        pytest.param(Session().user("q").says("done"), 60, 1, id="no writes any more"),
-        pytest.param(
-            Session().user("q").says("done", stop_reason="end_turn"), 0, 1, id="the model has ended"
-        ),
-        pytest.param(
-            Session().user("q").says("I look.", stop_reason="tool_use"), 3600, 0, id="a call must come"
-        ),
+        (Session().user("q").calls("Read").result("x"), 3600, 0),
+        (Session().user("q").calls("Read").result("x"), 1e5, 1),
+        (Session().user("q").calls("Read"), 3600, 0),
+        (Session().user("q").calls("Read"), 1e5, 1),
+        (Session().user("q").says("I look."), 5, 0),
+        (Session().user("q").says("done"), 60, 1),
+        (Session().user("q").says("done", stop_reason="end_turn"), 0, 1),
+        (Session().user("q").says("I look.", stop_reason="tool_use"), 3600, 0),
     ],
 )
 def test_the_last_turn_counts_when_it_is_finished(

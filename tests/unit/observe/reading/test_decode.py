@@ -124,17 +124,16 @@ def test_a_field_of_another_form_is_read_as_what_it_plainly_says(field: str, val
 @each_row(
     ("changes", "absent"),
     [
-        pytest.param({"question": True}, ["question"], id="a question that is true"),
-        pytest.param({"chunk_len": "many"}, ["chunk_len"], id="a length in words"),
-        pytest.param({"rounds": "-inf"}, ["rounds"], id="a number without an end"),
-        pytest.param({"chunk_len": 10**400}, ["chunk_len"], id="a length beyond all numbers"),
-        pytest.param({"tool_calls": 7}, ["tool_calls"], id="calls that are a number"),
-        pytest.param({"tool_calls": [call(overrides_used=3)]}, ["overrides_used"], id="a number for names"),
-        pytest.param({"override_calls": ["wacc"]}, ["override_calls entry"], id="an override without a tool"),
-        pytest.param(
+        ({"question": True}, ["question"]),
+        ({"chunk_len": "many"}, ["chunk_len"]),
+        ({"rounds": "-inf"}, ["rounds"]),
+        ({"chunk_len": 10**400}, ["chunk_len"]),
+        ({"tool_calls": 7}, ["tool_calls"]),
+        ({"tool_calls": [call(overrides_used=3)]}, ["overrides_used"]),
+        ({"override_calls": ["wacc"]}, ["override_calls entry"]),
+        (
             {"question": True, "tool_calls": [call(ok=[1]), call(ok=[1], duration_ms="long")]},
             ["question", "ok", "duration_ms"],
-            id="several",
         ),
     ],
 )

@@ -61,20 +61,17 @@ def test_a_wrong_field_is_named_in_a_line(report: str | bytes, message: str):
 @each_row(
     ("report", "message"),
     [
-        pytest.param(
+        (
             {"findings": [finding(), finding(answers="q9")]},
             "$.findings[1].answers: no sub-question q9; the run has q1, q2;",
-            id="an answer to an unknown sub-question",
         ),
-        pytest.param(
+        (
             {"sub_questions": ["three?", {"id": "q7", "falls_away": "moot"}]},
             "$.sub_questions[1].id: no sub-question q7; the run has q1, q2;",
-            id="a waiver of an unknown sub-question",
         ),
-        pytest.param(
+        (
             {"iteration": 7, "next_actions": ["read"]},
             "$.iteration: iteration 7 is not the next one: expected 1; runs next shows the state;",
-            id="another iteration",
         ),
     ],
 )

@@ -44,23 +44,11 @@ def at(seconds: float) -> SetClock:
 @pytest.mark.parametrize(
     ("limits", "report", "ended"),
     [
-        pytest.param({"max_iterations": 1}, AgentReport(), ("stopped", "max_iterations"), id="iterations"),
-        pytest.param(
-            {"usd": 1.0},
-            AgentReport(usage=ReportedUsage(usd=1.5)),
-            ("budget_exceeded", "usd"),
-            id="over the budget",
-        ),
-        pytest.param(
-            {"tokens": 9}, AgentReport(usage=ReportedUsage(tokens=9)), ("stopped", "tokens"), id="tokens"
-        ),
-        pytest.param({"deadline_s": 4.0}, AgentReport(), ("stopped", "deadline"), id="deadline"),
-        pytest.param(
-            {"usd_per_day": 1.0},
-            AgentReport(usage=ReportedUsage(usd=1.0)),
-            ("budget_exceeded", "usd_per_day"),
-            id="the day's budget",
-        ),
+        ({"max_iterations": 1}, AgentReport(), ("stopped", "max_iterations")),
+        ({"usd": 1.0}, AgentReport(usage=ReportedUsage(usd=1.5)), ("budget_exceeded", "usd")),
+        ({"tokens": 9}, AgentReport(usage=ReportedUsage(tokens=9)), ("stopped", "tokens")),
+        ({"deadline_s": 4.0}, AgentReport(), ("stopped", "deadline")),
+        ({"usd_per_day": 1.0}, AgentReport(usage=ReportedUsage(usd=1.0)), ("budget_exceeded", "usd_per_day")),
     ],
 )
 def test_coreloop_ends_a_run_that_drives_itself(
