@@ -112,7 +112,7 @@ class AgentResponse:
         Sentences with citations such as ``[2]``, and a line for each other answer of the sources;
         `NO_EVIDENCE` if no source answers the question.
     verdict : str
-        ``says so``, ``may say so`` or ``nothing said so``.
+        ``says so`` or ``nothing said so``.
     passages : tuple of AnswerPassage
         The best passages whole, of an answer without a model; the closest ones if nothing says so.
     sources : tuple of AnswerSource

@@ -16,7 +16,7 @@ from coreloop.answer.models.contracts import (
 )
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.next_queries import with_synonyms
-from coreloop.answer.text.rank import rank, verdict
+from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import search_words
 
 MAX_QUOTES: Final = 2  # for each part of a question
@@ -55,10 +55,8 @@ def reflect_offline(material: Material) -> ReflectionResponse:
 
 def _quotes(part: str, material: Material) -> Iterator[ReportedFinding]:
     """Yield what the best passages say to a part of the question."""
-    hits = rank(part, material.sources)
-    is_told = verdict(part, hits) != "nothing said so"
-    for hit in hits[:MAX_QUOTES] if is_told else ():
-        if hit.is_near or hit is hits[0]:
+    for hit in rank(part, material.sources)[:MAX_QUOTES]:
+        if hit.is_near:
             text = material.sources[hit.number - 1].text[hit.start : hit.end]
             number = material.sources[hit.number - 1].number
             yield ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))

@@ -14,7 +14,7 @@ from coreloop.answer.research.tiers import Wishes
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import KindState, State
 
-Verdict = Literal["says so", "may say so", "nothing said so"]
+Verdict = Literal["says so", "nothing said so"]
 KIND: Final = "research"
 # The intent of a query that looks for what speaks against the answer.
 COUNTER_EVIDENCE: Final = "counter-evidence"

@@ -15,7 +15,7 @@ from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPass
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import holds, lack
-from coreloop.answer.text.rank import Hit, rank, verdict
+from coreloop.answer.text.rank import Hit, rank
 from coreloop.answer.text.sentences import split_sentences, without_footnotes
 from coreloop.answer.text.terms import keys, search_words
 
@@ -63,11 +63,9 @@ def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     verdicts, quotes, pairs, order = list[Verdict](), list[SourcedText](), list[Contradiction](), list[Hit]()
     for part in question_parts(grounds.question):
         own, hits = _judged(part, texts, grounds.rejected, counts)
-        told = [hit for hit in hits[:most] if hit.is_near or hit is hits[0]]
-        told = told if own != "nothing said so" else []
-        said = [_sourced(hit, texts) for hit in told]
+        said = [_sourced(hit, texts) for hit in hits[:most] if hit.says_so and own == "says so"]
         apart = contradictions(said, part)
-        marks = {hit.number: hit for hit in told} | marks
+        marks = {hit.number: hit for hit in hits[:most] if hit.is_near or hit.says_so} | marks
         quotes += _best(said[:1], apart)
         verdicts.append(own)
         pairs += apart
@@ -102,7 +100,7 @@ def _judged(
     by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=may_mark)}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
     is_left = bool(rejected) and (not hits or hits[0].near < _ALL)
-    return "nothing said so" if is_left else verdict(part, hits), hits
+    return "says so" if hits and hits[0].says_so and not is_left else "nothing said so", hits
 
 
 def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
@@ -132,9 +130,7 @@ def _words_of(text: str) -> str:
 
 def _together(verdicts: Sequence[Verdict]) -> Verdict:
     """A question is answered if each of its parts is."""
-    if all(own == "nothing said so" for own in verdicts):
-        return "nothing said so"
-    return "says so" if all(own == "says so" for own in verdicts) else "may say so"
+    return "says so" if verdicts and all(own == "says so" for own in verdicts) else "nothing said so"
 
 
 def _best(quotes: list[SourcedText], pairs: Sequence[Contradiction]) -> list[SourcedText]:

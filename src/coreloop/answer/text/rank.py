@@ -1,32 +1,32 @@
-"""Which passages answer a question: BM25, the question's rare words, one sentence marked, or nothing said so.
+"""Which passages answer a question: BM25, the question's rare words, one sentence marked, and whether it says so.
 
-`benchmarks/ask.py` measures it; four numbers of the verdict were fitted on other questions of KorQuAD and on
-half of XQuAD.
+`benchmarks/ask.py` measures it; the numbers of `Hit.value` were fitted on other questions of KorQuAD and on half
+of XQuAD.
 """
 
 import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from coreloop.answer.search.source import Source
-from coreloop.answer.text.claims import numbers
-from coreloop.answer.text.sentences import gives_orders, split
-from coreloop.answer.text.terms import is_korean, optional, terms, words_of
+from coreloop.answer.text.claims import numbers, unsaid
+from coreloop.answer.text.sentences import gives_orders, head_of_table, split
+from coreloop.answer.text.terms import is_korean, optional, search_words, terms, words_of
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
 
-Verdict = Literal["says so", "may say so", "nothing said so"]
-Kind = Literal["default", "date", "number", "name"]
+Kind = Literal["default", "date", "number", "name", "place"]
 # Tests and lists of changes, whose words say less than a document's.
 _LOW: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|examples?|benchmarks?|history)/"
-    r"|(?:^|/)(?:test_|conftest|change|news|history|whats|release|licen|copying|authors|thanks|contribut)[^/]*$",
+    r"|(?:^|/)(?:test_|conftest|change|news|(?:version)?history|whats|release|licen|copying|authors|thanks"
+    r"|contribut)[^/]*$",
     re.IGNORECASE,
 )
 _PRIORS: Final = {"python": 0.75, "symbol": 0.9, "schema": 0.9}
@@ -39,13 +39,14 @@ _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
     ),
     "number": re.compile(
         r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)\b"
-        r"|\bwhat (?:percent\w*|number|amount|size|port|price|cost)\b|얼마|몇|며칠|비율|길이|금액"
+        r"|\b(?:what|which) (?:percent\w*|number|amount|size|port|price|cost|version)\b|얼마|몇|며칠|비율|길이|금액"
         r"|\bwhat (?:is|are|was|were) the (?:\w+ ){0,2}?(?:limit|price|number|rate|size|length|fee)\b",
         re.IGNORECASE,
     ),
     "name": re.compile(
         r"\bwho(?:m|se)?\b|누구|누가|\bwhat (?:person|player|actor|author|company)\b", re.IGNORECASE
     ),
+    "place": re.compile(r"\bwhere\b|\b(?:what|which) (?:city|country|place|folder)\b|어디", re.IGNORECASE),
 }
 # What the sentence has that answers a question for a default, a time, a number or someone.
 _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
@@ -63,12 +64,23 @@ _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
     "name": re.compile(r"(?<=\s)[A-Z][a-z]+|[가-힣]{2,4}(?=[은는이가의]|에게)|\b\w+(?:ors|ers|ists)\b"),
+    "place": re.compile(
+        r"(?<=\s)[A-Z][a-z]+|\b(?:in|at|on|under|near) (?:the )?\S+|[가-힣]+(?:에서?|으로)(?![가-힣])|\w*/\S+"
+    ),
 }
-# Questions that a sentence with their words rarely answers alone: ``may say so`` at most.
+# Questions that no sentence with their words answers alone.
 _NO_FACT: Final = re.compile(
-    r"\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)|왜|어떻|방법",
+    r"\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)|왜|어떻|방법|이유"
+    r"|\bwhat(?:'s| is| are) (?:an? )?[\w-]+(?: [\w-]+)?\s?(?:\?|\Z)|\bwhat do(?:es)? .{1,200} do\b"
+    r"|\A\S+(?:[은는이가]|란) ?(?:무엇|뭐)",
     re.IGNORECASE,
 )
+# The unit of what is asked: 몇 명인가, 며칠
+_COUNTED: Final = re.compile(
+    r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
+)
+_WHOSE: Final = re.compile(r"([가-힣]+)[은는이가] ?누구")  # 아버지 of 아버지는 누구
+_OF_BEFORE: Final = re.compile(r"(?:It|Its|They|Their|This|That|These|He|She|His|Her)\b|(?:이|그|이는|그는)\s")
 _AUXILIARY: Final = re.compile(
     r"(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|may|might|must|has|have|had)\b",
     re.IGNORECASE,
@@ -77,10 +89,11 @@ _KOREAN_YES_NO: Final = re.compile(r"(?:나요|가요|까요?|니까|[는은]지
 _INTERROGATIVE: Final = re.compile(
     r"(?<![가-힣])(?:누구|누가|무엇|무슨|뭐|뭘|어디|언제|왜|어떤|어떻|어느|얼마|몇|며칠)"
 )
-_SAYS_AT, _MAY = 1.43, 0.48  # fitted with the weights of `Hit.value` and of the margin
-_LEAST_NEAR: Final = 0.6  # chosen: among few passages, the distance to the next says little
+_MOST_CHARS: Final = 400  # chosen: what is longer is a paragraph about several things
+_MAY: Final = 0.48  # fitted with the weights of `Hit.value`
+_LEAST_NEAR: Final = 0.6  # chosen: a sentence with fewer of the question's words is not worth a look
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
-_NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![")
+_NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![", ".. auto")
 _OF_HEADING: Final = 2  # what a word of the heading counts in BM25
 
 
@@ -100,8 +113,8 @@ class Hit:
         Share of the question's words that the sentence, the one before or the heading has, 0–1.
     value : float
         Whether it says what is asked, without a look at other passages.
-    is_fact : bool
-        Whether the sentence has what is asked for, and is of no program, test or list of changes.
+    says_so : bool
+        Whether the sentence has what is asked for and, with its heading, every word of the question.
     """
 
     number: int
@@ -110,12 +123,12 @@ class Hit:
     score: float
     near: float
     value: float
-    is_fact: bool
+    says_so: bool
 
     @property
     def is_near(self) -> bool:
-        """Whether its sentence may say so, whatever other passages say."""
-        return self.end > self.start and self.value > _MAY
+        """Whether its sentence is worth a look."""
+        return self.end > self.start and self.value > _MAY and self.near >= _LEAST_NEAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +173,7 @@ def rank(
         _hit(asked, number, source, one, weight / top, may_mark)
         for number, (source, one, weight) in enumerate(zip(sources, read, weights, strict=True), 1)
     ]
-    return sorted(hits, key=lambda hit: -hit.score)
-
-
-def verdict(question: str, hits: Sequence[Hit]) -> Verdict:
-    """Whether the first passage says what is asked: three weights and two thresholds.
-
-    A question that asks for a fact is answered by a sentence that has one; one that asks why or how, and a
-    line of a program or a list of changes, is answered by ``may say so`` at most.
-    """
-    if not hits or hits[0].start == hits[0].end:
-        return "nothing said so"
-    first = hits[0]
-    margin = (first.score - hits[1].score) / first.score if len(hits) > 1 else 0.5
-    value = first.value + 4.0 * min(margin, 0.5)
-    if value > _SAYS_AT and first.is_fact and not _NO_FACT.search(question):
-        return "says so"
-    return "may say so" if value > _MAY and first.near >= _LEAST_NEAR else "nothing said so"
+    return sorted(hits, key=lambda hit: (-hit.says_so, -hit.score))
 
 
 def asked_kind(question: str) -> Kind | None:
@@ -206,7 +203,8 @@ class _Asked:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
         self.question, self.kind, self.is_yes_or_no = question, asked_kind(question), asks_yes_or_no(question)
         self.named, self.free = frozenset(_named(question)), optional(question)
-        self.wanted = tuple(dict.fromkeys(terms(question)))
+        self.words = search_words(question)
+        self.wanted = tuple(dict.fromkeys(terms(" ".join(self.words))))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
         self.total = math.fsum(self.rarity[word] for word in self.wanted if word not in self.free) or 1.0
 
@@ -220,14 +218,42 @@ class _Asked:
         if self.kind is None:
             return True
         known = () if self.kind == "default" else _SAYS[self.kind].findall(self.question)
-        return bool({*_SAYS[self.kind].findall(sentence)}.difference(known))
+        return bool({*_SAYS[self.kind].findall(sentence)}.difference(known)) and self._has_unit(sentence)
+
+    def _has_unit(self, sentence: str) -> bool:
+        unit = _COUNTED.search(self.question)
+        return not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence) is not None
+
+    def says_so(self, sentence: str, heading: str, before: str) -> bool:
+        """Whether a sentence answers alone: it is a statement with every word of the question.
+
+        Its heading may have some of them, the sentence before the name of what both are about. A row has the
+        head of its table before it.
+        """
+        is_open = self.kind is None and sentence.endswith((":", "："))
+        if is_open or len(sentence) > _MOST_CHARS or _NO_FACT.search(self.question):
+            return False
+        missing = unsaid(self.question, f"{heading}\n{sentence}")
+        whose = _WHOSE.search(self.question)
+        if whose and not re.search(rf"{whose[1]}(?![을를와과]|에게)", sentence):
+            return False
+        elsewhere, topics = unsaid(self.question, sentence), {*filter(_is_name, self.words), *self.words[:1]}
+        if self.kind is None:  # nothing shows that the sentence has what is asked, but its own words
+            return not missing and topics.issuperset(elsewhere) and len(elsewhere) < len(self.words)
+        is_about = _OF_BEFORE.match(sentence) or topics.issuperset(missing)
+        is_whole = not missing or (is_about and not unsaid(" ".join(missing), before))
+        return is_whole and len(elsewhere) < len(self.words)
 
 
 def _named(question: str) -> Iterable[str]:
     """Words that a question writes as names: capitals inside it, or identifiers."""
     for place, word in enumerate(words_of(question)):
-        if "_" in word or any(map(str.isupper, word[1:])) or (place and word[0].isupper()):
+        if _is_name(word[not place :]):
             yield from terms(word)
+
+
+def _is_name(word: str) -> bool:
+    return any(sign == "_" or sign.isupper() or sign.isdecimal() for sign in word)
 
 
 @lru_cache(maxsize=512)
@@ -238,7 +264,9 @@ def _read(title: str, text: str, *, is_code: bool) -> _Read:
     counts = Counter(word for *_, words in found for word in words)
     counts.update(head * _OF_HEADING)
     last = frozenset(terms(title.rpartition(" › ")[2]))
-    sentences = tuple((start, end, frozenset(words)) for start, end, words in found)
+    sentences = tuple(
+        (start, end, frozenset(words + terms(head_of_table(text, start)))) for start, end, words in found
+    )
     return _Read(frozenset(head), last, sentences, counts)
 
 
@@ -264,31 +292,39 @@ def _hit(
     weight: float,
     may_mark: Callable[[int, str], bool],
 ) -> Hit:
-    best, start, end, near_best, fits_best = 0.0, 0, 0, 0.0, True
-    before = frozenset[str]()
-    for first, last, words in one.sentences:
-        own, near = asked.cover(words), asked.cover(words | one.heading | before)
-        sentence = source.text[first:last]
-        fits = asked.fits(sentence)
-        is_new = asked.is_yes_or_no or not words <= set(asked.wanted)
-        new = float(fits) if asked.kind else 0.5 * is_new
-        value, before = own + near + 0.25 * new, words
-        is_told = own > 0 and is_new and value > best
-        if is_told and _may_answer(sentence) and may_mark(number, sentence):
-            best, start, end, near_best, fits_best = value, first, last, near, fits
+    told = _told(asked, source, one, partial(may_mark, number))
+    says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
     whole, of_kind = one.words, _prior(source)
     titled = _titled(asked, one.last)
     missing = len(asked.named - whole)
     missing += len(numbers(asked.question) - numbers(f"{source.title}\n{source.text}"))
+    is_snippet = source.location.startswith("http") and getattr(source, "start", None) is None
     return Hit(
         number=number,
-        start=start,
+        start=-start,
         end=end,
         score=of_kind * (weight + asked.cover(whole) + titled) + best,
-        near=near_best,
-        value=6.64 * near_best - 1.01 * min(missing, 2) - 4.86,
-        is_fact=fits_best and of_kind >= _PRIORS["symbol"],
+        near=near,
+        value=6.64 * near - 1.01 * min(missing, 2) - 4.86,
+        says_so=says_so and of_kind >= _PRIORS["symbol"] and not is_snippet,
     )
+
+
+def _told(
+    asked: _Asked, source: "Source | NumberedSource", one: _Read, may_mark: Callable[[str], bool]
+) -> Iterator[tuple[bool, float, float, int, int]]:
+    """Yield the sentences that may be marked: whether each says so, what it is worth, and where it stands."""
+    before, text, heading = "", source.text, f"{source.title}\n{source.location}"
+    words_before = frozenset[str]()
+    for first, last, words in one.sentences:
+        own, near = asked.cover(words), asked.cover(words | one.heading | words_before)
+        sentence, head = text[first:last], head_of_table(text, first)
+        fits, is_new = asked.fits(sentence), asked.is_yes_or_no or not words <= set(asked.wanted)
+        value = own + near + 0.25 * (float(fits) if asked.kind else 0.5 * is_new)
+        if own > 0 and is_new and _may_answer(sentence) and may_mark(sentence):
+            says_so = fits and asked.says_so(f"{head}\n{sentence}".strip(), heading, before)
+            yield says_so, value, near, -first, last
+        before, words_before = sentence, words
 
 
 def _may_answer(sentence: str) -> bool:
