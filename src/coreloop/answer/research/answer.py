@@ -248,18 +248,17 @@ def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
 
 def _summary(attempt: Attempt) -> str:
     """The first sentence; if sources differ about it, both sides."""
-    shown = attempt.sentences or attempt.quoted
-    if not shown:
+    if not (attempt.sentences or attempt.quoted):
         return DEGRADED if attempt.problem else NO_EVIDENCE
-    pair = next((pair for pair in attempt.differing if any(text in shown[0] for text in pair.texts)), None)
-    return contradiction_line(pair) if pair else shown[0]
+    return next(_lines(attempt))
 
 
 def _lines(attempt: Attempt) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
     if shown:
-        yield from shown
-        yield from map(contradiction_line, attempt.differing)
+        apart = {text: contradiction_line(pair) for pair in attempt.differing for text in pair.texts}
+        once = [next((apart[text] for text in apart if line.startswith(text)), line) for line in shown]
+        yield from dict.fromkeys([*once, *apart.values()])
     elif not (attempt.problem or attempt.failure):
         yield NO_EVIDENCE
     if attempt.dropped:
@@ -385,7 +384,7 @@ def _reflection(knowledge: Knowledge) -> Iterator[str]:
 def _source(read: ReadSource) -> str:
     source = read.source
     line = f":{source.line}" if source.line else ""
-    published = f", published {source.published}" if source.published else ""
+    published = f", {source.published}" if source.published else ""
     return f"[{read.number}] {source.title}, {source.location}{line}{published}"
 
 

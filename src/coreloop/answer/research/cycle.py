@@ -50,7 +50,16 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.research.verify import SHOWN, UNCITED, Grounds, check_answer, numbered, quoted, without
+from coreloop.answer.research.verify import (
+    SHOWN,
+    UNCITED,
+    Grounds,
+    best_first,
+    check_answer,
+    numbered,
+    quoted,
+    without,
+)
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
@@ -205,9 +214,10 @@ def write_answer(
     rejected, ladder = rejections(run, deps), _ladder(run, deps)
     index = deps.workspace.index_file if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, index)
-    attempt = replace(attempt, model=ladder.name)
-    found = quoted(attempt, grounds, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
-    if not (found.sentences or rejected):
+    attempt, most = replace(attempt, model=ladder.name), SHOWN * (1 + knowledge.request.wants_more)
+    grounds = best_first(grounds, most=most) if is_ask else grounds
+    found = quoted(attempt, grounds, most=most)
+    if ladder.models and not (found.sentences or rejected):
         known = answer_from(run.state, found)
         found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found
     missed: Reason = "insufficient_evidence" if sources else "search_miss"
@@ -226,7 +236,7 @@ def write_answer(
         return replace(attempt, dropped=checked.dropped), fault
     if not checked.sentences:
         return answer_from(run.state, checked), missed
-    apart = [sources[number - 1] for pair in found.differing for number in pair.sources]
+    apart = [grounds.sources[number - 1] for pair in found.differing for number in pair.sources]
     cited = {read.number: read for read in (*checked.cited, *apart)}
     return replace(checked, cited=tuple(cited.values()), differing=found.differing), None
 

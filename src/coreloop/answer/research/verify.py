@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ from coreloop.answer.repair.actions import NOTHING, Rejected
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
 from coreloop.answer.research.offline import question_parts
-from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource, Verdict
+from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import holds, lack
@@ -20,7 +21,6 @@ from coreloop.answer.text.sentences import split_sentences, without_footnotes
 from coreloop.answer.text.terms import keys, search_words
 
 SHOWN: Final = 3
-_ALL: Final = 0.99  # of the question's words: shares are sums of floats
 # Of a rejected sentence that is looked for in a longer text, such as one with its heading.
 _LEAST_WORDS: Final = 3
 
@@ -60,14 +60,15 @@ def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     sources, texts = grounds.sources, [read.source for read in grounds.sources]
     counts = word_counts(grounds.index, grounds.question) if grounds.index else None
     marks: dict[int, Hit] = {}
-    verdicts, quotes, pairs, order = list[Verdict](), list[SourcedText](), list[Contradiction](), list[Hit]()
-    for part in question_parts(grounds.question):
-        own, hits = _judged(part, texts, grounds.rejected, counts)
-        said = [_sourced(hit, texts) for hit in hits[:most] if hit.says_so and own == "says so"]
+    parts = question_parts(grounds.question)
+    n_said, quotes, pairs, order = 0, list[SourcedText](), list[Contradiction](), list[Hit]()
+    for part in parts:
+        hits = _judged(part, texts, grounds.rejected, counts)
+        said = [_sourced(hit, texts) for hit in hits[:most] if hit.says_so]
         apart = contradictions(said, part)
         marks = {hit.number: hit for hit in hits[:most] if hit.is_near or hit.says_so} | marks
-        quotes += _best(said[:1], apart)
-        verdicts.append(own)
+        quotes += said[:1]
+        n_said += bool(said)
         pairs += apart
         order += hits
     numbers = [quote.sources[0] for quote in quotes]
@@ -78,7 +79,7 @@ def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     cited = dict.fromkeys([*numbers, *shown, *(number for pair in differing for number in pair.sources)])
     return replace(
         attempt,
-        verdict=_together(verdicts),
+        verdict="says so" if n_said == len(parts) else "nothing said so",
         sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
         cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
         passages=tuple(_passage(number, marks) for number in shown),
@@ -86,21 +87,26 @@ def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     )
 
 
+def best_first(grounds: Grounds, *, most: int = SHOWN) -> Grounds:
+    """Number the sources as `quoted` shows them: from 1."""
+    shown = quoted(Attempt(number=0), grounds, most=most).cited
+    every = dict.fromkeys(read.source for read in (*shown, *grounds.sources))
+    return replace(grounds, sources=numbered(every))
+
+
 def _judged(
     part: str, sources: Sequence[Source], rejected: Rejected, counts: tuple[int, Mapping[str, int]] | None
-) -> tuple[Verdict, list[Hit]]:
-    """Whether sources answer a part of a question, and their passages, the best first.
-
-    What is left after a rejection must have all of its words.
-    """
+) -> list[Hit]:
+    """Return the passages of a part of a question, the best first; of those that say so, the newest."""
 
     def may_mark(number: int, text: str) -> bool:
         return not rejected or not is_rejected(text, sources[number - 1], rejected)
 
     by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=may_mark)}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
-    is_left = bool(rejected) and (not hits or hits[0].near < _ALL)
-    return "says so" if hits and hits[0].says_so and not is_left else "nothing said so", hits
+    dated = [hit for hit in hits if hit.says_so and sources[hit.number - 1].published]
+    newest = iter(sorted(dated, key=lambda hit: sources[hit.number - 1].published or date.min, reverse=True))
+    return [next(newest) if hit in dated else hit for hit in hits]
 
 
 def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
@@ -126,17 +132,6 @@ def sentence_key(text: str) -> str:
 
 def _words_of(text: str) -> str:
     return " ".join(re.findall(r"[\w.,%-]*\w", sentence_key(text)))
-
-
-def _together(verdicts: Sequence[Verdict]) -> Verdict:
-    """A question is answered if each of its parts is."""
-    return "says so" if verdicts and all(own == "says so" for own in verdicts) else "nothing said so"
-
-
-def _best(quotes: list[SourcedText], pairs: Sequence[Contradiction]) -> list[SourcedText]:
-    """The best sentence; what is newer before what differs from it."""
-    newer = [pair for pair in pairs if pair.is_dated and pair.a in quotes]
-    return [newer[-1].b, newer[-1].a] if newer else quotes
 
 
 def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:

@@ -74,7 +74,7 @@ def unsaid(question: str, text: str) -> list[str]:
 
 
 def _stands(word: str, text: str, stems: frozenset[str]) -> bool:
-    """Whether a word stands in a text in any form: 3 of 3분기 with its unit, 줄었나 as 줄었다, 만드나 as 만든다."""
+    """Whether a word stands in a text somehow: 3분기 with its unit, 줄었나 as 줄었다, 만드나 as 만든다."""
     if number := _WITH_UNIT.match(word):
         unit = "" if number[2] in _OF_DATES else rf"\s?{number[2]}"
         return re.search(rf"(?<![\d.])0*{number[1]}(?!\d|[.]\d){unit}", text.replace(",", "")) is not None

@@ -1,27 +1,25 @@
-"""Which passages answer a question: BM25, the question's rare words, one sentence marked, and whether it says so.
+"""Which passages answer a question: BM25, rare words, one sentence marked, and whether it says so.
 
-`benchmarks/ask.py` measures it; the numbers of `Hit.value` were fitted on other questions of KorQuAD and on half
-of XQuAD.
+`benchmarks/ask.py` measures it.
 """
 
 import math
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from coreloop.answer.search.source import Source
-from coreloop.answer.text.claims import numbers, unsaid
+from coreloop.answer.text.claims import unsaid
 from coreloop.answer.text.sentences import gives_orders, head_of_table, split
-from coreloop.answer.text.terms import is_korean, optional, search_words, terms, words_of
+from coreloop.answer.text.terms import optional, search_words, terms
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
 
-Kind = Literal["default", "date", "number", "name", "place"]
+Kind = Literal["date", "number", "name", "place"]
 # Tests and lists of changes, whose words say less than a document's.
 _LOW: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|examples?|benchmarks?|history)/"
@@ -31,7 +29,6 @@ _LOW: Final = re.compile(
 )
 _PRIORS: Final = {"python": 0.75, "symbol": 0.9, "schema": 0.9}
 _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
-    "default": re.compile(r"\bdefault\b|기본값", re.IGNORECASE),
     "date": re.compile(
         r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b"
         r"|언제|몇 ?(?:년|월|일|시)|날짜|[연년]도",
@@ -39,7 +36,8 @@ _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
     ),
     "number": re.compile(
         r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)\b"
-        r"|\b(?:what|which) (?:percent\w*|number|amount|size|port|price|cost|version)\b|얼마|몇|며칠|비율|길이|금액"
+        r"|\b(?:what|which) (?:percent\w*|number|amount|size|port|price|cost|version)\b"
+        r"|얼마|몇|며칠|비율|길이|금액"
         r"|\bwhat (?:is|are|was|were) the (?:\w+ ){0,2}?(?:limit|price|number|rate|size|length|fee)\b",
         re.IGNORECASE,
     ),
@@ -48,9 +46,8 @@ _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
     ),
     "place": re.compile(r"\bwhere\b|\b(?:what|which) (?:city|country|place|folder)\b|어디", re.IGNORECASE),
 }
-# What the sentence has that answers a question for a default, a time, a number or someone.
+# What the sentence has that answers a question for a time, a number, someone or a place.
 _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
-    "default": re.compile(r"\bdefaults?\b|기본", re.IGNORECASE),
     "date": re.compile(
         r"\b[12]\d{3}s?\b|(?<!\d)\d{1,4}\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
         r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|\b\d{1,2}(?:st|nd|rd|th) century"
@@ -70,7 +67,8 @@ _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
 }
 # Questions that no sentence with their words answers alone.
 _NO_FACT: Final = re.compile(
-    r"\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)|왜|어떻|방법|이유"
+    r"\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)"
+    r"|왜|어떻|방법|이유"
     r"|\bwhat(?:'s| is| are) (?:an? )?[\w-]+(?: [\w-]+)?\s?(?:\?|\Z)|\bwhat do(?:es)? .{1,200} do\b"
     r"|\A\S+(?:[은는이가]|란) ?(?:무엇|뭐)",
     re.IGNORECASE,
@@ -80,19 +78,11 @@ _COUNTED: Final = re.compile(
     r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
 )
 _WHOSE: Final = re.compile(r"([가-힣]+)[은는이가] ?누구")  # 아버지 of 아버지는 누구
-_OF_BEFORE: Final = re.compile(r"(?:It|Its|They|Their|This|That|These|He|She|His|Her)\b|(?:이|그|이는|그는)\s")
-_AUXILIARY: Final = re.compile(
-    r"(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|may|might|must|has|have|had)\b",
-    re.IGNORECASE,
-)
-_KOREAN_YES_NO: Final = re.compile(r"(?:나요|가요|까요?|니까|[는은]지|[나냐니까]|어|아|죠|지)\s?[?？]?\Z")
-_INTERROGATIVE: Final = re.compile(
-    r"(?<![가-힣])(?:누구|누가|무엇|무슨|뭐|뭘|어디|언제|왜|어떤|어떻|어느|얼마|몇|며칠)"
-)
+_OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His|Her)\b|[이그]는?\s")
 _MOST_CHARS: Final = 400  # chosen: what is longer is a paragraph about several things
-_MAY: Final = 0.48  # fitted with the weights of `Hit.value`
-_LEAST_NEAR: Final = 0.6  # chosen: a sentence with fewer of the question's words is not worth a look
+_LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
+_ENDS: Final = frozenset(".!。")  # of a sentence, not of a heading that repeats the question
 _NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![", ".. auto")
 _OF_HEADING: Final = 2  # what a word of the heading counts in BM25
 
@@ -111,8 +101,6 @@ class Hit:
         By which passages are ordered.
     near : float
         Share of the question's words that the sentence, the one before or the heading has, 0–1.
-    value : float
-        Whether it says what is asked, without a look at other passages.
     says_so : bool
         Whether the sentence has what is asked for and, with its heading, every word of the question.
     """
@@ -122,13 +110,12 @@ class Hit:
     end: int
     score: float
     near: float
-    value: float
     says_so: bool
 
     @property
     def is_near(self) -> bool:
         """Whether its sentence is worth a look."""
-        return self.end > self.start and self.value > _MAY and self.near >= _LEAST_NEAR
+        return self.end > self.start and self.near >= _LEAST_NEAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +168,9 @@ def asked_kind(question: str) -> Kind | None:
     return next((kind for kind, words in _ASKS.items() if words.search(question)), None)
 
 
-def asks_yes_or_no(question: str) -> bool:
-    """Whether a question can be answered by yes or no: ``Is it open?``, ``열려 있나요?``."""
-    text = unicodedata.normalize("NFKC", question).strip()
-    if _AUXILIARY.match(text):
-        return True
-    return is_korean(text) and not _INTERROGATIVE.search(text) and _KOREAN_YES_NO.search(text) is not None
+def asks_for_fact(question: str) -> bool:
+    """Whether one sentence can answer a question; none answers why, how, or what something means."""
+    return _NO_FACT.search(question) is None
 
 
 def _prior(source: "Source | NumberedSource") -> float:
@@ -201,8 +185,7 @@ class _Asked:
         self, question: str, read: Sequence[_Read], counts: tuple[int, Mapping[str, int]] | None
     ) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
-        self.question, self.kind, self.is_yes_or_no = question, asked_kind(question), asks_yes_or_no(question)
-        self.named, self.free = frozenset(_named(question)), optional(question)
+        self.question, self.kind, self.free = question, asked_kind(question), optional(question)
         self.words = search_words(question)
         self.wanted = tuple(dict.fromkeys(terms(" ".join(self.words))))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
@@ -217,12 +200,9 @@ class _Asked:
         """Whether a sentence has what is asked for, beside what the question has."""
         if self.kind is None:
             return True
-        known = () if self.kind == "default" else _SAYS[self.kind].findall(self.question)
-        return bool({*_SAYS[self.kind].findall(sentence)}.difference(known)) and self._has_unit(sentence)
-
-    def _has_unit(self, sentence: str) -> bool:
-        unit = _COUNTED.search(self.question)
-        return not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence) is not None
+        says, unit = _SAYS[self.kind], _COUNTED.search(self.question)
+        has_unit = not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence)
+        return bool(has_unit and {*says.findall(sentence)}.difference(says.findall(self.question)))
 
     def says_so(self, sentence: str, heading: str, before: str) -> bool:
         """Whether a sentence answers alone: it is a statement with every word of the question.
@@ -231,7 +211,7 @@ class _Asked:
         head of its table before it.
         """
         is_open = self.kind is None and sentence.endswith((":", "："))
-        if is_open or len(sentence) > _MOST_CHARS or _NO_FACT.search(self.question):
+        if is_open or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
             return False
         missing = unsaid(self.question, f"{heading}\n{sentence}")
         whose = _WHOSE.search(self.question)
@@ -243,13 +223,6 @@ class _Asked:
         is_about = _OF_BEFORE.match(sentence) or topics.issuperset(missing)
         is_whole = not missing or (is_about and not unsaid(" ".join(missing), before))
         return is_whole and len(elsewhere) < len(self.words)
-
-
-def _named(question: str) -> Iterable[str]:
-    """Words that a question writes as names: capitals inside it, or identifiers."""
-    for place, word in enumerate(words_of(question)):
-        if _is_name(word[not place :]):
-            yield from terms(word)
 
 
 def _is_name(word: str) -> bool:
@@ -296,8 +269,6 @@ def _hit(
     says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
     whole, of_kind = one.words, _prior(source)
     titled = _titled(asked, one.last)
-    missing = len(asked.named - whole)
-    missing += len(numbers(asked.question) - numbers(f"{source.title}\n{source.text}"))
     is_snippet = source.location.startswith("http") and getattr(source, "start", None) is None
     return Hit(
         number=number,
@@ -305,7 +276,6 @@ def _hit(
         end=end,
         score=of_kind * (weight + asked.cover(whole) + titled) + best,
         near=near,
-        value=6.64 * near - 1.01 * min(missing, 2) - 4.86,
         says_so=says_so and of_kind >= _PRIORS["symbol"] and not is_snippet,
     )
 
@@ -319,7 +289,7 @@ def _told(
     for first, last, words in one.sentences:
         own, near = asked.cover(words), asked.cover(words | one.heading | words_before)
         sentence, head = text[first:last], head_of_table(text, first)
-        fits, is_new = asked.fits(sentence), asked.is_yes_or_no or not words <= set(asked.wanted)
+        fits, is_new = asked.fits(sentence), sentence[-1] in _ENDS or not words <= set(asked.wanted)
         value = own + near + 0.25 * (float(fits) if asked.kind else 0.5 * is_new)
         if own > 0 and is_new and _may_answer(sentence) and may_mark(sentence):
             says_so = fits and asked.says_so(f"{head}\n{sentence}".strip(), heading, before)
