@@ -51,7 +51,6 @@ from coreloop.answer.research.research_state import (
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.research.verify import (
-    SHOWN,
     UNCITED,
     Grounds,
     best_first,
@@ -63,6 +62,7 @@ from coreloop.answer.research.verify import (
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.text.rank import asks_for_fact
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
@@ -122,20 +122,20 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         attempt = Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
         run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
-    if reason is None:
-        _cover(run, attempt)
-        return
-    _signal(run, reason, found)
-    if number > MAX_REPAIRS or not repair(run, deps, reason, found):
+    _cover(run, attempt)
+    if reason:
+        _signal(run, reason, found)
+    may_repair = reason is not None and number <= MAX_REPAIRS and repair(run, deps, reason, found)
+    if not (attempt.sentences or may_repair):
         limits = msgspec.structs.replace(run.state.limits, max_iterations=number)
         run.record(events.Narrowed, limits=limits)
 
 
 def _cover(run: Run, attempt: Attempt) -> None:
     """Record the sentences as findings: with them, the question counts as answered."""
-    source = attempt.cited[0].source.location
     for part in run.state.sub_questions:
         for sentence in attempt.sentences:
+            source = attempt.cited[0].source.location
             run.record(events.FindingRecorded, sub_question=part.id, text=sentence, source=source)
 
 
@@ -214,14 +214,14 @@ def write_answer(
     rejected, ladder = rejections(run, deps), _ladder(run, deps)
     index = deps.workspace.index_file if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, index)
-    attempt, most = replace(attempt, model=ladder.name), SHOWN * (1 + knowledge.request.wants_more)
-    grounds = best_first(grounds, most=most) if is_ask else grounds
-    found = quoted(attempt, grounds, most=most)
+    attempt, grounds = replace(attempt, model=ladder.name), best_first(grounds) if is_ask else grounds
+    found = quoted(attempt, grounds)
     if ladder.models and not (found.sentences or rejected):
         known = answer_from(run.state, found)
         found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found
     missed: Reason = "insufficient_evidence" if sources else "search_miss"
-    without_model = found, None if found.sentences else missed
+    is_shown = not asks_for_fact(run.state.question) and any(part.end for part in found.passages[:1])
+    without_model = found, None if found.sentences or is_shown else missed
     if not (sources and ladder.models):
         return without_model
     try:
@@ -283,10 +283,8 @@ def rejections(run: Run, deps: Deps) -> Rejected:
 
 
 def fault_of(attempt: Attempt, missed: Reason) -> Reason | None:
-    """Return why an answer cannot stand; it can if more of its sentences are kept than dropped."""
-    if len(attempt.sentences) > len(attempt.dropped):
-        return None
-    if not attempt.dropped:
-        return missed
+    """Return why an answer cannot stand; it can if a sentence is kept."""
+    if attempt.sentences or not attempt.dropped:
+        return None if attempt.sentences else missed
     is_uncited = all(dropped.reason == UNCITED for dropped in attempt.dropped)
     return "citation_missing" if is_uncited else "citation_unsupported"

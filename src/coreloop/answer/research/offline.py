@@ -16,7 +16,7 @@ from coreloop.answer.models.contracts import (
 )
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.next_queries import with_synonyms
-from coreloop.answer.text.rank import rank
+from coreloop.answer.text.rank import MayMark, rank
 from coreloop.answer.text.terms import search_words
 
 MAX_QUOTES: Final = 2  # for each part of a question
@@ -35,12 +35,14 @@ def plan_offline(material: Material) -> PlanResponse:
     )
 
 
-def reflect_offline(material: Material) -> ReflectionResponse:
+def reflect_offline(
+    material: Material, may_mark: MayMark = lambda _number, _text: True
+) -> ReflectionResponse:
     """Report the marked sentences of the best passages as findings, and search for the parts without one."""
     findings = list[ReportedFinding]()
     gaps = list[str]()
     for part in material.sub_questions or question_parts(material.question):
-        said = list(_quotes(part, material))
+        said = list(_quotes(part, material, may_mark))
         findings += said
         gaps += [] if said else [part]
     return ReflectionResponse(
@@ -53,9 +55,9 @@ def reflect_offline(material: Material) -> ReflectionResponse:
     )
 
 
-def _quotes(part: str, material: Material) -> Iterator[ReportedFinding]:
+def _quotes(part: str, material: Material, may_mark: MayMark) -> Iterator[ReportedFinding]:
     """Yield what the best passages say to a part of the question."""
-    for hit in rank(part, material.sources)[:MAX_QUOTES]:
+    for hit in rank(part, material.sources, may_mark=may_mark)[:MAX_QUOTES]:
         if hit.is_near:
             text = material.sources[hit.number - 1].text[hit.start : hit.end]
             number = material.sources[hit.number - 1].number
@@ -63,11 +65,10 @@ def _quotes(part: str, material: Material) -> Iterator[ReportedFinding]:
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
-    """Yield, for each gap, the first query that was not executed: its words, synonyms, fewer words."""
+    """Yield, for each gap, the first query that was not executed: its words, and synonyms of them."""
     for gap in gaps:
         words = search_words(gap)
-        fewer = [words[:count] for count in range(len(words), 0, -1)]
-        queries = map(" ".join, [words, with_synonyms(words), *fewer])
+        queries = map(" ".join, [words, with_synonyms(words)])
         if query := next((query for query in queries if query not in searched), None):
             yield PlannedQuery(query=query, intent="gap")
 

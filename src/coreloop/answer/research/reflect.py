@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -42,7 +43,14 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
     put_finding,
 )
-from coreloop.answer.research.verify import REJECTED, Grounds, source_number, supporting, without_citations
+from coreloop.answer.research.verify import (
+    REJECTED,
+    Grounds,
+    is_rejected,
+    source_number,
+    supporting,
+    without_citations,
+)
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.events import FindingRecorded, Noted, Reported
@@ -218,10 +226,10 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
         A call could pass a limit.
     """
     memory = view(run)
-    reply = _ask(run, ladder, "reflect", memory)
+    reply = _ask(run, ladder, "reflect", memory, rejected)
     _record(run, _believed(run.state, reply.findings, rejected))
     if run.state.mode == "exhaust" or knowledge_of(run.state).tier == "deep":
-        reply = _challenged(run, ladder, reply, memory)
+        reply = _challenged(run, ladder, reply, memory, rejected)
     _record(run, _weighed(run.state, reply))
     _look_ahead(run, reply, model=ladder.name)
 
@@ -239,9 +247,15 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str) -> ReflectionResponse:
+def _ask(
+    run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: Rejected, *notes: str
+) -> ReflectionResponse:
+    def may_mark(number: int, text: str) -> bool:
+        return not is_rejected(text, memory.working[number - 1].source, rejected)
+
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, reflect_offline)
+    without = partial(reflect_offline, may_mark=may_mark)
+    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, without)
 
 
 def _record(run: Run, changes: Iterable[Change]) -> None:
@@ -280,10 +294,12 @@ def _finding(
     )
 
 
-def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:
+def _challenged(
+    run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory, rejected: Rejected
+) -> ReflectionResponse:
     """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
     tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"
-    more = _ask(run, ladder, "challenge", memory, tool)
+    more = _ask(run, ladder, "challenge", memory, rejected, tool)
     fields = msgspec.to_builtins(more)
     thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
     if thought:

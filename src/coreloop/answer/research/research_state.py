@@ -42,8 +42,6 @@ class Request:
         Whether a failed answer is repaired at once.
     mends : str
         The run whose answer a person rejected; "" for a first question.
-    wants_more : bool
-        Whether the person said that the answer was too short.
     is_replay : bool
         Whether `verify` asks; its answers leave nothing behind but their run.
     """
@@ -54,7 +52,6 @@ class Request:
     session_id: str = ""
     may_repair: bool = True
     mends: str = ""
-    wants_more: bool = False
     is_replay: bool = False
 
 

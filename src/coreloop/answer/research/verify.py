@@ -55,8 +55,8 @@ class Grounds:
     index: Path | None = None
 
 
-def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
-    """Answer without a model: by the passages that say it, or the closest ones; shows ``most`` of them."""
+def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
+    """Answer without a model: by the passages that say it, or the closest ones."""
     sources, texts = grounds.sources, [read.source for read in grounds.sources]
     counts = word_counts(grounds.index, grounds.question) if grounds.index else None
     marks: dict[int, Hit] = {}
@@ -64,9 +64,9 @@ def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     n_said, quotes, pairs, order = 0, list[SourcedText](), list[Contradiction](), list[Hit]()
     for part in parts:
         hits = _judged(part, texts, grounds.rejected, counts)
-        said = [_sourced(hit, texts) for hit in hits[:most] if hit.says_so]
+        said = [_sourced(hit, texts) for hit in hits[:SHOWN] if hit.says_so]
         apart = contradictions(said, part)
-        marks = {hit.number: hit for hit in hits[:most] if hit.is_near or hit.says_so} | marks
+        marks = {hit.number: hit for hit in hits[:SHOWN] if hit.is_near or hit.says_so} | marks
         quotes += said[:1]
         n_said += bool(said)
         pairs += apart
@@ -74,7 +74,7 @@ def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     numbers = [quote.sources[0] for quote in quotes]
     best = [*numbers, *(number for pair in pairs for number in pair.b.sources + pair.a.sources)]
     best += [hit.number for hit in sorted(order, key=lambda hit: -hit.score)]
-    shown = _places_once(best, texts)[:most]
+    shown = _places_once(best, texts)[:SHOWN]
     differing = tuple({pair.texts: pair for pair in (*grounds.known, *pairs)}.values())
     cited = dict.fromkeys([*numbers, *shown, *(number for pair in differing for number in pair.sources)])
     return replace(
@@ -87,9 +87,9 @@ def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     )
 
 
-def best_first(grounds: Grounds, *, most: int = SHOWN) -> Grounds:
+def best_first(grounds: Grounds) -> Grounds:
     """Number the sources as `quoted` shows them: from 1."""
-    shown = quoted(Attempt(number=0), grounds, most=most).cited
+    shown = quoted(Attempt(number=0), grounds).cited
     every = dict.fromkeys(read.source for read in (*shown, *grounds.sources))
     return replace(grounds, sources=numbered(every))
 

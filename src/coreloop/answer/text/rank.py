@@ -19,6 +19,7 @@ from coreloop.answer.text.terms import optional, search_words, terms
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
 
+MayMark = Callable[[int, str], bool]
 Kind = Literal["date", "number", "name", "place"]
 # Tests and lists of changes, whose words say less than a document's.
 _LOW: Final = re.compile(
@@ -82,7 +83,7 @@ _OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His|H
 _MOST_CHARS: Final = 400  # chosen: what is longer is a paragraph about several things
 _LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
-_ENDS: Final = frozenset(".!。")  # of a sentence, not of a heading that repeats the question
+_ENDS: Final = frozenset(".!。|")  # of a sentence or a row, not of a heading that repeats the question
 _NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![", ".. auto")
 _OF_HEADING: Final = 2  # what a word of the heading counts in BM25
 
@@ -137,7 +138,7 @@ def rank(
     sources: "Sequence[Source | NumberedSource]",
     *,
     counts: tuple[int, Mapping[str, int]] | None = None,
-    may_mark: Callable[[int, str], bool] = lambda _number, _text: True,
+    may_mark: MayMark = lambda _number, _text: True,
 ) -> list[Hit]:
     """Order passages as answers to a question, the best first; those without a word of it come last.
 
@@ -202,7 +203,8 @@ class _Asked:
             return True
         says, unit = _SAYS[self.kind], _COUNTED.search(self.question)
         has_unit = not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence)
-        return bool(has_unit and {*says.findall(sentence)}.difference(says.findall(self.question)))
+        new = {*says.findall(sentence)}.difference(says.findall(self.question))
+        return bool(has_unit) and any(not {*terms(one)} & {*self.wanted} for one in new)
 
     def says_so(self, sentence: str, heading: str, before: str) -> bool:
         """Whether a sentence answers alone: it is a statement with every word of the question.
@@ -210,7 +212,8 @@ class _Asked:
         Its heading may have some of them, the sentence before the name of what both are about. A row has the
         head of its table before it.
         """
-        is_open = self.kind is None and sentence.endswith((":", "："))
+        # a list of names, or what announces a list
+        is_open = self.kind is None and sentence.isascii() and sentence[-1] not in _ENDS
         if is_open or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
             return False
         missing = unsaid(self.question, f"{heading}\n{sentence}")
@@ -263,7 +266,7 @@ def _hit(
     source: "Source | NumberedSource",
     one: _Read,
     weight: float,
-    may_mark: Callable[[int, str], bool],
+    may_mark: MayMark,
 ) -> Hit:
     told = _told(asked, source, one, partial(may_mark, number))
     says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))

@@ -109,21 +109,6 @@ def test_a_person_takes_a_rejection_back(tmp_path: Path):
         assert answer(RETURN_QUESTION, deps=deps).supported
 
 
-def test_an_answer_that_is_too_short_gets_longer_instead_of_other_words(tmp_path: Path):
-    limit_paths(tmp_path, "docs")
-    workspace = shop(tmp_path)
-    for number in range(6):
-        write(
-            tmp_path, f"more_{number}.md", f"# Parcels {number}\n\nA parcel of size {number} is returned.\n"
-        )
-    with shop_deps(workspace) as deps:
-        first = answer(RETURN_QUESTION, deps=deps)
-        longer = reject(deps, first, reason="too short")
-        assert longer is not None
-        assert "30 days" in longer.final_answer
-        assert len(longer.passages) > len(first.passages) == 3
-
-
 def test_an_outdated_answer_is_replaced_by_a_later_one_alone(tmp_path: Path):
     limit_paths(tmp_path, "docs")
     workspace = shop(tmp_path)

@@ -27,7 +27,7 @@ def test_a_reflection_has_quotes_and_the_gaps_without_one():
     assert not reflection.sufficient
     assert [planned.query for planned in reflection.new_queries] == ["부산 항구"]
     again = reflect_offline(Material(question="?", sub_questions=questions, searched=("부산 항구",)))
-    assert [planned.query for planned in again.new_queries] == ["서울 인구", "부산"]
+    assert [planned.query for planned in again.new_queries] == ["서울 인구"]
 
 
 @given(
