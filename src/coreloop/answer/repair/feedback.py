@@ -1,6 +1,5 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
-import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
@@ -25,14 +24,6 @@ from coreloop.runs.ulid import new_ulid
 
 MAX_REASON_CHARS: Final = 2_000
 _NEWEST: Final = 100  # chosen: `last` means an answer of today
-_OUTDATED: Final = re.compile(
-    r"\b(?:outdated|out\sof\sdate|too\sold|obsolete|stale|superseded|no\slonger)\b|오래|예전|지난\s?버전|구버전",
-    re.IGNORECASE,
-)
-# What reasons say that can be acted upon; any other reason rejects the sentences alone.
-_WRONG_FILE: Final = re.compile(
-    r"\bwrong\s(?:file|source|document|page)\b|(?:다른|틀린|잘못된)\s?(?:파일|문서|출처)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +92,7 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str
         In the person's words. It is shown to people, and never part of a prompt. The sentence that has most
-        of its words is rejected; ``outdated`` and ``wrong file`` decide what else is.
+        of its words is rejected.
 
     Returns
     -------
@@ -197,18 +188,11 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
-    """Keep the sentence that a reason is about, the first of most of its words, and what it says is wrong."""
+    """Keep the sentence that has most words of the reason, else the first, so that it does not come back."""
     last = knowledge_of(answered).attempts[-1]
     shares = {text: len(term_set(reason) & term_set(text)) for text in (*last.sentences, *last.quoted)}
-    texts = sorted(shares, key=lambda text: -shares[text])[:1]
-    said = [read.source for read in last.cited if any(f"[{read.number}]" in text for text in texts)]
-    dates = [source.published for source in said if source.published]
-    rejected = Rejected(
-        sentences=frozenset(sentence_key(without_citations(text)) for text in texts),
-        passages=frozenset(source.hash for source in said),
-        locations=frozenset(source.location for source in said if _WRONG_FILE.search(reason)),
-        until=max(dates, default=None) if _OUTDATED.search(reason) else None,
-    )
+    meant = sorted(shares, key=lambda text: -shares[text])[:1]
+    rejected = Rejected(frozenset(sentence_key(without_citations(text)) for text in meant))
     deps.tables.reject(answered.question, rejected, reason=reason, now=now)
 
 

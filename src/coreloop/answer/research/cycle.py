@@ -55,6 +55,7 @@ from coreloop.answer.research.verify import (
     Grounds,
     best_first,
     check_answer,
+    is_rejected,
     numbered,
     quoted,
     without,
@@ -250,8 +251,8 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attemp
     knowledge, ladder, is_last = knowledge_of(run.state), _ladder(run, deps), True
     reply: LlmResponse | SynthesisResponse
     if run.state.kind == ASK:
-        passages = grounds.rejected.passages
-        left = tuple(read for read in grounds.sources if read.source.hash not in passages)
+        rejected = grounds.rejected
+        left = tuple(read for read in grounds.sources if not is_rejected(read.source.text, rejected))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
         reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), LlmResponse)
         if not (reply.confidence or reply.citations):

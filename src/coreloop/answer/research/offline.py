@@ -1,7 +1,7 @@
 """Planning and reflecting without a model: by a question's parts and words, and sentences of sources."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,9 +16,10 @@ from coreloop.answer.models.contracts import (
 )
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.next_queries import with_synonyms
-from coreloop.answer.text.rank import MayMark, rank
+from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import search_words
 
+MayMark = Callable[[str], bool]
 MAX_QUOTES: Final = 2  # for each part of a question
 
 
@@ -35,9 +36,7 @@ def plan_offline(material: Material) -> PlanResponse:
     )
 
 
-def reflect_offline(
-    material: Material, may_mark: MayMark = lambda _number, _text: True
-) -> ReflectionResponse:
+def reflect_offline(material: Material, may_mark: MayMark = lambda _: True) -> ReflectionResponse:
     """Report the marked sentences of the best passages as findings, and search for the parts without one."""
     findings = list[ReportedFinding]()
     gaps = list[str]()

@@ -250,11 +250,8 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
 def _ask(
     run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: Rejected, *notes: str
 ) -> ReflectionResponse:
-    def may_mark(number: int, text: str) -> bool:
-        return not is_rejected(text, memory.working[number - 1].source, rejected)
-
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    without = partial(reflect_offline, may_mark=may_mark)
+    without = partial(reflect_offline, may_mark=lambda text: not is_rejected(text, rejected))
     return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, without)
 
 

@@ -98,24 +98,16 @@ def _judged(
     part: str, sources: Sequence[Source], rejected: Rejected, counts: tuple[int, Mapping[str, int]] | None
 ) -> list[Hit]:
     """Return the passages of a part of a question, the best first; of those that say so, the newest."""
-
-    def may_mark(number: int, text: str) -> bool:
-        return not rejected or not is_rejected(text, sources[number - 1], rejected)
-
-    by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=may_mark)}
+    hits = rank(part, sources, counts=counts, may_mark=lambda text: not is_rejected(text, rejected))
+    by_number = {hit.number: hit for hit in hits}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
     dated = [hit for hit in hits if hit.says_so and sources[hit.number - 1].published]
     newest = iter(sorted(dated, key=lambda hit: sources[hit.number - 1].published or date.min, reverse=True))
     return [next(newest) if hit in dated else hit for hit in hits]
 
 
-def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
-    """Whether a person rejected a text of a source: the source itself, or a sentence, also in parts."""
-    is_old = (
-        rejected.until is not None and source.published is not None and source.published <= rejected.until
-    )
-    if is_old or source.location in rejected.locations:
-        return True
+def is_rejected(text: str, rejected: Rejected) -> bool:
+    """Whether a person rejected a sentence of a text, also in parts."""
     wrong = [f" {_words_of(sentence)} " for sentence in rejected.sentences]
     parts = [f" {_words_of(part)} " for part in split_sentences(text)] if wrong else []
     return any(
@@ -278,5 +270,5 @@ def _marked(line: str) -> str:
 
 def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:
     """Whether a person rejected a claim; of the passage that said it, only its other sentences are kept."""
-    is_reworded = read.source.hash in rejected.passages and not holds(read.source.text, claim)
-    return is_reworded or is_rejected(claim, read.source, rejected)
+    is_reworded = is_rejected(read.source.text, rejected) and not holds(read.source.text, claim)
+    return is_reworded or is_rejected(claim, rejected)

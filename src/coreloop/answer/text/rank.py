@@ -8,18 +8,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import unsaid
 from coreloop.answer.text.sentences import gives_orders, head_of_table, split
-from coreloop.answer.text.terms import optional, search_words, terms
+from coreloop.answer.text.terms import search_words, terms
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
 
-MayMark = Callable[[int, str], bool]
 Kind = Literal["date", "number", "name", "place"]
 # Tests and lists of changes, whose words say less than a document's.
 _LOW: Final = re.compile(
@@ -78,7 +77,6 @@ _NO_FACT: Final = re.compile(
 _COUNTED: Final = re.compile(
     r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
 )
-_WHOSE: Final = re.compile(r"([가-힣]+)[은는이가] ?누구")  # 아버지 of 아버지는 누구
 _OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His|Her)\b|[이그]는?\s")
 _MOST_CHARS: Final = 400  # chosen: what is longer is a paragraph about several things
 _LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
@@ -138,7 +136,7 @@ def rank(
     sources: "Sequence[Source | NumberedSource]",
     *,
     counts: tuple[int, Mapping[str, int]] | None = None,
-    may_mark: MayMark = lambda _number, _text: True,
+    may_mark: Callable[[str], bool] = lambda _: True,
 ) -> list[Hit]:
     """Order passages as answers to a question, the best first; those without a word of it come last.
 
@@ -151,7 +149,7 @@ def rank(
     counts : tuple or None
         How many passages there are, and how many have each word; None for those of the sources.
     may_mark : callable
-        Whether a sentence of a source may be marked.
+        Whether a sentence may be marked.
     """
     read = [_read(source.title, source.text, is_code=source.type == "python") for source in sources]
     asked = _Asked(question, read, counts)
@@ -186,16 +184,14 @@ class _Asked:
         self, question: str, read: Sequence[_Read], counts: tuple[int, Mapping[str, int]] | None
     ) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
-        self.question, self.kind, self.free = question, asked_kind(question), optional(question)
-        self.words = search_words(question)
+        self.question, self.kind, self.words = question, asked_kind(question), search_words(question)
         self.wanted = tuple(dict.fromkeys(terms(" ".join(self.words))))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
-        self.total = math.fsum(self.rarity[word] for word in self.wanted if word not in self.free) or 1.0
+        self.total = math.fsum(self.rarity.values()) or 1.0
 
     def cover(self, words: frozenset[str]) -> float:
         """Return the share of the words that a text has, 0-1; rare ones count more."""
-        had = (self.rarity[word] for word in self.wanted if word in words and word not in self.free)
-        return math.fsum(had) / self.total
+        return math.fsum(self.rarity[word] for word in self.wanted if word in words) / self.total
 
     def fits(self, sentence: str) -> bool:
         """Whether a sentence has what is asked for, beside what the question has."""
@@ -217,9 +213,6 @@ class _Asked:
         if is_open or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
             return False
         missing = unsaid(self.question, f"{heading}\n{sentence}")
-        whose = _WHOSE.search(self.question)
-        if whose and not re.search(rf"{whose[1]}(?![을를와과]|에게)", sentence):
-            return False
         elsewhere, topics = unsaid(self.question, sentence), {*filter(_is_name, self.words), *self.words[:1]}
         if self.kind is None:  # nothing shows that the sentence has what is asked, but its own words
             return not missing and topics.issuperset(elsewhere) and len(elsewhere) < len(self.words)
@@ -266,9 +259,9 @@ def _hit(
     source: "Source | NumberedSource",
     one: _Read,
     weight: float,
-    may_mark: MayMark,
+    may_mark: Callable[[str], bool],
 ) -> Hit:
-    told = _told(asked, source, one, partial(may_mark, number))
+    told = _told(asked, source, one, may_mark)
     says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
     whole, of_kind = one.words, _prior(source)
     titled = _titled(asked, one.last)

@@ -60,15 +60,6 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text))
 
 
-def optional(question: str) -> frozenset[str]:
-    """Return what a text may have otherwise: the ending of a Korean word, an identifier beside its parts."""
-    words = words_of(question)
-    korean = [word for word in words if is_cjk(word)]
-    inside = {word[place : place + 2] for word in korean for place in range(len(word) - 2)}
-    whole = {found[0] for word in words if not is_cjk(word) and len(found := _terms(word)) > 1}
-    return frozenset(word[-2:] for word in korean if len(word) > 2) - inside | whole
-
-
 def search_words(text: str) -> tuple[str, ...]:
     """Return the words to search for as they are written, without particles: those that have a term."""
     written = _WRITTEN.findall(unicodedata.normalize("NFKC", text))

@@ -107,16 +107,3 @@ def test_a_person_takes_a_rejection_back(tmp_path: Path):
         reject(deps, first)
         give_feedback(deps, first.run_id, "up")
         assert answer(RETURN_QUESTION, deps=deps).supported
-
-
-def test_an_outdated_answer_is_replaced_by_a_later_one_alone(tmp_path: Path):
-    limit_paths(tmp_path, "docs")
-    workspace = shop(tmp_path)
-    write(tmp_path, "returns.md", "# Returns, 2024-01-01\n\nA parcel can be returned within 30 days.\n")
-    write(tmp_path, "older.md", "# Returns, 2023-01-01\n\nA parcel can be returned within 10 days.\n")
-    with shop_deps(workspace) as deps:
-        first = answer(RETURN_QUESTION, deps=deps)
-        assert "30 days" in first.final_answer.splitlines()[0]
-        assert reject(deps, first, reason="This is outdated") is None
-        write(tmp_path, "later.md", "# Returns, 2026-01-01\n\nA parcel can be returned within 60 days.\n")
-        assert "60 days" in answer(RETURN_QUESTION, deps=deps).final_answer
