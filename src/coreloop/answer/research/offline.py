@@ -79,7 +79,6 @@ _PART: Final = re.compile(
         (?: 그리고\s+ | and\s+(?=(?:how|what|when|where|which|who|why)\b) )""",
     re.IGNORECASE | re.VERBOSE,
 )  # "What is it, and why?" -> "What is it", "why?"
-_MANY_WORDS: Final = 6  # chosen: one fact is asked with fewer
 
 
 def question_parts(question: str) -> tuple[str, ...]:
@@ -89,8 +88,5 @@ def question_parts(question: str) -> tuple[str, ...]:
 
 
 def question_tier(question: str) -> Tier:
-    """Say how much work a question needs, by its parts and words."""
-    parts = len(question_parts(question))
-    if parts > 2:
-        return "deep"
-    return "standard" if parts == 2 or len(search_words(question)) > _MANY_WORDS else "simple"
+    """Say how much work a question needs, by its parts."""
+    return ("simple", "standard", "deep")[min(len(question_parts(question)), 3) - 1]

@@ -211,8 +211,10 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     cited = [sources[number - 1] for number in numbers[:_MAX_CITED] if 0 < number <= len(sources)]
     if not cited:
         return (), f"cites {', '.join(map('[{}]'.format, numbers[:_MAX_CITED]))}, which does not exist"
-    left = [read for read in cited if not _is_rejected(read, claim, grounds.rejected)]
-    if not left:
+    # of a passage with a rejected sentence, the others are kept word for word
+    wrong = [read for read in cited if is_rejected(read.source.text, grounds.rejected)]
+    left = [read for read in cited if read not in wrong or holds(read.source.text, claim)]
+    if not left or is_rejected(claim, grounds.rejected):
         return (), REJECTED
     if question and len(keys(claim)) <= _SHORT:
         own = keys(claim) - keys(question)
@@ -266,9 +268,3 @@ def _marked(line: str) -> str:
     """Move citations before the end of their sentence, as marks that are no end of a sentence."""
     line = _AFTER_END.sub(r"\2\1", line)
     return _CITED.sub(lambda match: "".join(map(_MARK.format, re.findall(r"\d+", match[1]))), line)
-
-
-def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:
-    """Whether a person rejected a claim; of the passage that said it, only its other sentences are kept."""
-    is_reworded = is_rejected(read.source.text, rejected) and not holds(read.source.text, claim)
-    return is_reworded or is_rejected(claim, rejected)

@@ -154,11 +154,14 @@ def rank(
     read = [_read(source.title, source.text, is_code=source.type == "python") for source in sources]
     asked = _Asked(question, read, counts)
     weights = _bm25(asked, read, [_prior(source) for source in sources])
-    top = max(weights, default=0.0) or 1.0
-    hits = [
-        _hit(asked, number, source, one, weight / top, may_mark)
-        for number, (source, one, weight) in enumerate(zip(sources, read, weights, strict=True), 1)
-    ]
+    top, hits = max(weights, default=0.0) or 1.0, list[Hit]()
+    for number, (source, one, weight) in enumerate(zip(sources, read, weights, strict=True), 1):
+        of_kind, told = _prior(source), _told(asked, source, one, may_mark)
+        says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
+        is_snippet = source.location.startswith("http") and getattr(source, "start", None) is None
+        says_so = says_so and of_kind >= _PRIORS["symbol"] and not is_snippet
+        score = of_kind * (weight / top + asked.cover(one.words) + _titled(asked, one.last)) + best
+        hits.append(Hit(number, -start, end, score, near, says_so))
     return sorted(hits, key=lambda hit: (-hit.says_so, -hit.score))
 
 
@@ -227,8 +230,7 @@ def _is_name(word: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _read(title: str, text: str, *, is_code: bool) -> _Read:
-    places = split(text, is_code=is_code)
-    found = [(start, end, terms(text[start:end])) for start, end in places]
+    found = [(*place, terms(text[slice(*place)])) for place in split(text, is_code=is_code)]
     head = terms(title)
     counts = Counter(word for *_, words in found for word in words)
     counts.update(head * _OF_HEADING)
@@ -251,29 +253,6 @@ def _bm25(asked: _Asked, read: Sequence[_Read], priors: Sequence[float]) -> list
         )
         weights.append(of_kind * math.fsum(parts))
     return weights
-
-
-def _hit(
-    asked: _Asked,
-    number: int,
-    source: "Source | NumberedSource",
-    one: _Read,
-    weight: float,
-    may_mark: Callable[[str], bool],
-) -> Hit:
-    told = _told(asked, source, one, may_mark)
-    says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
-    whole, of_kind = one.words, _prior(source)
-    titled = _titled(asked, one.last)
-    is_snippet = source.location.startswith("http") and getattr(source, "start", None) is None
-    return Hit(
-        number=number,
-        start=-start,
-        end=end,
-        score=of_kind * (weight + asked.cover(whole) + titled) + best,
-        near=near,
-        says_so=says_so and of_kind >= _PRIORS["symbol"] and not is_snippet,
-    )
 
 
 def _told(
