@@ -290,8 +290,8 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
     checked = (finding for finding in knowledge.findings if finding.confidence)
     sure = sorted(checked, key=lambda finding: -finding.confidence)
     of_parts = ([finding for finding in sure if part.id in finding.answers] for part in state.sub_questions)
-    best = {finding.text: finding for found in of_parts for finding in found[:_QUOTED_OF_PART]}
-    return list(best.values()) or sure[:_QUOTED_OF_PART]
+    best = dict.fromkeys(finding for found in of_parts for finding in found[:_QUOTED_OF_PART])
+    return [*best] or sure[:_QUOTED_OF_PART]
 
 
 def contradiction_line(pair: Contradiction) -> str:

@@ -222,14 +222,13 @@ def write_answer(
         found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found
     missed: Reason = "insufficient_evidence" if sources else "search_miss"
     is_shown = not asks_for_fact(run.state.question) and any(part.end for part in found.passages[:1])
-    without_model = found, None if found.sentences or is_shown else missed
     if not (sources and ladder.models):
-        return without_model
+        return found, None if found.sentences or is_shown else missed
     try:
         checked = _written(run, deps, grounds, attempt)
     except (ModelError, BudgetError) as error:
         if ladder.is_optional:
-            return without_model
+            return found, None if found.sentences or is_shown else missed
         if is_ask and getattr(error, "kind", "") not in UNUSABLE:
             raise
         return replace(found, sentences=(), quoted=found.sentences, failure=str(error)), "contract_invalid"

@@ -134,7 +134,7 @@ class ReadSource:
         return self.source.type
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MarkedPassage:
     """A passage, and the sentence in its text that says most to the question.
 

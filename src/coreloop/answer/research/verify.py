@@ -59,17 +59,16 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     """Answer without a model: by the passages that say it, or the closest ones."""
     sources, texts = grounds.sources, [read.source for read in grounds.sources]
     counts = word_counts(grounds.index, grounds.question) if grounds.index else None
-    marks: dict[int, Hit] = {}
+    marks: dict[int, MarkedPassage] = {}
     parts = question_parts(grounds.question)
-    n_said, quotes, pairs, order = 0, list[SourcedText](), list[Contradiction](), list[Hit]()
+    quotes, pairs, order = list[SourcedText](), list[Contradiction](), list[Hit]()
     for part in parts:
         hits = _judged(part, texts, grounds.rejected, counts)
         said = [_sourced(hit, texts) for hit in hits[:SHOWN] if hit.says_so]
-        apart = contradictions(said, part)
-        marks = {hit.number: hit for hit in hits[:SHOWN] if hit.is_near or hit.says_so} | marks
+        near = [hit for hit in hits[:SHOWN] if hit.is_near or hit.says_so]
+        marks = {hit.number: MarkedPassage(hit.number, hit.start, hit.end) for hit in near} | marks
         quotes += said[:1]
-        n_said += bool(said)
-        pairs += apart
+        pairs += contradictions(said, part)
         order += hits
     numbers = [quote.sources[0] for quote in quotes]
     best = [*numbers, *(number for pair in pairs for number in pair.b.sources + pair.a.sources)]
@@ -79,10 +78,10 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     cited = dict.fromkeys([*numbers, *shown, *(number for pair in differing for number in pair.sources)])
     return replace(
         attempt,
-        verdict="says so" if n_said == len(parts) else "nothing said so",
+        verdict="says so" if len(quotes) == len(parts) else "nothing said so",
         sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
         cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
-        passages=tuple(_passage(number, marks) for number in shown),
+        passages=tuple(marks.get(number, MarkedPassage(number)) for number in shown),
         differing=differing,
     )
 
@@ -143,11 +142,6 @@ def _sourced(hit: Hit, sources: Sequence[Source]) -> SourcedText:
     source = sources[hit.number - 1]
     text = without_footnotes(source.text[hit.start : hit.end])
     return SourcedText(text, (hit.number,), source.published)
-
-
-def _passage(number: int, marks: Mapping[int, Hit]) -> MarkedPassage:
-    hit = marks.get(number)
-    return MarkedPassage(number=number, start=hit.start if hit else 0, end=hit.end if hit else 0)
 
 
 NO_EVIDENCE: Final = "No evidence found."

@@ -17,7 +17,7 @@ _MONTH: Final = re.compile(
     r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b",
     re.IGNORECASE,
 )
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SPELT: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _COUNTED: Final = re.compile(rf"\b(?:{'|'.join(_SPELT)})\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![A-Za-z\d])\d[\d,]*(?:\.\d+)?\s?(?:%|percent\b|퍼센트|프로)?")
@@ -55,7 +55,7 @@ def holds(text: str, quote: str) -> bool:
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, those of dates included: 3, 1 and 1998 of March 1, 1998."""
     text = unicodedata.normalize("NFKC", text)
-    text = _MONTH.sub(lambda match: str(_MONTHS.index((match[1] or match[2])[:3].casefold()) + 1), text)
+    text = _MONTH.sub(lambda match: str(MONTHS.index((match[1] or match[2])[:3].casefold()) + 1), text)
     text = _COUNTED.sub(lambda match: str(_SPELT.index(match[0].casefold()) + 2), text)
     return frozenset(map(_number, _NUMBER.findall(text)))
 

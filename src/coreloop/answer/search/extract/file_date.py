@@ -7,15 +7,15 @@ from datetime import date, timedelta
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document
+from coreloop.answer.text.claims import MONTHS
 
 _DAY: Final = re.compile(
     r"(?<!\d)(20\d\d|19\d\d)[-._/년]\s?(1[0-2]|0?[1-9])[-._/월]\s?(3[01]|[12]\d|0?[1-9])(?!\d)"
 )
 # 2026-04-25, 2026.4.25, 2026년 4월 25일; not: 2026-13-01
 _COMPACT: Final = re.compile(r"(?<!\d)(20\d\d|19\d\d)(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])(?!\d)")  # 20260425
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED: Final = re.compile(
-    rf"""(?i:(?:\b(?P<before>3[01]|[12]\d|0?[1-9])\s)?\b(?P<month>{"|".join(_MONTHS)})[a-z]*\.?\s
+    rf"""(?i:(?:\b(?P<before>3[01]|[12]\d|0?[1-9])\s)?\b(?P<month>{"|".join(MONTHS)})[a-z]*\.?\s
       (?:(?P<day>3[01]|[12]\d|[1-9])(?:st|nd|rd|th)?,?\s)? (?P<year>20\d\d|19\d\d)\b)""",
     re.VERBOSE,
 )  # March 3, 2026; 3 March 2026; March 2026
@@ -73,7 +73,7 @@ def _date_in(text: str) -> date | None:
                 return date(int(match[1]), int(match[2]), int(match[3]))
     if match := _NAMED.search(text):
         with suppress(ValueError):
-            month = _MONTHS.index(match["month"].casefold()) + 1
+            month = MONTHS.index(match["month"].casefold()) + 1
             return date(int(match["year"]), month, int(match["day"] or match["before"] or 1))
     if match := _QUARTER.search(text):
         quarter, year = sorted(map(int, re.findall(r"\d+", match[0])))
