@@ -106,6 +106,8 @@ class AgentResponse:
 
     Attributes
     ----------
+    question : str
+        As it was asked; completed, if it refers to the question before it in the conversation.
     summary : str
         One line: the first sentence of the answer; both sides of a contradiction, if sources differ.
     final_answer : str
@@ -164,6 +166,7 @@ class AgentResponse:
     model: str
     tool_calls: tuple[AnswerCall, ...]
     usage: RunUsage
+    question: str = ""
 
 
 def respond(state: State) -> AgentResponse:
@@ -201,7 +204,7 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
     (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
-        summary=_summary(attempt),
+        summary=next(iter(text.splitlines()), NO_EVIDENCE),
         final_answer=text,
         verdict=attempt.verdict,
         passages=tuple(shown_passage(passage, attempt.cited) for passage in attempt.passages),
@@ -220,6 +223,7 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         model=attempt.model or knowledge.model,
         tool_calls=tuple(tool_calls(state)),
         usage=usage_of(state),
+        question=state.question,
     )
 
 
@@ -244,13 +248,6 @@ def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
     if attempt.problem and not has_read:
         return "search_down", " ".join(attempt.problem.split())
     return "nothing_said_so", _ADVICE
-
-
-def _summary(attempt: Attempt) -> str:
-    """The first sentence; if sources differ about it, both sides."""
-    if not (attempt.sentences or attempt.quoted):
-        return DEGRADED if attempt.problem else NO_EVIDENCE
-    return next(_lines(attempt))
 
 
 def _lines(attempt: Attempt) -> Iterator[str]:

@@ -12,11 +12,10 @@ from coreloop.answer.models.contracts import (
     ReflectionResponse,
     ReplyMetadata,
     ReportedFinding,
-    Tier,
 )
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.next_queries import with_synonyms
-from coreloop.answer.text.rank import rank
+from coreloop.answer.text.rank import asked_kind, is_name, rank
 from coreloop.answer.text.terms import search_words
 
 MayMark = Callable[[str], bool]
@@ -25,14 +24,12 @@ MAX_QUOTES: Final = 2  # for each part of a question
 
 def plan_offline(material: Material) -> PlanResponse:
     """Plan to search for each part of a question, and for all of it."""
-    question = material.question
-    parts, tier = question_parts(question), question_tier(question)
-    wholes = () if tier == "simple" else (question,)
-    queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, *wholes))
+    parts = question_parts(material.question)
+    queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, material.question))
     return PlanResponse(
         queries=tuple(PlannedQuery(query=query, intent="answer") for query in queries if query),
         sub_questions=parts,
-        complexity_tier=tier,
+        complexity_tier=("simple", "standard", "deep")[min(len(parts), 3) - 1],
     )
 
 
@@ -87,6 +84,36 @@ def question_parts(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in parts if part))[:MAX_PARTS]
 
 
-def question_tier(question: str) -> Tier:
-    """Say how much work a question needs, by its parts."""
-    return ("simple", "standard", "deep")[min(len(question_parts(question)), 3) - 1]
+_FEW_WORDS: Final = 2  # of a question that may lack its subject
+_NUMBER: Final = re.compile(r"[\d.,]+")
+_REFERS: Final = re.compile(
+    r"\A(?:and|but|then|what about|how about|그럼|그러면|그렇다면|그리고|그런데)\s"
+    r"|\b(?:its?|they|their|them|there|he|his|she|her|one)\b"
+    r"|(?<![가-힣])(?:그것?|거기|그곳)(?:[은는이가의]|에서?)?\s",
+    re.IGNORECASE,
+)  # what makes a question one about the question before
+
+
+def readings(question: str, before: str) -> Iterator[str]:
+    """Yield what a question may mean after another: that one with another word, or asked of its subject."""
+    asked, new = search_words(before), search_words(_REFERS.sub(" ", question))
+    units = {_NUMBER.sub("", word): word for word in asked if word[0].isdecimal()}
+    for word in new:
+        before = before.replace(units.get(_NUMBER.sub("", word), word), word, 1)
+    other = " ".join(word for word in new if word not in before)
+    alike = sorted(asked, key=lambda word: word[-2:] != other[-2:])
+    swapped = [before.replace(word, other, 1) for word in alike if word in before] if other else [before]
+    subjects = sorted(asked, key=lambda word: not is_name(word))
+    asking = question if _REFERS.search(question) else f"it {question}"
+    of_subject = [_REFERS.sub(f" {word} ", asking) for word in subjects]
+    yield from (*of_subject, *swapped) if asked_kind(question) else (*swapped, *of_subject)
+
+
+def complete(question: str, before: str, is_said: Callable[[str], bool]) -> str:
+    """Complete a question that refers to the one before it: to what is said, else to the likeliest."""
+    n_words = len(search_words(question))
+    is_short = n_words < _FEW_WORDS or (n_words == _FEW_WORDS and not is_said(question))
+    if not before or not (is_short or _REFERS.search(question)):
+        return question
+    meant = [" ".join(reading.split()) for reading in readings(question, before)]
+    return next(filter(is_said, meant), meant[0])

@@ -216,7 +216,7 @@ class _Asked:
         if is_open or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
             return False
         missing = unsaid(self.question, f"{heading}\n{sentence}")
-        elsewhere, topics = unsaid(self.question, sentence), {*filter(_is_name, self.words), *self.words[:1]}
+        elsewhere, topics = unsaid(self.question, sentence), {*filter(is_name, self.words), *self.words[:1]}
         if self.kind is None:  # nothing shows that the sentence has what is asked, but its own words
             return not missing and topics.issuperset(elsewhere) and len(elsewhere) < len(self.words)
         is_about = _OF_BEFORE.match(sentence) or topics.issuperset(missing)
@@ -224,7 +224,8 @@ class _Asked:
         return is_whole and len(elsewhere) < len(self.words)
 
 
-def _is_name(word: str) -> bool:
+def is_name(word: str) -> bool:
+    """Whether a word of a question is written as a name: with a capital, a digit or an underscore."""
     return any(sign == "_" or sign.isupper() or sign.isdecimal() for sign in word)
 
 
