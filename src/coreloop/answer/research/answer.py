@@ -258,6 +258,7 @@ def _lines(attempt: Attempt) -> Iterator[str]:
         yield from dict.fromkeys([*once, *apart.values()])
     elif not (attempt.problem or attempt.failure):
         yield NO_EVIDENCE
+    yield from (in_language_of(part)("not answered: {part}", part=part) for part in attempt.unsaid)
     if attempt.dropped:
         yield f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)"
     if attempt.problem:

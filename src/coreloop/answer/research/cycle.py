@@ -23,6 +23,7 @@ from coreloop.answer.models.contracts import (
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, Rejected, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.asking import UNUSABLE, ask, ask_or_do_without
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
@@ -35,31 +36,10 @@ from coreloop.answer.research.next_queries import (
 )
 from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
-from coreloop.answer.research.research_state import (
-    AGAINST,
-    ANSWERED,
-    ASK,
-    ATTEMPTED,
-    DROPPED,
-    NOTE,
-    PLANNED,
-    Attempt,
-    PlanQuery,
-    ReadSource,
-    knowledge_of,
-)
+from coreloop.answer.research.research_state import AGAINST, ASK, Attempt, PlanQuery, ReadSource, knowledge_of
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.research.verify import (
-    UNCITED,
-    Grounds,
-    best_first,
-    check_answer,
-    is_rejected,
-    numbered,
-    quoted,
-    without,
-)
+from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
@@ -96,15 +76,15 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
         attempt = Attempt(number=run.state.iteration, problem=problem)
         attempt, _ = write_answer(run, deps, knowledge.sources, attempt)
     for claim in attempt.dropped:
-        run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
+        run.record(events.Noted, name=names.DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
-    run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
+    run.record(events.Noted, name=names.ANSWERED, data=msgspec.to_builtins(response))
 
 
 def _read_index(run: Run, deps: Deps) -> None:
     """Bring the index up to date before the first search, if it is searched."""
     if deps.searches_index and not run.state.iteration:
-        run.record(events.Noted, name=NOTE, data=refresh_index(deps.workspace, now=run.now()))
+        run.record(events.Noted, name=names.NOTE, data=refresh_index(deps.workspace, now=run.now()))
 
 
 def _answer_and_repair(run: Run, deps: Deps) -> None:
@@ -122,7 +102,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
     with phase(run, "synthesize"):
         attempt = Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
-        run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
+        run.record(events.Noted, name=names.ATTEMPTED, data=msgspec.to_builtins(attempt))
     _cover(run, attempt)
     if reason:
         _signal(run, reason, found)
@@ -186,7 +166,7 @@ def _plan(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
     run.record(events.Planned, sub_questions=parts)
     queries = msgspec.to_builtins(first_queries(run.state.question, plan, tier))
-    run.record(events.Noted, name=PLANNED, data={"queries": queries, "tier": tier})
+    run.record(events.Noted, name=names.PLANNED, data={"queries": queries, "tier": tier})
 
 
 def _turn(run: Run) -> None:
@@ -215,7 +195,7 @@ def write_answer(
     rejected, ladder = rejections(run, deps), _ladder(run, deps)
     index = deps.workspace.index_file if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, index)
-    attempt, grounds = replace(attempt, model=ladder.name), best_first(grounds) if is_ask else grounds
+    attempt, grounds = replace(attempt, model=ladder.name), reorder(grounds) if is_ask else grounds
     found = quoted(attempt, grounds)
     if ladder.models and not (found.sentences or rejected):
         known = answer_from(run.state, found)
@@ -250,8 +230,7 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attemp
     knowledge, ladder, is_last = knowledge_of(run.state), _ladder(run, deps), True
     reply: LlmResponse | SynthesisResponse
     if run.state.kind == ASK:
-        rejected = grounds.rejected
-        left = tuple(read for read in grounds.sources if not is_rejected(read.source.text, rejected))
+        left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
         reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), LlmResponse)
         if not (reply.confidence or reply.citations):

@@ -78,19 +78,24 @@ _PART: Final = re.compile(
 )  # "What is it, and why?" -> "What is it", "why?"
 
 
+_AND: Final = re.compile(r"(?<=[가-힣][고며]),?\s+")  # 매출은 얼마이고 대표는 누구인가?
+_ASKING: Final = re.compile(r"누구|누가|무엇|어디|언제|얼마|몇|며칠|왜|어떻")
+
+
 def question_parts(question: str) -> tuple[str, ...]:
     """Split a question into the questions that it consists of, at most `MAX_PARTS`."""
-    parts = [part.strip() for part in _PART.split(question)]
+    halves = ((part, _AND.split(part, 1)) for part in _PART.split(question))
+    whole = (split if all(map(_ASKING.search, split)) else [part] for part, split in halves)
+    parts = [part.strip() for split in whole for part in split]
     return tuple(dict.fromkeys(part for part in parts if part))[:MAX_PARTS]
 
 
 _FEW_WORDS: Final = 2  # of a question that may lack its subject
 _NUMBER: Final = re.compile(r"[\d.,]+")
 _REFERS: Final = re.compile(
-    r"\A(?:and|but|then|what about|how about|그럼|그러면|그렇다면|그리고|그런데)\s"
+    r"(?i)\A(?:and|but|then|what about|how about|그럼|그러면|그렇다면|그리고|그런데)\s"
     r"|\b(?:its?|they|their|them|there|he|his|she|her|one)\b"
-    r"|(?<![가-힣])(?:그것?|거기|그곳)(?:[은는이가의]|에서?)?\s",
-    re.IGNORECASE,
+    r"|(?<![가-힣])(?:그것?|거기|그곳)(?:[은는이가의]|에서?)?\s"
 )  # what makes a question one about the question before
 
 

@@ -12,6 +12,7 @@ from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research import findings as tags
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import ask_or_do_without
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import (
@@ -28,14 +29,7 @@ from coreloop.answer.research.next_queries import converge, diverge, is_stuck, n
 from coreloop.answer.research.offline import reflect_offline
 from coreloop.answer.research.research_state import (
     AGAINST,
-    CONTRADICTED,
     COUNTER_EVIDENCE,
-    DROPPED,
-    FOUND,
-    PLANNED,
-    REFLECTED,
-    TESTED,
-    THOUGHT,
     Dropped,
     Knowledge,
     PlanQuery,
@@ -43,14 +37,7 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
     put_finding,
 )
-from coreloop.answer.research.verify import (
-    REJECTED,
-    Grounds,
-    is_rejected,
-    source_number,
-    supporting,
-    without_citations,
-)
+from coreloop.answer.research.verify import REJECTED, Grounds, source_number, supporting, without_citations
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.events import FindingRecorded, Noted, Reported
@@ -83,7 +70,7 @@ def add_findings(knowledge: Knowledge, new: Iterable[Finding]) -> Iterator[Chang
         if whole == known:
             continue
         put_finding(knowledge.findings, whole)
-        yield noted(FOUND, whole)
+        yield noted(names.FOUND, whole)
         for number in finding.sources:
             read = knowledge.source(number)
             fields = {"text": whole.text, "source": read.source.location if read else "", "is_checked": True}
@@ -122,7 +109,7 @@ def weigh(
                 with_evidence(one, weight, stance) if one.id == about else one for one in hypotheses
             ]
     if hypotheses:
-        yield noted(TESTED, ranked(hypotheses, iteration=iteration))
+        yield noted(names.TESTED, ranked(hypotheses, iteration=iteration))
 
 
 def with_new(known: Iterable[Hypothesis], statements: Iterable[str], *, iteration: int) -> list[Hypothesis]:
@@ -167,13 +154,13 @@ def _compared(knowledge: Knowledge) -> Iterator[Change]:
     pairs = contradictions([_sourced(finding, knowledge) for finding in recent])
     if pairs == knowledge.contradictions_found:
         return
-    yield noted(CONTRADICTED, pairs)
+    yield noted(names.CONTRADICTED, pairs)
     texts = frozenset[str]().union(*(pair.texts for pair in pairs))
     for finding in recent:
         if finding.text in texts:
             marked = _rated(finding, knowledge, is_contradicted=True)
             put_finding(knowledge.findings, marked)
-            yield noted(FOUND, marked)
+            yield noted(names.FOUND, marked)
 
 
 def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
@@ -251,7 +238,7 @@ def _ask(
     run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: Rejected, *notes: str
 ) -> ReflectionResponse:
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    without = partial(reflect_offline, may_mark=lambda text: not is_rejected(text, rejected))
+    without = partial(reflect_offline, may_mark=Grounds("", (), rejected).may_mark)
     return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, without)
 
 
@@ -271,7 +258,7 @@ def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejec
         if sources:
             found.append(_finding(claim, tuple(sources), one, state, knowledge))
         else:
-            yield noted(DROPPED, Dropped(claim, reason))
+            yield noted(names.DROPPED, Dropped(claim, reason))
     yield from add_findings(replace(knowledge), found)
 
 
@@ -300,7 +287,7 @@ def _challenged(
     fields = msgspec.to_builtins(more)
     thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
     if thought:
-        run.record(events.Noted, name=THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
+        run.record(events.Noted, name=names.THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
     both = {name: getattr(reply, name) + getattr(more, name) for name in _ADDED}
     return msgspec.structs.replace(reply, **both)
 
@@ -323,8 +310,8 @@ def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
         "uncertainties": [f"{one.text} (needs {one.needs})" for one in reply.uncertainties[:3]],
         "missing": list(reply.missing[:3]),
     }
-    run.record(events.Noted, name=REFLECTED, data=data)
-    run.record(events.Noted, name=PLANNED, data={"queries": msgspec.to_builtins(queries)})
+    run.record(events.Noted, name=names.REFLECTED, data=data)
+    run.record(events.Noted, name=names.PLANNED, data={"queries": msgspec.to_builtins(queries)})
     run.record(
         events.Reflected,
         sufficient=reply.sufficient and not is_exhaustive and _has_kept_findings(run.state),

@@ -175,6 +175,8 @@ class Attempt:
         Sentences of the sources that answer differently.
     dropped : tuple of Dropped
         Sentences that no source supports.
+    unsaid : tuple of str
+        Parts of the question without an answer, if others have one.
     found : dict of str to int
         Sources that were retrieved, by where they come from: ``text``, ``symbol``, ``schema``, ``import``,
         ``injected``.
@@ -193,6 +195,7 @@ class Attempt:
     quoted: tuple[str, ...] = ()
     differing: tuple[Contradiction, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    unsaid: tuple[str, ...] = ()
     found: dict[str, int] = field(default_factory=dict)
     problem: str = ""
     failure: str = ""

@@ -1,7 +1,7 @@
 """What sources say to a question: the best passages, and whether they support what a model wrote."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
@@ -11,12 +11,12 @@ from typing import Final
 from coreloop.answer.repair.actions import NOTHING, Rejected
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
-from coreloop.answer.research.offline import question_parts
+from coreloop.answer.research.offline import question_parts, readings
 from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import holds, lack
-from coreloop.answer.text.rank import Hit, rank
+from coreloop.answer.text.rank import Counts, Hit, rank
 from coreloop.answer.text.sentences import split_sentences, without_footnotes
 from coreloop.answer.text.terms import keys, search_words
 
@@ -54,6 +54,10 @@ class Grounds:
     known: Collection[Contradiction] = ()
     index: Path | None = None
 
+    def may_mark(self, text: str) -> bool:
+        """Whether no person rejected a sentence of a text."""
+        return not is_rejected(text, self.rejected)
+
 
 def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     """Answer without a model: by the passages that say it, or the closest ones."""
@@ -61,13 +65,17 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     counts = word_counts(grounds.index, grounds.question) if grounds.index else None
     marks: dict[int, MarkedPassage] = {}
     parts = question_parts(grounds.question)
-    quotes, pairs, order = list[SourcedText](), list[Contradiction](), list[Hit]()
+    quotes, unsaid, pairs, order = list[SourcedText](), list[str](), list[Contradiction](), list[Hit]()
     for part in parts:
-        hits = _judged(part, texts, grounds.rejected, counts)
+        own = [part] if part == parts[0] or len(search_words(part)) > 1 else []  # else of any subject
+        meant = [*(readings(part, parts[0]) if part != parts[0] else ()), *own]
+        judged = [_judged(reading, texts, grounds, counts) for reading in meant]
+        hits = next((hits for hits in judged if hits and hits[0].says_so), judged[-1])
         said = [_sourced(hit, texts) for hit in hits[:SHOWN] if hit.says_so]
         near = [hit for hit in hits[:SHOWN] if hit.is_near or hit.says_so]
         marks = {hit.number: MarkedPassage(hit.number, hit.start, hit.end) for hit in near} | marks
         quotes += said[:1]
+        unsaid += [] if said else [part]
         pairs += contradictions(said, part)
         order += hits
     numbers = [quote.sources[0] for quote in quotes]
@@ -78,7 +86,8 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     cited = dict.fromkeys([*numbers, *shown, *(number for pair in differing for number in pair.sources)])
     return replace(
         attempt,
-        verdict="says so" if len(quotes) == len(parts) else "nothing said so",
+        verdict="nothing said so" if unsaid else "says so",
+        unsaid=tuple(unsaid) if quotes else (),
         sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
         cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
         passages=tuple(marks.get(number, MarkedPassage(number)) for number in shown),
@@ -86,19 +95,16 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     )
 
 
-def best_first(grounds: Grounds) -> Grounds:
+def reorder(grounds: Grounds) -> Grounds:
     """Number the sources as `quoted` shows them: from 1."""
     shown = quoted(Attempt(number=0), grounds).cited
     every = dict.fromkeys(read.source for read in (*shown, *grounds.sources))
     return replace(grounds, sources=numbered(every))
 
 
-def _judged(
-    part: str, sources: Sequence[Source], rejected: Rejected, counts: tuple[int, Mapping[str, int]] | None
-) -> list[Hit]:
+def _judged(part: str, sources: Sequence[Source], grounds: Grounds, counts: Counts) -> list[Hit]:
     """Return the passages of a part of a question, the best first; of those that say so, the newest."""
-    hits = rank(part, sources, counts=counts, may_mark=lambda text: not is_rejected(text, rejected))
-    by_number = {hit.number: hit for hit in hits}
+    by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=grounds.may_mark)}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
     dated = [hit for hit in hits if hit.says_so and sources[hit.number - 1].published]
     newest = iter(sorted(dated, key=lambda hit: sources[hit.number - 1].published or date.min, reverse=True))
@@ -206,9 +212,9 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     if not cited:
         return (), f"cites {', '.join(map('[{}]'.format, numbers[:_MAX_CITED]))}, which does not exist"
     # of a passage with a rejected sentence, the others are kept word for word
-    wrong = [read for read in cited if is_rejected(read.source.text, grounds.rejected)]
-    left = [read for read in cited if read not in wrong or holds(read.source.text, claim)]
-    if not left or is_rejected(claim, grounds.rejected):
+    texts = ((read, read.source.text) for read in cited)
+    left = [read for read, text in texts if grounds.may_mark(text) or holds(text, claim)]
+    if not (left and grounds.may_mark(claim)):
         return (), REJECTED
     if question and len(keys(claim)) <= _SHORT:
         own = keys(claim) - keys(question)

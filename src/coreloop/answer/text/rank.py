@@ -19,59 +19,43 @@ from coreloop.answer.text.terms import search_words, terms
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
 
+Counts = tuple[int, Mapping[str, int]] | None  # passages, and how many have each word
 Kind = Literal["date", "number", "name", "place"]
 # Tests and lists of changes, whose words say less than a document's.
 _LOW: Final = re.compile(
-    r"(?:^|/)(?:tests?|testing|examples?|benchmarks?|history)/"
+    r"(?i)(?:^|/)(?:tests?|testing|examples?|benchmarks?|history)/"
     r"|(?:^|/)(?:test_|conftest|change|news|(?:version)?history|whats|release|licen|copying|authors|thanks"
-    r"|contribut)[^/]*$",
-    re.IGNORECASE,
+    r"|contribut)[^/]*$"
 )
 _PRIORS: Final = {"python": 0.75, "symbol": 0.9, "schema": 0.9}
-_ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
-    "date": re.compile(
-        r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b"
-        r"|언제|몇 ?(?:년|월|일|시)|날짜|[연년]도",
-        re.IGNORECASE,
-    ),
-    "number": re.compile(
-        r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)\b"
-        r"|\b(?:what|which) (?:percent\w*|number|amount|size|port|price|cost|version)\b"
-        r"|얼마|몇|며칠|비율|길이|금액"
-        r"|\bwhat (?:is|are|was|were) the (?:\w+ ){0,2}?(?:limit|price|number|rate|size|length|fee)\b",
-        re.IGNORECASE,
-    ),
-    "name": re.compile(
-        r"\bwho(?:m|se)?\b|누구|누가|\bwhat (?:person|player|actor|author|company)\b", re.IGNORECASE
-    ),
-    "place": re.compile(r"\bwhere\b|\b(?:what|which) (?:city|country|place|folder)\b|어디", re.IGNORECASE),
+_ASKS: Final[Mapping[Kind, str]] = {
+    "date": r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b"
+    r"|언제|몇 ?(?:년|월|일|시)|날짜|[연년]도",
+    "number": r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)\b"
+    r"|\b(?:what|which) (?:percent\w*|number|amount|size|port|price|cost|version)\b"
+    r"|\bwhat (?:is|are|was|were) the (?:\w+ ){0,2}?(?:limit|price|number|rate|size|length|fee)\b"
+    r"|얼마|몇|며칠|비율|길이|금액",
+    "name": r"\bwho(?:m|se)?\b|누구|누가|\bwhat (?:person|player|actor|author|company)\b",
+    "place": r"\bwhere\b|\b(?:what|which) (?:city|country|place|folder)\b|어디",
 }
 # What the sentence has that answers a question for a time, a number, someone or a place.
-_SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
-    "date": re.compile(
-        r"\b[12]\d{3}s?\b|(?<!\d)\d{1,4}\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
-        r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|\b\d{1,2}(?:st|nd|rd|th) century"
-        r"|days?\b|nights?\b|\b(?:after|before|until|once|while)\b",
-        re.IGNORECASE,
-    ),
-    "number": re.compile(
-        r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
-        r"|thousand|million|billion|half|once|twice|dozen|third|quarter)\b"
-        r"|[한두세네]\s(?:명|개|번|달|가지)|하루|이틀|사흘|반|매[일주달년]|\b(?:every|each|daily|weekly)\b",
-        re.IGNORECASE,
-    ),
-    "name": re.compile(r"(?<=\s)[A-Z][a-z]+|[가-힣]{2,4}(?=[은는이가의]|에게)|\b\w+(?:ors|ers|ists)\b"),
-    "place": re.compile(
-        r"(?<=\s)[A-Z][a-z]+|\b(?:in|at|on|under|near) (?:the )?\S+|[가-힣]+(?:에서?|으로)(?![가-힣])|\w*/\S+"
-    ),
+_SAYS: Final[Mapping[Kind, str]] = {
+    "date": r"(?i)\b[12]\d{3}s?\b|(?<!\d)\d{1,4}\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
+    r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|\b\d{1,2}(?:st|nd|rd|th) century"
+    r"|days?\b|nights?\b|\b(?:after|before|until|once|while)\b",
+    "number": r"(?i)\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty"
+    r"|fifty|hundred|thousand|million|billion|half|once|twice|dozen|third|quarter)\b"
+    r"|[한두세네]\s(?:명|개|번|달|가지)|하루|이틀|사흘|반|매[일주달년]|\b(?:every|each|daily|weekly)\b",
+    "name": r"(?<=\s)[A-Z][a-z]+|[가-힣]{2,4}(?=[은는이가의]|에게)|\b\w+(?:ors|ers|ists)\b",
+    "place": r"(?<=\s)[A-Z][a-z]+|\b(?:in|at|on|under|near) (?:the )?\S+|[가-힣]+(?:에서?|으로)(?![가-힣])"
+    r"|\w*/\S+",
 }
 # Questions that no sentence with their words answers alone.
 _NO_FACT: Final = re.compile(
-    r"\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)"
+    r"(?i)\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)"
     r"|왜|어떻|방법|이유"
     r"|\bwhat(?:'s| is| are) (?:an? )?[\w-]+(?: [\w-]+)?\s?(?:\?|\Z)|\bwhat do(?:es)? .{1,200} do\b"
-    r"|\A\S+(?:[은는이가]|란) ?(?:무엇|뭐)",
-    re.IGNORECASE,
+    r"|\A\S+(?:[은는이가]|란) ?(?:무엇|뭐)"
 )
 # The unit of what is asked: 몇 명인가, 며칠
 _COUNTED: Final = re.compile(
@@ -135,7 +119,7 @@ def rank(
     question: str,
     sources: "Sequence[Source | NumberedSource]",
     *,
-    counts: tuple[int, Mapping[str, int]] | None = None,
+    counts: Counts = None,
     may_mark: Callable[[str], bool] = lambda _: True,
 ) -> list[Hit]:
     """Order passages as answers to a question, the best first; those without a word of it come last.
@@ -167,7 +151,7 @@ def rank(
 
 def asked_kind(question: str) -> Kind | None:
     """Return what kind of fact a question asks for, or None."""
-    return next((kind for kind, words in _ASKS.items() if words.search(question)), None)
+    return next((kind for kind, words in _ASKS.items() if re.search(words, question, re.IGNORECASE)), None)
 
 
 def asks_for_fact(question: str) -> bool:
@@ -183,9 +167,7 @@ def _prior(source: "Source | NumberedSource") -> float:
 class _Asked:
     """A question: its words with what each counts, and what it asks for."""
 
-    def __init__(
-        self, question: str, read: Sequence[_Read], counts: tuple[int, Mapping[str, int]] | None
-    ) -> None:
+    def __init__(self, question: str, read: Sequence[_Read], counts: Counts) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
         self.question, self.kind, self.words = question, asked_kind(question), search_words(question)
         self.wanted = tuple(dict.fromkeys(terms(" ".join(self.words))))
@@ -200,7 +182,7 @@ class _Asked:
         """Whether a sentence has what is asked for, beside what the question has."""
         if self.kind is None:
             return True
-        says, unit = _SAYS[self.kind], _COUNTED.search(self.question)
+        says, unit = re.compile(_SAYS[self.kind]), _COUNTED.search(self.question)
         has_unit = not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence)
         new = {*says.findall(sentence)}.difference(says.findall(self.question))
         return bool(has_unit) and any(not {*terms(one)} & {*self.wanted} for one in new)
