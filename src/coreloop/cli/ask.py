@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("question")
-@click.option("--session", default="", metavar="ID", help="The conversation that the question belongs to.")
+@click.option("--session", default="", metavar="ID", help="The conversation that the question follows up.")
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
 def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:

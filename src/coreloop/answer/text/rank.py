@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import unsaid
 from coreloop.answer.text.sentences import gives_orders, head_of_table, split
-from coreloop.answer.text.terms import search_words, terms
+from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
@@ -198,7 +198,8 @@ class _Asked:
         if is_open or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
             return False
         missing = unsaid(self.question, f"{heading}\n{sentence}")
-        elsewhere, topics = unsaid(self.question, sentence), {*filter(is_name, self.words), *self.words[:1]}
+        elsewhere, korean = unsaid(self.question, sentence), filter(is_cjk, self.words[:1])
+        topics = {*filter(is_name, self.words), *korean}
         if self.kind is None:  # nothing shows that the sentence has what is asked, but its own words
             return not missing and topics.issuperset(elsewhere) and len(elsewhere) < len(self.words)
         is_about = _OF_BEFORE.match(sentence) or topics.issuperset(missing)

@@ -28,8 +28,8 @@ _QUARTER: Final = re.compile(
 _YEAR: Final = re.compile(r"(?:\A|[(\s_-])((?:19|20)\d\d)(?:년|[)]|\Z|\.\w+\Z)")  # Report 2023, 규정_2023.md
 _LABEL: Final = re.compile(
     r"""(?:\b(?:last\ (?:updated|modified|changed|revised|reviewed)|updated|revised|as\ of|effective|date)\b
-      | (?:작성|개정|수정|시행|기준|갱신)(?:일자?)?)[\s*_:：|(]{1,6}(?P<after>[^\n]{6,24})
-      | (?P<before>\b20\d\d[^\n]{3,14}?)\s?(?:기준|현재|개정|작성|시행)""",
+      | (?:작성|개정|수정|시행|기준|갱신)(?:일자?)?)[\s*_:：|(]{1,6}(?=(?P<after>[^\n]{6,24}))
+      | (?P<before>\b20\d\d[^\n]{3,14}?)\s?(?:기준|현재|개정|작성|시행)(?!일?\s?[:：])""",
     re.IGNORECASE | re.VERBOSE,
 )  # Last updated: March 3, 2026; **개정:** 2025-03-01; 2025. 6. 30. 기준
 _HEAD_CHARS: Final = 2_000  # chosen: a date further inside is of a part
