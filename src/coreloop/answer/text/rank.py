@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import unsaid
 from coreloop.answer.text.sentences import gives_orders, head_of_table, split
-from coreloop.answer.text.terms import is_cjk, search_words, terms
+from coreloop.answer.text.terms import is_cjk, is_korean, search_words, terms
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
@@ -53,15 +53,15 @@ _SAYS: Final[Mapping[Kind, str]] = {
 # Questions that no sentence with their words answers alone.
 _NO_FACT: Final = re.compile(
     r"(?i)\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)"
-    r"|왜|어떻|방법|이유"
     r"|\bwhat(?:'s| is| are) (?:an? )?[\w-]+(?: [\w-]+)?\s?(?:\?|\Z)|\bwhat do(?:es)? .{1,200} do\b"
-    r"|\A\S+(?:[은는이가]|란) ?(?:무엇|뭐)"
+    r"|왜|어떻|방법|이유|무엇|뭐|무슨|어떤"
 )
 # The unit of what is asked: 몇 명인가, 며칠
 _COUNTED: Final = re.compile(
     r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
 )
-_OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His|Her)\b|[이그]는?\s")
+_OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His)\b|[이그]는?\s(?![후뒤외])")
+_FEW_WORDS: Final = 3  # chosen: ``Which log levels are there?`` has two
 _MOST_CHARS: Final = 400  # chosen: what is longer is a paragraph about several things
 _LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
@@ -170,7 +170,7 @@ class _Asked:
     def __init__(self, question: str, read: Sequence[_Read], counts: Counts) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
         self.question, self.kind, self.words = question, asked_kind(question), search_words(question)
-        self.wanted = tuple(dict.fromkeys(terms(" ".join(self.words))))
+        self.wanted = tuple(dict.fromkeys(terms(" ".join(self.words) if is_korean(question) else question)))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
         self.total = math.fsum(self.rarity.values()) or 1.0
 
@@ -193,18 +193,17 @@ class _Asked:
         Its heading may have some of them, the sentence before the name of what both are about. A row has the
         head of its table before it.
         """
-        # a list of names, or what announces a list
-        is_open = self.kind is None and sentence.isascii() and sentence[-1] not in _ENDS
-        if is_open or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
+        # a list of names, what announces a list, or a question that any sentence could answer
+        is_short = sum(map(str.isalpha, self.words)) < _FEW_WORDS and " of " not in self.question
+        is_vague = sentence.isascii() and (sentence[-1] not in _ENDS or is_short)
+        if (is_vague and not self.kind) or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
             return False
-        missing = unsaid(self.question, f"{heading}\n{sentence}")
-        elsewhere, korean = unsaid(self.question, sentence), filter(is_cjk, self.words[:1])
-        topics = {*filter(is_name, self.words), *korean}
-        if self.kind is None:  # nothing shows that the sentence has what is asked, but its own words
-            return not missing and topics.issuperset(elsewhere) and len(elsewhere) < len(self.words)
-        is_about = _OF_BEFORE.match(sentence) or topics.issuperset(missing)
+        missing, elsewhere = unsaid(self.question, f"{heading}\n{sentence}"), unsaid(self.question, sentence)
+        topics = {*filter(is_name, self.words), *filter(is_cjk, self.words[:1])}
+        is_about = self.kind and (topics.issuperset(missing) or _OF_BEFORE.match(sentence))
         is_whole = not missing or (is_about and not unsaid(" ".join(missing), before))
-        return is_whole and len(elsewhere) < len(self.words)
+        has_own = self.kind or topics.issuperset(elsewhere)  # else nothing shows that it has what is asked
+        return bool(is_whole and has_own and len(elsewhere) < len(self.words))
 
 
 def is_name(word: str) -> bool:
