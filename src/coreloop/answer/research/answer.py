@@ -295,7 +295,8 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
 def contradiction_line(pair: Contradiction) -> str:
     """Show both sides with their sources and dates, the newer first."""
     first, other = (pair.b, pair.a) if pair.is_dated else (pair.a, pair.b)
-    return f"⚠ Contradiction: {_side(first)}; but: {_side(other)}"
+    tell = in_language_of(first.text)
+    return tell("⚠ Contradiction: {first}; but: {other}", first=_side(first), other=_side(other))
 
 
 def _side(side: SourcedText) -> str:
