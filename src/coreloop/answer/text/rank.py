@@ -61,6 +61,7 @@ _COUNTED: Final = re.compile(
     r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
 )
 _OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His)\b|[이그]는?\s(?![후뒤외])")
+_IN_SENTENCE: Final = re.compile(r"(?i)\b(?:the|an?|of|is|are|by|to|in|with|for)\b|\|")
 _FEW_WORDS: Final = 3  # chosen: ``Which log levels are there?`` has two
 _MOST_CHARS: Final = 400  # chosen: what is longer is a paragraph about several things
 _LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
@@ -195,7 +196,8 @@ class _Asked:
         """
         # a list of names, what announces a list, or a question that any sentence could answer
         is_short = sum(map(str.isalpha, self.words)) < _FEW_WORDS and " of " not in self.question
-        is_vague = sentence.isascii() and (sentence[-1] not in _ENDS or is_short)
+        is_list = sentence[-1] == ":" or not (sentence[-1] in _ENDS or _IN_SENTENCE.search(sentence))
+        is_vague = sentence.isascii() and (is_list or is_short)
         if (is_vague and not self.kind) or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
             return False
         missing, elsewhere = unsaid(self.question, f"{heading}\n{sentence}"), unsaid(self.question, sentence)

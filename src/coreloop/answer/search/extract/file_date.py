@@ -1,7 +1,6 @@
 """The date that a file gives itself: in its front matter, in its text, in a heading, or in its name."""
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import Final
@@ -47,16 +46,11 @@ def document_date(document: Document, location: str) -> date | None:
     """
     first = document.sections[0].heading if document.sections else ""
     in_heading = date_in_name(document.title) or date_in_name(first)
-    in_text = max(_dates_in_text(document.text), default=None)
+    parts = (document.text[:_HEAD_CHARS], document.text[_HEAD_CHARS:][-_HEAD_CHARS:])
+    labels = (label for part in parts for label in _LABEL.finditer(part))
+    dates = (_date_in(label["after"] or label["before"]) for label in labels)
+    in_text = max(filter(None, dates), default=None)
     return document.published or in_text or in_heading or date_in_name(location.rpartition("/")[2])
-
-
-def _dates_in_text(text: str) -> Iterator[date]:
-    """Yield the dates that follow a label at the beginning or the end of a text."""
-    for part in (text[:_HEAD_CHARS], text[_HEAD_CHARS:][-_HEAD_CHARS:]):
-        for label in _LABEL.finditer(part):
-            if day := _date_in(label["after"] or label["before"]):
-                yield day
 
 
 def date_in_name(name: str) -> date | None:
