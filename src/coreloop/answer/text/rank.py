@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import unsaid
 from coreloop.answer.text.sentences import gives_orders, head_of_table, split
-from coreloop.answer.text.terms import is_cjk, is_korean, search_words, terms
+from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
@@ -171,7 +171,7 @@ class _Asked:
     def __init__(self, question: str, read: Sequence[_Read], counts: Counts) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
         self.question, self.kind, self.words = question, asked_kind(question), search_words(question)
-        self.wanted = tuple(dict.fromkeys(terms(" ".join(self.words) if is_korean(question) else question)))
+        self.wanted = tuple(dict.fromkeys(terms(question)))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
         self.total = math.fsum(self.rarity.values()) or 1.0
 
