@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
@@ -13,9 +13,7 @@ from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer,
 from coreloop.answer.search.source import Source
 from coreloop.runs.events import Outcome
 
-_TEXTS: Final = 8  # chosen, as the next two: texts answer most questions, names and fields fewer
-_SYMBOLS: Final = 4  # see above
-_FIELDS: Final = 4  # see above
+_TEXTS, _DECLARED = 8, 4  # chosen: texts answer most questions, names and fields fewer
 Origin = Literal["injected", "symbol", "text", "schema"]
 
 
@@ -79,8 +77,8 @@ def find_sources(
     is_local = deps.searches_index and index.exists()
     with ThreadPoolExecutor(max_workers=1) as threads:
         text = threads.submit(deps.provider.search, words or query, limits)
-        called = find_declared(index, query, _SYMBOLS) if is_local else []
-        fields = find_declared(index, query, _FIELDS, is_schema=True) if is_local else []
+        called = find_declared(index, query, _DECLARED) if is_local else []
+        fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
         injected = deps.tables.evidence_for(question or query, deps.workspace.root)
         answer = text.result()
     passages = answer.sources if isinstance(answer, Found) else ()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("question")
-@click.option("--session", default="", metavar="ID", help="The conversation that the question belongs to.")
+@click.option("--session", default="", metavar="ID", help="The conversation that the question follows up.")
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
 def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:
@@ -140,8 +140,8 @@ def show_attempt(run: "Run") -> None:
         return
     case = knowledge_of(state)
     attempt = case.attempts[-1]
-    if not attempt.sentences:
-        click.echo(f"attempt {attempt.number}: {case.signals[-1].reason}", err=True)
+    if case.repairs and not attempt.sentences:
+        click.echo(in_language_of(state.question)("no source says so yet"), err=True)
     for repair in case.repairs:
         for line in repair.jobs if repair.attempt == attempt.number else ():
             click.echo(printable(f"  {line}"), err=True)
@@ -151,7 +151,7 @@ def _find_nearby(workspace: Workspace, question: str, answer: "AgentResponse") -
     """What `search` lists for the question in other files, unless sources say the answer."""
     from coreloop.answer.search.index.search_index import search_index
 
-    if answer.verdict == "says so" or not answer.passages:
+    if answer.verdict == "says so" or not answer.passages or answer.passages[0].end:
         return []
     seen = {passage.location for passage in answer.passages}
     found = search_index(workspace.index_file, question, _NEARBY + len(answer.passages))

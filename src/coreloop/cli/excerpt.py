@@ -41,11 +41,13 @@ class PassageView:
         from coreloop.answer.research.verify import NO_EVIDENCE
 
         answer, tell = self.answer, in_language_of(self.question)
+        if answer.question not in {"", self.question}:
+            yield f"→ {printable(answer.question)}"
         if answer.end != "nothing_said_so" or answer.final_answer != NO_EVIDENCE:
             yield from (*map(printable, answer.final_answer.splitlines()), "")
-        closest = tell("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
+        is_open = answer.passages and answer.verdict == "nothing said so"
         if answer.end != "search_down":
-            yield f"{tell(answer.verdict)}{closest}"
+            yield tell("the closest passages:" if is_open else answer.verdict)
         for passage, n_lines in self._shares():
             yield _place_line(passage)
             lines = marked_lines(passage) if n_lines is None else excerpt(passage, n_lines)

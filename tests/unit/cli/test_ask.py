@@ -27,7 +27,7 @@ def test_a_repair_is_told_on_stderr(place: Path, entry_point):
     code, out, errors = entry_point(place, "ask", SHIP_QUESTION)
     assert (code, "2 working days" in out) == (0, True)
     assert errors == (
-        "attempt 1: insufficient_evidence\n"
+        "no source says so yet\n"
         "  index.file docs/shipping.md: done\n"
         "  evidence.inject docs/shipping.md: done\n"
     )

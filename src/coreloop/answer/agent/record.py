@@ -389,7 +389,7 @@ class _Checking:
             elif not holds(read.source.text, quote):
                 text = "the quote does not stand in source {number}; quote it word for word"
                 doubts.append(tell(text, number=number))
-            elif any(is_rejected(text, read.source, self.rejected) for text in (quote, learnt.text)):
+            elif any(is_rejected(text, self.rejected) for text in (quote, learnt.text)):
                 doubts.append(REJECTED)
             else:
                 numbers.append(number)

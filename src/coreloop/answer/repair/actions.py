@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from secrets import token_bytes
 from typing import Any, Final, Literal
 
@@ -104,7 +104,7 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """All that persons rejected as answers to some questions.
 
@@ -112,21 +112,12 @@ class Rejected:
     ----------
     sentences : frozenset of str
         See `coreloop.answer.research.verify.sentence_key`.
-    passages : frozenset of str
-        Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
-    locations : frozenset of str
-        Files that are the wrong ones.
-    until : date or None
-        Sources of this day or before are out of date.
     """
 
     sentences: frozenset[str] = frozenset()
-    passages: frozenset[str] = frozenset()
-    locations: frozenset[str] = frozenset()
-    until: date | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.sentences or self.locations or self.until)
+        return bool(self.sentences)
 
 
 NOTHING: Final = Rejected()

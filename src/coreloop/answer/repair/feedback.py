@@ -1,6 +1,5 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
-import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
@@ -8,12 +7,13 @@ from typing import Final, Literal
 
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
-from coreloop.answer.repair.actions import ANSWER_AGAIN, NOTHING, Rejected, signalled
+from coreloop.answer.repair.actions import ANSWER_AGAIN, Rejected, signalled
 from coreloop.answer.repair.store import Feedback, judgment_of
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import sentence_key, without_citations
+from coreloop.answer.text.terms import term_set
 from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
 from coreloop.observe.judgments import append_verdict
@@ -24,18 +24,6 @@ from coreloop.runs.ulid import new_ulid
 
 MAX_REASON_CHARS: Final = 2_000
 _NEWEST: Final = 100  # chosen: `last` means an answer of today
-_TOO_SHORT: Final = re.compile(
-    r"\b(?:too\s(?:short|brief|little)|incomplete|more\s(?:detail|context))|짧|부족|자세히|불완전",
-    re.IGNORECASE,
-)
-_OUTDATED: Final = re.compile(
-    r"\b(?:outdated|out\sof\sdate|too\sold|obsolete|stale|superseded|no\slonger)\b|오래|예전|지난\s?버전|구버전",
-    re.IGNORECASE,
-)
-# What reasons say that can be acted upon; any other reason rejects the sentences alone.
-_WRONG_FILE: Final = re.compile(
-    r"\bwrong\s(?:file|source|document|page)\b|(?:다른|틀린|잘못된)\s?(?:파일|문서|출처)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +91,8 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str
-        In the person's words. It is shown to people, and never part of a prompt. ``too short``, ``outdated``
-        and ``wrong file`` decide what is left out of the next answer.
+        In the person's words. It is shown to people, and never part of a prompt. The sentence that has most
+        of its words is rejected.
 
     Returns
     -------
@@ -200,21 +188,12 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
-    """Keep what a rejected answer said, so that it does not come back, and what the reason says is wrong."""
-    attempts = knowledge_of(answered).attempts[-1:]
-    texts = [text for last in attempts for text in (*last.sentences, *last.quoted)]
-    cited = (read for last in attempts for read in last.cited)
-    said = [read.source for read in cited if any(f"[{read.number}]" in text for text in texts)]
-    dates = [source.published for source in said if source.published]
-    rejected = Rejected(
-        sentences=frozenset(sentence_key(without_citations(text)) for text in texts),
-        passages=frozenset(source.hash for source in said),
-        locations=frozenset(source.location for source in said if _WRONG_FILE.search(reason)),
-        until=max(dates, default=None) if _OUTDATED.search(reason) else None,
-    )
-    # an answer that is too short is not wrong: more of the same is wanted
-    kept = NOTHING if _TOO_SHORT.search(reason) else rejected
-    deps.tables.reject(answered.question, kept, reason=reason, now=now)
+    """Keep the sentence that has most words of the reason, else the first, so that it does not come back."""
+    last = knowledge_of(answered).attempts[-1]
+    shares = {text: len(term_set(reason) & term_set(text)) for text in (*last.sentences, *last.quoted)}
+    meant = sorted(shares, key=lambda text: -shares[text])[:1]
+    rejected = Rejected(frozenset(sentence_key(without_citations(text)) for text in meant))
+    deps.tables.reject(answered.question, rejected, reason=reason, now=now)
 
 
 def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str:
@@ -222,8 +201,7 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     if known := _mended_by(deps, answered.run_id):
         return known
     session = knowledge_of(answered).request.session_id
-    wants_more = _TOO_SHORT.search(reason) is not None
-    asked = Request(session_id=session, mends=answered.run_id, wants_more=wants_more)
+    asked = Request(session_id=session, mends=answered.run_id)
     run_id = begin_research(answered.question, asked, deps, kind=ASK, trace_id=answered.trace_id)
     folding, newest = load_run(deps.store, run_id)
     trace_id = folding.state.trace_id

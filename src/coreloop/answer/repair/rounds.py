@@ -6,7 +6,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import product
-from math import fsum, log
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,7 +42,7 @@ MAX_FILES: Final = 5
 _MAX_LOOKED_AT: Final = 2_000  # files whose beginning is read; of more, those whose names fit best
 _HEAD_BYTES: Final = 16_000
 _HEAD_CHARS: Final = 2_000
-# Of what a question asks for, rare words counting more; a file with less of it is no target.
+# Of the words of a question; a file with fewer of them is no target.
 _LEAST_SHARE: Final = 0.3
 # Without such a word, a docstring that has a column's words rarely means the column.
 _SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
@@ -244,13 +243,9 @@ def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]
     """
     asked = term_set(question)
     by_name = sorted(files, key=lambda file: -len(asked & term_set(file.location)))[:_MAX_LOOKED_AT]
-    words = {file: asked & term_set(_beginning(root, file.location)) for file in by_name}
-    counts = {word: sum(word in own for own in words.values()) for word in asked}
-    rarity = {word: log(1 + (len(words) + 1) / (counts[word] + 0.5)) for word in asked}
-    least = _LEAST_SHARE * fsum(rarity.values())
-    weights = {file: fsum(rarity[word] for word in own) for file, own in words.items() if own}
-    likely = [file for file, weight in weights.items() if weight >= least]
-    return sorted(likely, key=lambda file: (-weights[file], file.location))[:MAX_FILES]
+    shared = {file: len(asked & term_set(_beginning(root, file.location))) for file in by_name}
+    likely = [file for file, number in shared.items() if number > _LEAST_SHARE * len(asked)]
+    return sorted(likely, key=lambda file: (-shared[file], file.location))[:MAX_FILES]
 
 
 def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Link]:

@@ -340,12 +340,7 @@ class RepairStore:
         """Return what persons rejected for questions and their duplicates."""
         rows = [row for topic in dict.fromkeys(topics) for row in self._of_same_topics(topic)]
         rejected = [msgspec.convert(row.details, Rejected) for row in rows]
-        return Rejected(
-            sentences=frozenset[str]().union(*(one.sentences for one in rejected)),
-            passages=frozenset[str]().union(*(one.passages for one in rejected)),
-            locations=frozenset[str]().union(*(one.locations for one in rejected)),
-            until=max((one.until for one in rejected if one.until), default=None),
-        )
+        return Rejected(frozenset[str]().union(*(one.sentences for one in rejected)))
 
     def reasons(self, topic: str) -> list[str]:
         """Return why persons rejected answers to a question, oldest first."""

@@ -106,13 +106,15 @@ class AgentResponse:
 
     Attributes
     ----------
+    question : str
+        As it was asked; completed, if it refers to the question before it in the conversation.
     summary : str
         One line: the first sentence of the answer; both sides of a contradiction, if sources differ.
     final_answer : str
         Sentences with citations such as ``[2]``, and a line for each other answer of the sources;
         `NO_EVIDENCE` if no source answers the question.
     verdict : str
-        ``says so``, ``may say so`` or ``nothing said so``.
+        ``says so`` or ``nothing said so``.
     passages : tuple of AnswerPassage
         The best passages whole, of an answer without a model; the closest ones if nothing says so.
     sources : tuple of AnswerSource
@@ -164,6 +166,7 @@ class AgentResponse:
     model: str
     tool_calls: tuple[AnswerCall, ...]
     usage: RunUsage
+    question: str = ""
 
 
 def respond(state: State) -> AgentResponse:
@@ -201,7 +204,7 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
     (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
-        summary=_summary(attempt),
+        summary=next(iter(text.splitlines()), NO_EVIDENCE),
         final_answer=text,
         verdict=attempt.verdict,
         passages=tuple(shown_passage(passage, attempt.cited) for passage in attempt.passages),
@@ -220,6 +223,7 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         model=attempt.model or knowledge.model,
         tool_calls=tuple(tool_calls(state)),
         usage=usage_of(state),
+        question=state.question,
     )
 
 
@@ -246,22 +250,15 @@ def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
     return "nothing_said_so", _ADVICE
 
 
-def _summary(attempt: Attempt) -> str:
-    """The first sentence; if sources differ about it, both sides."""
-    shown = attempt.sentences or attempt.quoted
-    if not shown:
-        return DEGRADED if attempt.problem else NO_EVIDENCE
-    pair = next((pair for pair in attempt.differing if any(text in shown[0] for text in pair.texts)), None)
-    return contradiction_line(pair) if pair else shown[0]
-
-
 def _lines(attempt: Attempt) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
     if shown:
-        yield from shown
-        yield from map(contradiction_line, attempt.differing)
+        apart = {text: contradiction_line(pair) for pair in attempt.differing for text in pair.texts}
+        once = [next((apart[text] for text in apart if line.startswith(text)), line) for line in shown]
+        yield from dict.fromkeys([*once, *apart.values()])
     elif not (attempt.problem or attempt.failure):
         yield NO_EVIDENCE
+    yield from (in_language_of(part)("not answered: {part}", part=part) for part in attempt.unsaid)
     if attempt.dropped:
         yield f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)"
     if attempt.problem:
@@ -291,14 +288,15 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
     checked = (finding for finding in knowledge.findings if finding.confidence)
     sure = sorted(checked, key=lambda finding: -finding.confidence)
     of_parts = ([finding for finding in sure if part.id in finding.answers] for part in state.sub_questions)
-    best = {finding.text: finding for found in of_parts for finding in found[:_QUOTED_OF_PART]}
-    return list(best.values()) or sure[:_QUOTED_OF_PART]
+    best = dict.fromkeys(finding for found in of_parts for finding in found[:_QUOTED_OF_PART])
+    return [*best] or sure[:_QUOTED_OF_PART]
 
 
 def contradiction_line(pair: Contradiction) -> str:
     """Show both sides with their sources and dates, the newer first."""
     first, other = (pair.b, pair.a) if pair.is_dated else (pair.a, pair.b)
-    return f"⚠ Contradiction: {_side(first)}; but: {_side(other)}"
+    tell = in_language_of(first.text)
+    return tell("⚠ Contradiction: {first}; but: {other}", first=_side(first), other=_side(other))
 
 
 def _side(side: SourcedText) -> str:
@@ -385,7 +383,7 @@ def _reflection(knowledge: Knowledge) -> Iterator[str]:
 def _source(read: ReadSource) -> str:
     source = read.source
     line = f":{source.line}" if source.line else ""
-    published = f", published {source.published}" if source.published else ""
+    published = f", {source.published}" if source.published else ""
     return f"[{read.number}] {source.title}, {source.location}{line}{published}"
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.text.claims import is_denied, names
-from coreloop.answer.text.rank import asked_kind, asks_yes_or_no
+from coreloop.answer.text.rank import asked_kind, asks_for_fact
 from coreloop.answer.text.terms import is_cjk, keys
 
 SAME_SUBJECT: Final = 0.8  # share of both sentences' words that agree
@@ -44,12 +44,12 @@ def contradictions(said: Sequence[SourcedText], question: str = "") -> list[Cont
         That they may answer: for a number, a date, or yes or no, they need not share as many words.
     """
     asked, kind = _words(question), asked_kind(question)
-    is_of_fact = kind is not None or asks_yes_or_no(question)
+    is_of_fact = bool(question) and asks_for_fact(question)
     return [
         _ordered(one, other, differs)
         for one, other in combinations(said, 2)
         if _are_alike(one.text, other.text) or (is_of_fact and _answer_alike(asked, one.text, other.text))
-        if (differs := _differs(one.text, other.text, is_of_number=kind in {"number", "default"}))
+        if (differs := _differs(one.text, other.text, is_of_number=kind == "number"))
     ]
 
 

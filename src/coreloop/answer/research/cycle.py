@@ -23,6 +23,7 @@ from coreloop.answer.models.contracts import (
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, Rejected, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.asking import UNUSABLE, ask, ask_or_do_without
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
@@ -35,25 +36,14 @@ from coreloop.answer.research.next_queries import (
 )
 from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
-from coreloop.answer.research.research_state import (
-    AGAINST,
-    ANSWERED,
-    ASK,
-    ATTEMPTED,
-    DROPPED,
-    NOTE,
-    PLANNED,
-    Attempt,
-    PlanQuery,
-    ReadSource,
-    knowledge_of,
-)
+from coreloop.answer.research.research_state import AGAINST, ASK, Attempt, PlanQuery, ReadSource, knowledge_of
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.research.verify import SHOWN, UNCITED, Grounds, check_answer, numbered, quoted, without
+from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.text.rank import asks_for_fact
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
@@ -86,15 +76,15 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
         attempt = Attempt(number=run.state.iteration, problem=problem)
         attempt, _ = write_answer(run, deps, knowledge.sources, attempt)
     for claim in attempt.dropped:
-        run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
+        run.record(events.Noted, name=names.DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
-    run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
+    run.record(events.Noted, name=names.ANSWERED, data=msgspec.to_builtins(response))
 
 
 def _read_index(run: Run, deps: Deps) -> None:
     """Bring the index up to date before the first search, if it is searched."""
     if deps.searches_index and not run.state.iteration:
-        run.record(events.Noted, name=NOTE, data=refresh_index(deps.workspace, now=run.now()))
+        run.record(events.Noted, name=names.NOTE, data=refresh_index(deps.workspace, now=run.now()))
 
 
 def _answer_and_repair(run: Run, deps: Deps) -> None:
@@ -112,21 +102,21 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
     with phase(run, "synthesize"):
         attempt = Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
-        run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
-    if reason is None:
-        _cover(run, attempt)
-        return
-    _signal(run, reason, found)
-    if number > MAX_REPAIRS or not repair(run, deps, reason, found):
+        run.record(events.Noted, name=names.ATTEMPTED, data=msgspec.to_builtins(attempt))
+    _cover(run, attempt)
+    if reason:
+        _signal(run, reason, found)
+    may_repair = reason is not None and number <= MAX_REPAIRS and repair(run, deps, reason, found)
+    if not (attempt.sentences or may_repair):
         limits = msgspec.structs.replace(run.state.limits, max_iterations=number)
         run.record(events.Narrowed, limits=limits)
 
 
 def _cover(run: Run, attempt: Attempt) -> None:
     """Record the sentences as findings: with them, the question counts as answered."""
-    source = attempt.cited[0].source.location
     for part in run.state.sub_questions:
         for sentence in attempt.sentences:
+            source = attempt.cited[0].source.location
             run.record(events.FindingRecorded, sub_question=part.id, text=sentence, source=source)
 
 
@@ -176,7 +166,7 @@ def _plan(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
     run.record(events.Planned, sub_questions=parts)
     queries = msgspec.to_builtins(first_queries(run.state.question, plan, tier))
-    run.record(events.Noted, name=PLANNED, data={"queries": queries, "tier": tier})
+    run.record(events.Noted, name=names.PLANNED, data={"queries": queries, "tier": tier})
 
 
 def _turn(run: Run) -> None:
@@ -205,20 +195,20 @@ def write_answer(
     rejected, ladder = rejections(run, deps), _ladder(run, deps)
     index = deps.workspace.index_file if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, index)
-    attempt = replace(attempt, model=ladder.name)
-    found = quoted(attempt, grounds, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
-    if not (found.sentences or rejected):
+    attempt, grounds = replace(attempt, model=ladder.name), reorder(grounds) if is_ask else grounds
+    found = quoted(attempt, grounds)
+    if ladder.models and not (found.sentences or rejected):
         known = answer_from(run.state, found)
         found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found
     missed: Reason = "insufficient_evidence" if sources else "search_miss"
-    without_model = found, None if found.sentences else missed
+    is_shown = not asks_for_fact(run.state.question) and any(part.end for part in found.passages[:1])
     if not (sources and ladder.models):
-        return without_model
+        return found, None if found.sentences or is_shown else missed
     try:
         checked = _written(run, deps, grounds, attempt)
     except (ModelError, BudgetError) as error:
         if ladder.is_optional:
-            return without_model
+            return found, None if found.sentences or is_shown else missed
         if is_ask and getattr(error, "kind", "") not in UNUSABLE:
             raise
         return replace(found, sentences=(), quoted=found.sentences, failure=str(error)), "contract_invalid"
@@ -226,7 +216,7 @@ def write_answer(
         return replace(attempt, dropped=checked.dropped), fault
     if not checked.sentences:
         return answer_from(run.state, checked), missed
-    apart = [sources[number - 1] for pair in found.differing for number in pair.sources]
+    apart = [grounds.sources[number - 1] for pair in found.differing for number in pair.sources]
     cited = {read.number: read for read in (*checked.cited, *apart)}
     return replace(checked, cited=tuple(cited.values()), differing=found.differing), None
 
@@ -240,8 +230,7 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attemp
     knowledge, ladder, is_last = knowledge_of(run.state), _ladder(run, deps), True
     reply: LlmResponse | SynthesisResponse
     if run.state.kind == ASK:
-        passages = grounds.rejected.passages
-        left = tuple(read for read in grounds.sources if read.source.hash not in passages)
+        left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
         reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), LlmResponse)
         if not (reply.confidence or reply.citations):
@@ -273,10 +262,8 @@ def rejections(run: Run, deps: Deps) -> Rejected:
 
 
 def fault_of(attempt: Attempt, missed: Reason) -> Reason | None:
-    """Return why an answer cannot stand; it can if more of its sentences are kept than dropped."""
-    if len(attempt.sentences) > len(attempt.dropped):
-        return None
-    if not attempt.dropped:
-        return missed
+    """Return why an answer cannot stand; it can if a sentence is kept."""
+    if attempt.sentences or not attempt.dropped:
+        return None if attempt.sentences else missed
     is_uncited = all(dropped.reason == UNCITED for dropped in attempt.dropped)
     return "citation_missing" if is_uncited else "citation_unsupported"

@@ -1,11 +1,11 @@
 """The kinds of runs that answer questions, and the files of a research; importing this registers them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
+from coreloop.answer.research.answer import markdown_report
+from coreloop.answer.research.memory import WORKING_ITERATIONS, remember
 from coreloop.answer.research.research_state import ASK, KIND, Knowledge, fold, knowledge_of
-from coreloop.base.text import escape_markdown
 from coreloop.runs.folder import as_json
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
@@ -24,11 +24,10 @@ def committed(state: State) -> None:
 
 
 def views(state: State) -> Mapping[str, bytes]:
-    """Return ``working_memory.json``, what is in view, and ``findings.md``."""
-    knowledge = knowledge_of(state)
+    """Return ``working_memory.json``, what is in view, and ``findings.md``, the report so far."""
     return {
-        "working_memory.json": as_json(_working_memory(state, knowledge)),
-        "findings.md": "\n".join((*_findings(state, knowledge), "")).encode("utf-8", "replace"),
+        "working_memory.json": as_json(_working_memory(state, knowledge_of(state))),
+        "findings.md": markdown_report(state).encode("utf-8", "replace"),
     }
 
 
@@ -53,18 +52,6 @@ def _iteration(state: State, knowledge: Knowledge, aim: Mapping[str, Any]) -> di
     found = [finding for finding in knowledge.findings if finding.iteration == number]
     queries = [one.query for one in state.search_history if one.iteration == number]
     return {**aim, "findings": found, "queries_executed": queries}
-
-
-def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
-    newest = knowledge.findings[-SEMANTIC_FINDINGS:]
-    yield f"# {escape_markdown(state.question)}"
-    for part, text in [*((part.id, part.text) for part in state.sub_questions), ("", "Others")]:
-        yield f"\n## {part} {escape_markdown(text)}\n"
-        for finding in newest:
-            if part in (finding.answers or ("",)):
-                sources = knowledge.sources_of(finding.sources)
-                named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
-                yield f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"
 
 
 register_kind(Kind(name=KIND, initial=Knowledge, fold=fold, committed=committed, views=views))

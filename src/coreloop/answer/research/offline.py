@@ -1,7 +1,7 @@
 """Planning and reflecting without a model: by a question's parts and words, and sentences of sources."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,35 +12,33 @@ from coreloop.answer.models.contracts import (
     ReflectionResponse,
     ReplyMetadata,
     ReportedFinding,
-    Tier,
 )
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.next_queries import with_synonyms
-from coreloop.answer.text.rank import rank, verdict
+from coreloop.answer.text.rank import asked_kind, is_name, rank
 from coreloop.answer.text.terms import search_words
 
+MayMark = Callable[[str], bool]
 MAX_QUOTES: Final = 2  # for each part of a question
 
 
 def plan_offline(material: Material) -> PlanResponse:
     """Plan to search for each part of a question, and for all of it."""
-    question = material.question
-    parts, tier = question_parts(question), question_tier(question)
-    wholes = () if tier == "simple" else (question,)
-    queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, *wholes))
+    parts = question_parts(material.question)
+    queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, material.question))
     return PlanResponse(
         queries=tuple(PlannedQuery(query=query, intent="answer") for query in queries if query),
         sub_questions=parts,
-        complexity_tier=tier,
+        complexity_tier=("simple", "standard", "deep")[min(len(parts), 3) - 1],
     )
 
 
-def reflect_offline(material: Material) -> ReflectionResponse:
+def reflect_offline(material: Material, may_mark: MayMark = lambda _: True) -> ReflectionResponse:
     """Report the marked sentences of the best passages as findings, and search for the parts without one."""
     findings = list[ReportedFinding]()
     gaps = list[str]()
     for part in material.sub_questions or question_parts(material.question):
-        said = list(_quotes(part, material))
+        said = list(_quotes(part, material, may_mark))
         findings += said
         gaps += [] if said else [part]
     return ReflectionResponse(
@@ -53,23 +51,20 @@ def reflect_offline(material: Material) -> ReflectionResponse:
     )
 
 
-def _quotes(part: str, material: Material) -> Iterator[ReportedFinding]:
+def _quotes(part: str, material: Material, may_mark: MayMark) -> Iterator[ReportedFinding]:
     """Yield what the best passages say to a part of the question."""
-    hits = rank(part, material.sources)
-    is_told = verdict(part, hits) != "nothing said so"
-    for hit in hits[:MAX_QUOTES] if is_told else ():
-        if hit.is_near or hit is hits[0]:
+    for hit in rank(part, material.sources, may_mark=may_mark)[:MAX_QUOTES]:
+        if hit.is_near:
             text = material.sources[hit.number - 1].text[hit.start : hit.end]
             number = material.sources[hit.number - 1].number
             yield ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
-    """Yield, for each gap, the first query that was not executed: its words, synonyms, fewer words."""
+    """Yield, for each gap, the first query that was not executed: its words, and synonyms of them."""
     for gap in gaps:
         words = search_words(gap)
-        fewer = [words[:count] for count in range(len(words), 0, -1)]
-        queries = map(" ".join, [words, with_synonyms(words), *fewer])
+        queries = map(" ".join, [words, with_synonyms(words)])
         if query := next((query for query in queries if query not in searched), None):
             yield PlannedQuery(query=query, intent="gap")
 
@@ -81,18 +76,49 @@ _PART: Final = re.compile(
         (?: 그리고\s+ | and\s+(?=(?:how|what|when|where|which|who|why)\b) )""",
     re.IGNORECASE | re.VERBOSE,
 )  # "What is it, and why?" -> "What is it", "why?"
-_MANY_WORDS: Final = 6  # chosen: one fact is asked with fewer
+
+
+_AND: Final = re.compile(r"(?<=[가-힣][고며]),?\s+")  # 매출은 얼마이고 대표는 누구인가?
+_ASKING: Final = re.compile(r"누구|누가|무엇|어디|언제|얼마|몇|며칠|왜|어떻")
 
 
 def question_parts(question: str) -> tuple[str, ...]:
     """Split a question into the questions that it consists of, at most `MAX_PARTS`."""
-    parts = [part.strip() for part in _PART.split(question)]
+    halves = ((part, _AND.split(part, 1)) for part in _PART.split(question))
+    whole = (split if all(map(_ASKING.search, split)) else [part] for part, split in halves)
+    parts = [part.strip() for split in whole for part in split]
     return tuple(dict.fromkeys(part for part in parts if part))[:MAX_PARTS]
 
 
-def question_tier(question: str) -> Tier:
-    """Say how much work a question needs, by its parts and words."""
-    parts = len(question_parts(question))
-    if parts > 2:
-        return "deep"
-    return "standard" if parts == 2 or len(search_words(question)) > _MANY_WORDS else "simple"
+_FEW_WORDS: Final = 2  # of a question that may lack its subject
+_NUMBER: Final = re.compile(r"[\d.,]+")
+_REFERS: Final = re.compile(
+    r"(?i)\A(?:and|but|then|what about|how about|그럼|그러면|그렇다면|그리고|그런데)\s"
+    r"|\b(?:its?|they|their|them|there|he|his|she|her|one)\b"
+    r"|(?<![가-힣])(?:그것?|거기|그곳)(?:[은는이가의]|에서?)?\s"
+)  # what makes a question one about the question before
+
+
+def readings(question: str, before: str) -> Iterator[str]:
+    """Yield what a question may mean after another: that one with another word, or asked of its subject."""
+    asked, new = search_words(before), search_words(_REFERS.sub(" ", question))
+    units = {_NUMBER.sub("", word): word for word in asked if word[0].isdecimal()}
+    for word in new:
+        before = before.replace(units.get(_NUMBER.sub("", word), word), word, 1)
+    other = " ".join(word for word in new if word not in before)
+    alike = sorted(asked, key=lambda word: word[-2:] != other[-2:])
+    swapped = [before.replace(word, other, 1) for word in alike if word in before] if other else [before]
+    subjects = sorted(asked, key=lambda word: not is_name(word))
+    asking = question if _REFERS.search(question) else f"it {question}"
+    of_subject = [_REFERS.sub(f" {word} ", asking) for word in subjects]
+    yield from (*of_subject, *swapped) if asked_kind(question) else (*swapped, *of_subject)
+
+
+def complete(question: str, before: str, is_said: Callable[[str], bool]) -> str:
+    """Complete a question that refers to the one before it: to what is said, else to the likeliest."""
+    n_words = len(search_words(question))
+    is_short = n_words < _FEW_WORDS or (n_words == _FEW_WORDS and not is_said(question))
+    if not before or not (is_short or _REFERS.search(question)):
+        return question
+    meant = [" ".join(reading.split()) for reading in readings(question, before)]
+    return next(filter(is_said, meant), meant[0])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -11,6 +12,7 @@ from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research import findings as tags
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import ask_or_do_without
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import (
@@ -27,14 +29,7 @@ from coreloop.answer.research.next_queries import converge, diverge, is_stuck, n
 from coreloop.answer.research.offline import reflect_offline
 from coreloop.answer.research.research_state import (
     AGAINST,
-    CONTRADICTED,
     COUNTER_EVIDENCE,
-    DROPPED,
-    FOUND,
-    PLANNED,
-    REFLECTED,
-    TESTED,
-    THOUGHT,
     Dropped,
     Knowledge,
     PlanQuery,
@@ -75,7 +70,7 @@ def add_findings(knowledge: Knowledge, new: Iterable[Finding]) -> Iterator[Chang
         if whole == known:
             continue
         put_finding(knowledge.findings, whole)
-        yield noted(FOUND, whole)
+        yield noted(names.FOUND, whole)
         for number in finding.sources:
             read = knowledge.source(number)
             fields = {"text": whole.text, "source": read.source.location if read else "", "is_checked": True}
@@ -114,7 +109,7 @@ def weigh(
                 with_evidence(one, weight, stance) if one.id == about else one for one in hypotheses
             ]
     if hypotheses:
-        yield noted(TESTED, ranked(hypotheses, iteration=iteration))
+        yield noted(names.TESTED, ranked(hypotheses, iteration=iteration))
 
 
 def with_new(known: Iterable[Hypothesis], statements: Iterable[str], *, iteration: int) -> list[Hypothesis]:
@@ -159,13 +154,13 @@ def _compared(knowledge: Knowledge) -> Iterator[Change]:
     pairs = contradictions([_sourced(finding, knowledge) for finding in recent])
     if pairs == knowledge.contradictions_found:
         return
-    yield noted(CONTRADICTED, pairs)
+    yield noted(names.CONTRADICTED, pairs)
     texts = frozenset[str]().union(*(pair.texts for pair in pairs))
     for finding in recent:
         if finding.text in texts:
             marked = _rated(finding, knowledge, is_contradicted=True)
             put_finding(knowledge.findings, marked)
-            yield noted(FOUND, marked)
+            yield noted(names.FOUND, marked)
 
 
 def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
@@ -218,10 +213,10 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
         A call could pass a limit.
     """
     memory = view(run)
-    reply = _ask(run, ladder, "reflect", memory)
+    reply = _ask(run, ladder, "reflect", memory, rejected)
     _record(run, _believed(run.state, reply.findings, rejected))
     if run.state.mode == "exhaust" or knowledge_of(run.state).tier == "deep":
-        reply = _challenged(run, ladder, reply, memory)
+        reply = _challenged(run, ladder, reply, memory, rejected)
     _record(run, _weighed(run.state, reply))
     _look_ahead(run, reply, model=ladder.name)
 
@@ -239,9 +234,12 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str) -> ReflectionResponse:
+def _ask(
+    run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: Rejected, *notes: str
+) -> ReflectionResponse:
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, reflect_offline)
+    without = partial(reflect_offline, may_mark=Grounds("", (), rejected).may_mark)
+    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, without)
 
 
 def _record(run: Run, changes: Iterable[Change]) -> None:
@@ -260,7 +258,7 @@ def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejec
         if sources:
             found.append(_finding(claim, tuple(sources), one, state, knowledge))
         else:
-            yield noted(DROPPED, Dropped(claim, reason))
+            yield noted(names.DROPPED, Dropped(claim, reason))
     yield from add_findings(replace(knowledge), found)
 
 
@@ -280,14 +278,16 @@ def _finding(
     )
 
 
-def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:
+def _challenged(
+    run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory, rejected: Rejected
+) -> ReflectionResponse:
     """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
     tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"
-    more = _ask(run, ladder, "challenge", memory, tool)
+    more = _ask(run, ladder, "challenge", memory, rejected, tool)
     fields = msgspec.to_builtins(more)
     thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
     if thought:
-        run.record(events.Noted, name=THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
+        run.record(events.Noted, name=names.THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
     both = {name: getattr(reply, name) + getattr(more, name) for name in _ADDED}
     return msgspec.structs.replace(reply, **both)
 
@@ -310,8 +310,8 @@ def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
         "uncertainties": [f"{one.text} (needs {one.needs})" for one in reply.uncertainties[:3]],
         "missing": list(reply.missing[:3]),
     }
-    run.record(events.Noted, name=REFLECTED, data=data)
-    run.record(events.Noted, name=PLANNED, data={"queries": msgspec.to_builtins(queries)})
+    run.record(events.Noted, name=names.REFLECTED, data=data)
+    run.record(events.Noted, name=names.PLANNED, data={"queries": msgspec.to_builtins(queries)})
     run.record(
         events.Reflected,
         sufficient=reply.sufficient and not is_exhaustive and _has_kept_findings(run.state),

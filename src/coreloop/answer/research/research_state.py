@@ -14,7 +14,7 @@ from coreloop.answer.research.tiers import Wishes
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import KindState, State
 
-Verdict = Literal["says so", "may say so", "nothing said so"]
+Verdict = Literal["says so", "nothing said so"]
 KIND: Final = "research"
 # The intent of a query that looks for what speaks against the answer.
 COUNTER_EVIDENCE: Final = "counter-evidence"
@@ -42,8 +42,6 @@ class Request:
         Whether a failed answer is repaired at once.
     mends : str
         The run whose answer a person rejected; "" for a first question.
-    wants_more : bool
-        Whether the person said that the answer was too short.
     is_replay : bool
         Whether `verify` asks; its answers leave nothing behind but their run.
     """
@@ -54,7 +52,6 @@ class Request:
     session_id: str = ""
     may_repair: bool = True
     mends: str = ""
-    wants_more: bool = False
     is_replay: bool = False
 
 
@@ -137,7 +134,7 @@ class ReadSource:
         return self.source.type
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MarkedPassage:
     """A passage, and the sentence in its text that says most to the question.
 
@@ -178,6 +175,8 @@ class Attempt:
         Sentences of the sources that answer differently.
     dropped : tuple of Dropped
         Sentences that no source supports.
+    unsaid : tuple of str
+        Parts of the question without an answer, if others have one.
     found : dict of str to int
         Sources that were retrieved, by where they come from: ``text``, ``symbol``, ``schema``, ``import``,
         ``injected``.
@@ -196,6 +195,7 @@ class Attempt:
     quoted: tuple[str, ...] = ()
     differing: tuple[Contradiction, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    unsaid: tuple[str, ...] = ()
     found: dict[str, int] = field(default_factory=dict)
     problem: str = ""
     failure: str = ""

@@ -17,6 +17,7 @@ from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.store import AnswerRow
 from coreloop.answer.research.answer import AgentResponse, AnswerCall, respond
 from coreloop.answer.research.cycle import conclude, iterate
+from coreloop.answer.research.offline import complete
 from coreloop.answer.research.research_state import (
     ASK,
     KIND,
@@ -27,6 +28,10 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.run_searches import SEARCH
 from coreloop.answer.research.tiers import ASK_LIMITS, run_limits
+from coreloop.answer.retrieve import find_sources
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.text.claims import unsaid
+from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
@@ -44,6 +49,7 @@ from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
 MAX_QUESTION_CHARS: Final = 10_000
+_LATEST: Final = 100  # chosen: the answers among which the question before is looked for
 # The limits of a run whose tier the plan chooses; the plan can only make them tighter.
 _WIDEST: Final[Tier] = "deep"
 
@@ -65,7 +71,7 @@ def answer(
     deps : Deps
         Models, evidence, queue and tables.
     session : str
-        Id of the conversation; "" for a new one.
+        Id of the conversation, whose last question completes this one; "" for a new one.
     repair : bool
         Repair a failed answer at once; otherwise its jobs wait for a worker.
     show : callable
@@ -83,8 +89,23 @@ def answer(
     ModelError
         No model can be reached.
     """
-    request = Request(session_id=session, may_repair=repair)
+    request, question = Request(session_id=session, may_repair=repair), _completed(question, session, deps)
     return continue_research(begin_research(question, request, deps, kind=ASK), deps, show=show)
+
+
+def _completed(question: str, session: str, deps: Deps) -> str:
+    """Complete a question by the one before it in a conversation, as the project's files say it."""
+    rows = deps.store.runs(kind=ASK, limit=_LATEST) if session and deps.searches_index else ()
+    states = (load_run(deps.store, row.run_id)[0].state for row in rows)
+    earlier = (state.question for state in states if knowledge_of(state).request.session_id == session)
+
+    def is_said(reading: str) -> bool:
+        found = find_sources(deps, reading, SearchLimits(), words=" ".join(search_words(reading)))
+        hits = [hit for hit in rank(reading, found.sources) if hit.says_so]
+        marked = ((found.sources[hit.number - 1], hit) for hit in hits)
+        return any(not unsaid(reading, f"{at.title}\n{at.text[hit.start : hit.end]}") for at, hit in marked)
+
+    return complete(question, next(earlier, ""), is_said)
 
 
 def run_research(

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from coreloop.answer.text.sentences import gives_orders, split_sentences
-from coreloop.answer.text.terms import is_cjk, key_list, keys, words_of
+from coreloop.answer.text.terms import is_cjk, key_list, keys, search_words, term_set, terms, words_of
 
 # Overlap from which a sentence is said: chosen on half of AttributionBench (macro-F1 of the other 0.707).
 SAID_AT: Final = 0.28
@@ -17,7 +17,7 @@ _MONTH: Final = re.compile(
     r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b",
     re.IGNORECASE,
 )
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SPELT: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _COUNTED: Final = re.compile(rf"\b(?:{'|'.join(_SPELT)})\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![A-Za-z\d])\d[\d,]*(?:\.\d+)?\s?(?:%|percent\b|퍼센트|프로)?")
@@ -29,6 +29,13 @@ _DENIAL: Final = re.compile(
       | 지(?:는|도|를|가)?\s?(?:않|못|아니) | (?<![가-힣])(?:아니|아닌|안\s|못\s|없)
       | [가-힣]\s?못(?:하|했|한|할)""",
     re.VERBOSE,
+)
+_ROLE: Final = re.compile(r"(?:\{\w+\}|:[\w:]+:)(?=`)")  # {func}`…`, :class:`…`
+_UNIT: Final = re.compile(r"몇\s?[가-힣]+")  # 몇 명인가
+_WITH_UNIT: Final = re.compile(r"(\d[\d.]*\d|\d)([가-힣]?)[가-힣]*$")
+_OF_DATES: Final = frozenset({"", "년", "월", "일"})  # 2025-09-30 is of 2025년
+_PREDICATE: Final = re.compile(
+    r"(?:하|되|했|됐|한|된|할|될)?(?:[는은]?가요?|나요?|까요?|니까?|냐|지요|죠|어요?|아요?|[해야]야?|(?<=^.)[은는])$"
 )
 _TOO_FEW: Final = "the cited text has too few of the sentence's words together"
 _CITATION: Final = re.compile(r"\s?\[\d[\d,\s]*\]")
@@ -48,7 +55,7 @@ def holds(text: str, quote: str) -> bool:
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, those of dates included: 3, 1 and 1998 of March 1, 1998."""
     text = unicodedata.normalize("NFKC", text)
-    text = _MONTH.sub(lambda match: str(_MONTHS.index((match[1] or match[2])[:3].casefold()) + 1), text)
+    text = _MONTH.sub(lambda match: str(MONTHS.index((match[1] or match[2])[:3].casefold()) + 1), text)
     text = _COUNTED.sub(lambda match: str(_SPELT.index(match[0].casefold()) + 2), text)
     return frozenset(map(_number, _NUMBER.findall(text)))
 
@@ -57,6 +64,31 @@ def names(text: str) -> frozenset[str]:
     """Return capitalised words inside a sentence, and Korean words with a particle, without it."""
     found = {match.casefold().removesuffix("'s") for match in _NAME.findall(plain(text)) if match != "I"}
     return frozenset(found | {match for match in _SUBJECT.findall(plain(text)) if len(match) > 1})
+
+
+def unsaid(question: str, text: str) -> list[str]:
+    """Return the words and numbers of a question, in their order, that a text does not have."""
+    text = _ROLE.sub("", unicodedata.normalize("NFKC", text))
+    stems = term_set(text)
+    return [word for word in search_words(_UNIT.sub("", question)) if not _stands(word, text, stems)]
+
+
+def _stands(word: str, text: str, stems: frozenset[str]) -> bool:
+    """Whether a word stands in a text somehow: 3분기 with its unit, 줄었나 as 줄었다, 만드나 as 만든다."""
+    if number := _WITH_UNIT.match(word):
+        unit = "" if number[2] in _OF_DATES else rf"\s?{number[2]}"
+        return re.search(rf"(?<![\d.])0*{number[1]}(?!\d|[.]\d){unit}", text.replace(",", "")) is not None
+    if len(pieces := words_of(word)) > 1:  # LG전자
+        return all(_stands(piece, text, stems) for piece in pieces)
+    if not is_cjk(word):
+        whole, *parts = terms(word) or [""]
+        return not whole or whole in stems or (len(parts) > 1 and stems.issuperset(parts))
+    spaced = r"\s?".join(word)
+    if re.search(rf"(?<![가-힣]){spaced}|{spaced}(?=[은는이가을를의에로와과도만]?(?![가-힣]))", text):
+        return True
+    stem = _PREDICATE.sub("", word)
+    begins = re.compile(rf"(?<![가-힣\u1100-\u11ff]){unicodedata.normalize('NFD', stem)}")
+    return stem != word and begins.search(unicodedata.normalize("NFD", text)) is not None
 
 
 def is_denied(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
 _END: Final = re.compile(
@@ -49,6 +50,15 @@ def split(text: str, *, is_code: bool = False) -> tuple[tuple[int, int], ...]:
         places += _stripped(text, start, stop)
         start = following
     return tuple(places)
+
+
+def head_of_table(text: str, start: int) -> str:
+    """Return the first row of the table that a row stands in; "" if it is no row or has no such head."""
+    if not text.startswith("|", start):
+        return ""
+    above = text[:start].splitlines()[::-1]
+    rows = list(takewhile(lambda line: line.lstrip().startswith("|"), above))
+    return rows[-1] if len(rows) > 1 and _HEAD_OF_TABLE.match(rows[-2]) else ""
 
 
 def split_sentences(text: str) -> list[str]:

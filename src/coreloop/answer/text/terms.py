@@ -26,11 +26,12 @@ _STOP: Final = frozenset(
 _MAX_CHARS: Final = 64  # of a word; what is longer is no word
 _WRITTEN: Final = re.compile(r"[^\W_]+(?:[._'’,+#-]+[^\W_]+)*[+#]*")  # JSON으로, 2.5, C++, read_page
 _TAIL: Final = re.compile(
-    r"(?:(?<=[가-힣]{2})|(?<=[A-Za-z0-9]))(?:에서는|에서|으로|에는|[은는이가을를의에로와과도])$|['’]s$"
+    r"(?:(?<=[가-힣]{2})|(?<=[A-Za-z0-9]))"
+    r"(?:(?:에서|에게|까지|부터|으로)[는의도]?|에는|보다|마다|이나|이야|인가요?|[은는이가을를의에로와과도만야])$|['’]s$"
 )
 _ASKING: Final = re.compile(
     r"(?:무엇|무슨|뭐|뭘|누구|누가|어디|어느|어떤|어떻|언제|몇|얼마|며칠|왜|인가|있나|있는가|하나요|되나요"
-    r"|알려|것[은을이]|때[는에]?$)"
+    r"|알려|것[은을이]|때[는에]?$|수는?$)"
 )
 
 
@@ -57,15 +58,6 @@ def key_list(text: str) -> list[str]:
 def words_of(text: str) -> list[str]:
     """Return every word as it is written, composed and of plain width."""
     return _WORD.findall(unicodedata.normalize("NFKC", text))
-
-
-def optional(question: str) -> frozenset[str]:
-    """Return what a text may have otherwise: the ending of a Korean word, an identifier beside its parts."""
-    words = words_of(question)
-    korean = [word for word in words if is_cjk(word)]
-    inside = {word[place : place + 2] for word in korean for place in range(len(word) - 2)}
-    whole = {found[0] for word in words if not is_cjk(word) and len(found := _terms(word)) > 1}
-    return frozenset(word[-2:] for word in korean if len(word) > 2) - inside | whole
 
 
 def search_words(text: str) -> tuple[str, ...]:
@@ -98,6 +90,7 @@ def _terms(word: str) -> tuple[str, ...]:
 def _stems(word: str) -> tuple[str, ...]:
     """Return the stem of a Latin word; of an identifier also those of its parts."""
     low = word.casefold().replace("’", "'").removesuffix("'s")
+    low = "find" if low == "found" else low  # not: founded
     if low in _STOP:
         return ()
     stem = Stemmer.Stemmer("english").stemWord  # a stemmer is not for several threads
