@@ -76,6 +76,10 @@ def _shown(part: re.Match[str]) -> str:
     name = part["name"].lower()
     if name in _HEADINGS:
         return f"{_END}\n\n" if part["closes"] else f"\n\n{_BEGIN}"
+    if name in {"td", "th"}:
+        return " | " if part["closes"] else ""
+    if name == "tr":
+        return "" if part["closes"] else "\n| "
     return "" if name in _INLINE else "\n\n" if name == "p" else "\n"
 
 

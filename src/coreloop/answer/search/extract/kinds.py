@@ -1,27 +1,44 @@
 """Which files are read, and by which extractor."""
 
+import re
 from collections.abc import Callable, Collection
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from coreloop.answer.search.extract import text
 from coreloop.answer.search.extract.document import Document, Unreadable, decode_text
 from coreloop.answer.search.extract.html import extract_html
-from coreloop.answer.search.extract.pdf import extract_pdf
+from coreloop.answer.search.extract.packed import extract_packed
 from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.extract.schemas import extract_schema
-from coreloop.answer.search.extract.text import extract_markdown, extract_rst, plain_document
+from coreloop.answer.search.extract.text import SYNTAXES, plain_document
 from coreloop.base.files import open_regular
+from coreloop.sanitize.detectors.rule import NONE, Sign
+from coreloop.sanitize.find_in_text import matches
 
-Extractor = Callable[[Any], Document | Unreadable]  # of the text of a file; of a PDF, of its bytes
-
-_EXTRACTORS: Final[dict[str, Extractor]] = {
-    **dict.fromkeys(("md", "markdown", "mdx"), extract_markdown),
-    **dict.fromkeys(("txt", "text", "adoc", "org"), plain_document),
-    "rst": extract_rst,
-    **dict.fromkeys(("html", "htm", "xhtml"), extract_html),
-    **dict.fromkeys(("py", "pyi"), extract_python),
-    "pdf": extract_pdf,
+Extractor = Callable[[Any], Document | Unreadable]  # of the text of a file; of a packed one, of its bytes
+_READ: Final[dict[str, Extractor]] = {
+    **{row.suffixes: partial(text.extract_marked, name=row.name) for row in SYNTAXES.values()},
+    SYNTAXES["markdown"].suffixes: text.extract_markdown,
+    SYNTAXES["python"].suffixes: extract_python,
+    SYNTAXES["json"].suffixes: text.extract_json,
+    "txt text": plain_document,
+    "html htm xhtml": extract_html,
+    "csv tsv": text.extract_csv,
+    "ipynb": text.extract_notebook,
+    "env": text.extract_env,
+    **{kind: partial(extract_packed, kind=kind) for kind in ("pdf", "docx", "hwpx")},
 }
+_EXTRACTORS: Final = {suffix: read for suffixes, read in _READ.items() for suffix in suffixes.split()}
+_PROSE: Final = re.compile(r"\.(?:md|markdown|mdx|txt|text|x?html?|rst|adoc|asciidoc|org)$", re.I)
+_DATA: Final = re.compile(
+    r"\.(?:ya?ml|toml|ini|cfg|conf|properties|json|csv|tsv|ipynb|env.*)$", re.IGNORECASE
+)
+_NAMED: Final = Sign(int(Sign.FIRST_TOKEN) - 1) & ~Sign.PRIVATE_KEY  # all but known forms of credentials
+# Written by programs; and coreloop's own settings, which answer no question about the project.
+_UNREAD: Final = re.compile(r"-lock\.(?:json|yaml)$|shrinkwrap\.json$|\.min\.\w+$|^coreloop\.yaml$")
 MAX_FILE_BYTES: Final = 20_000_000
 _PLAIN_NAMES: Final = frozenset({"readme", "license", "copying", "notice", "authors", "changelog", "changes"})
 
@@ -39,10 +56,10 @@ def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | No
     if location in schemas:
         return extract_schema
     name = location.rpartition("/")[2].lower()
-    stem, _, suffix = name.rpartition(".")
-    if stem:
-        return _EXTRACTORS.get(suffix)
-    return plain_document if name in _PLAIN_NAMES else None
+    suffix = "env" if name.startswith(".env") else name.rpartition(".")[2]
+    if "." not in name:
+        return plain_document if name in _PLAIN_NAMES else None
+    return None if _UNREAD.search(name) else _EXTRACTORS.get(suffix)
 
 
 def read_document(path: Path, location: str, schemas: Collection[str] = ()) -> Document | Unreadable:
@@ -60,5 +77,19 @@ def document_of(data: bytes, location: str, schemas: Collection[str] = ()) -> Do
     if len(data) > MAX_FILE_BYTES:
         return Unreadable(f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
     extract: Extractor = extractor_of(location, schemas) or plain_document
-    text = data if extract is extract_pdf else decode_text(data)
-    return text if isinstance(text, Unreadable) else extract(text)
+    if getattr(extract, "func", None) is extract_packed:
+        return extract(data)
+    content = decode_text(data)
+    return content if isinstance(content, Unreadable) else extract(_without_secrets(content, location))
+
+
+def _without_secrets(content: str, location: str) -> str:
+    """Hide credentials: in prose known forms, in programs what is quoted, since names stand beside names."""
+    pieces, last, is_data = list[str](), 0, _DATA.search(location)
+    without = _NAMED if _PROSE.search(location) else NONE
+    for kind, start, end in sorted(matches(content, without=without), key=itemgetter(1)):
+        is_value = is_data or content[start - 1] in "\"'`" or content.startswith("--", start)
+        if kind == "SECRET" and start >= last and (without or is_value):
+            pieces += [content[last:start], re.sub(r"\S", "*", content[start:end])]
+            last = end
+    return "".join([*pieces, content[last:]])

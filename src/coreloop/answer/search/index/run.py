@@ -6,7 +6,7 @@ import stat
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -27,6 +27,8 @@ _IGNORED: Final = frozenset(
     {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "site", "vendor"}
 )
 # Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir).
+_KINDS_SHOWN: Final = 5  # of files that are not read
+OTHER: Final = "other kind of file"
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 
 
@@ -38,19 +40,15 @@ class File:
     ----------
     location : str
         Its path relative to the project, with ``/``; absolute if it is outside of it.
+    version : str
+        Of its content, as far as size and times tell.
     reason : str
         Why it has no text to index; "" if it has.
     """
 
     location: str
-    size_bytes: int = 0
-    changed_ns: int = 0
+    version: str = "0-0"
     reason: str = ""
-
-    @property
-    def version(self) -> str:
-        """Of its content, as far as size and times tell."""
-        return f"{self.size_bytes}-{self.changed_ns}"
 
 
 def file_at(path: Path, location: str) -> File:
@@ -92,7 +90,7 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
             continue
         prefix = "" if folder == str(root) else f"{location_of(Path(folder), root)}/"
         links = [name for name in folders if Path(folder, name).is_symlink()]
-        for name in sorted(name for name in (*names, *links) if name[0] != "."):
+        for name in sorted(name for name in (*names, *links) if name[0] != "." or name.startswith(".env")):
             with suppress(FileNotFoundError):  # removed in between; a Path would cost 30 µs a file
                 yield _seen(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
         ignored = {name for name in folders if name[0] == "." or Path(folder, name) in {data_dir, *own}}
@@ -105,18 +103,19 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
 
 def _file(location: str, status: os.stat_result, reason: str = "") -> File:
     shown = location.encode("utf-8", "replace").decode()
-    return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
+    return File(shown, f"{status.st_size}-{max(status.st_mtime_ns, status.st_ctime_ns)}", reason)
 
 
 def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> File:
     """Return a file as it is now, and by its kind why it is not read."""
     if not stat.S_ISREG(status.st_mode):
         return _file(location, status, "link" if stat.S_ISLNK(status.st_mode) else "not a regular file")
-    return _file(location, status, "" if extractor_of(location, schemas) else "other kind of file")
+    file = _file(location, status, "" if extractor_of(location, schemas) else OTHER)
+    return replace(file, version=f"{file.version} schema") if location in schemas else file
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
-# Files, and their passages with the words of `coreloop.answer.text.terms`. Of a file, size and times decide
+# Files, and their passages with the words of `coreloop.answer.text.terms`. Of a file, its version decides
 # whether it is read again; ``reason`` says why it has no text, or is ""; ``published`` is an ISO date by
 # its front matter, first heading or name, or "". A passage is of the ``kind`` text, or what the file
 # declares: class, function (whose ``heading`` is the qualified name) or schema (``#`` and where it stands).
@@ -125,8 +124,7 @@ _SCRIPT: Final = """
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
-    size_bytes INTEGER NOT NULL,
-    changed_ns INTEGER NOT NULL,
+    version TEXT NOT NULL,
     reason TEXT NOT NULL,
     type TEXT NOT NULL,
     title TEXT NOT NULL,
@@ -155,8 +153,8 @@ CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
 CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
     DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
 """
-INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=7)
-_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=8)
+_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
 
@@ -184,7 +182,7 @@ def require_index(path: Path) -> None:
 
 def known_files(connection: sqlite3.Connection) -> dict[str, File]:
     """Return every file as it was when it was last read, by its location."""
-    rows = connection.execute("SELECT path, size_bytes, changed_ns, reason FROM documents")
+    rows = connection.execute("SELECT path, version, reason FROM documents")
     return {row[0]: File(*row) for row in rows}
 
 
@@ -196,7 +194,7 @@ def put_document(
     published = _iso(document_date(text, file.location)) if text is document else ""
     with sqlite.transaction(connection):
         remove_document(connection, file.location)
-        values = (file.location, file.size_bytes, file.changed_ns, getattr(document, "reason", ""))
+        values = (file.location, file.version, getattr(document, "reason", ""))
         at = now.isoformat(timespec="seconds")
         key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
         for table, *row in _rows(text):
@@ -332,6 +330,10 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
             if named & _above(location) and not os.path.lexists(root / location):
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
+    if others := report.skipped.pop(OTHER, []):
+        kinds = Counter(PurePosixPath(name).suffix.lower() or PurePosixPath(name).name for name in others)
+        shown = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(_KINDS_SHOWN))
+        report.skipped[f"{OTHER} ({shown}{', …' * (len(kinds) > _KINDS_SHOWN)})"] = others
     for schema in sorted(workspace.schemas):
         if not (root / schema).exists():
             report.skipped["declared schema does not exist"].append(schema)
@@ -358,7 +360,7 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
-    changed = (file for file, before in others if file.version != before.version)
+    changed = (file for file, before in others if file.version != before.version.partition(" ")[0])
     return Coverage(fresh, (*pending, *changed))
 
 

@@ -27,7 +27,7 @@ def test_the_visible_text_is_read_by_heading():
     assert [section.heading for section in document.sections][-2:] == ["Third quarter", "Costs"]
     first, costs = (document.text[part.start : part.end].split() for part in document.sections[-2:])
     assert " ".join(first) == "Third quarter Revenue rose by 8 %."
-    assert " ".join(costs) == "Costs Wages 12"
+    assert " ".join(costs) == "Costs | Wages | 12 |"
 
 
 def test_what_readers_do_not_see_is_left_out():
