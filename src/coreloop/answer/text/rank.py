@@ -29,7 +29,8 @@ _LOW: Final = re.compile(
     r"|(?:^|/)(?:test_|conftest|change|news|history|whats|release|licen|copying|authors|thanks|contribut)[^/]*$",
     re.IGNORECASE,
 )
-_PRIORS: Final = {"python": 0.75, "symbol": 0.9, "schema": 0.9}
+_PRIORS: Final = {"python": 0.75, "code": 0.75, "data": 0.85, "symbol": 0.9, "schema": 0.9}
+_OF_LINES: Final = frozenset({"python", "code", "data"})  # types whose lines are what sentences are elsewhere
 _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
     "default": re.compile(r"\bdefault\b|기본값", re.IGNORECASE),
     "date": re.compile(
@@ -152,9 +153,9 @@ def rank(
     may_mark : callable
         Whether a sentence of a source may be marked.
     """
-    read = [_read(source.title, source.text, is_code=source.type == "python") for source in sources]
+    read = [_read(source.title, source.text, is_code=source.type in _OF_LINES) for source in sources]
     asked = _Asked(question, read, counts)
-    weights = _bm25(asked, read, [_prior(source) for source in sources])
+    weights = _bm25(asked, read, [prior(source) for source in sources])
     top = max(weights, default=0.0) or 1.0
     hits = [
         _hit(asked, number, source, one, weight / top, may_mark)
@@ -192,7 +193,7 @@ def asks_yes_or_no(question: str) -> bool:
     return is_korean(text) and not _INTERROGATIVE.search(text) and _KOREAN_YES_NO.search(text) is not None
 
 
-def _prior(source: "Source | NumberedSource") -> float:
+def prior(source: "Source | NumberedSource") -> float:
     """What a passage counts by the kind of its file alone, 0-1."""
     return _PRIORS.get(source.type, 1.0) * (0.6 if _LOW.search(source.location) else 1.0)
 
@@ -276,7 +277,7 @@ def _hit(
         is_told = own > 0 and is_new and value > best
         if is_told and _may_answer(sentence) and may_mark(number, sentence):
             best, start, end, near_best, fits_best = value, first, last, near, fits
-    whole, of_kind = one.words, _prior(source)
+    whole, of_kind = one.words, prior(source)
     titled = _titled(asked, one.last)
     missing = len(asked.named - whole)
     missing += len(numbers(asked.question) - numbers(f"{source.title}\n{source.text}"))

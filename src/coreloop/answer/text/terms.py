@@ -9,6 +9,7 @@ import Stemmer
 
 _RANGES: Final = (("가", "힣"), ("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"))
 _CJK: Final = "".join(map("-".join, _RANGES))
+_BEGINS_CJK: Final = re.compile(f"[{_CJK}]")
 _WORD: Final = re.compile(
     rf"[{_CJK}]+|\d[\d,.]*(?:\d|(?<=\d))|[^\W_{_CJK}]+(?:[._'’-][^\W_{_CJK}]+)*[+#]*|\w+"
 )
@@ -28,9 +29,18 @@ _WRITTEN: Final = re.compile(r"[^\W_]+(?:[._'’,+#-]+[^\W_]+)*[+#]*")  # JSON�
 _TAIL: Final = re.compile(
     r"(?:(?<=[가-힣]{2})|(?<=[A-Za-z0-9]))(?:에서는|에서|으로|에는|[은는이가을를의에로와과도])$|['’]s$"
 )
+# Nouns that end as if by a particle, below another noun: 목표주가, 대출한도, 시험결과; not: 주주가, 기한도
+_NOUN: Final = re.compile(
+    r"[가-힣](?:[가-힣](?:(?<!주)[주시추허대휴호고저]가|[속온밀농빈각습]도|(?<![기권])한도|[길깊높넓차]이|[결성경통]과)"
+    r"|[원단물평국정증]가|[초효부]과|[경통]로)$"
+)
+# What a Korean word may end with otherwise in a text: particles and endings of verbs; not: 데이터, 이자비용
+_ENDING: Final = re.compile(
+    r"(?:[은는이가을를에의로와과도만다요까니지죠고며면서게야라나씩]|까지|부터|마다|보다|처럼|[한할된될했였인일])$"
+)
 _ASKING: Final = re.compile(
-    r"(?:무엇|무슨|뭐|뭘|누구|누가|어디|어느|어떤|어떻|언제|몇|얼마|며칠|왜|인가|있나|있는가|하나요|되나요"
-    r"|알려|것[은을이]|때[는에]?$)"
+    r"(?:무엇|무슨|뭐|뭘|누구|누가|어디|어느|어떤|어떻|언제|몇|얼마|며칠|왜(?!곡)|인가요|있나|있는가|하나요|되나요"
+    r"|알려[줘주]|것[은을이]|때[는에]?$)"
 )
 
 
@@ -65,18 +75,20 @@ def optional(question: str) -> frozenset[str]:
     korean = [word for word in words if is_cjk(word)]
     inside = {word[place : place + 2] for word in korean for place in range(len(word) - 2)}
     whole = {found[0] for word in words if not is_cjk(word) and len(found := _terms(word)) > 1}
-    return frozenset(word[-2:] for word in korean if len(word) > 2) - inside | whole
+    ended = (word for word in korean if len(word) > 2 and _ENDING.search(word) and not _NOUN.search(word))
+    return frozenset(word[-2:] for word in ended) - inside | whole
 
 
 def search_words(text: str) -> tuple[str, ...]:
     """Return the words to search for as they are written, without particles: those that have a term."""
     written = _WRITTEN.findall(unicodedata.normalize("NFKC", text))
-    return tuple(dict.fromkeys(_TAIL.sub("", word) for word in written if terms(word)))
+    bare = (word if _NOUN.search(word) else _TAIL.sub("", word) for word in written if terms(word))
+    return tuple(dict.fromkeys(bare))
 
 
 def is_cjk(word: str) -> bool:
     """Whether a word is of Hangul, Han or kana."""
-    return any(low <= word[:1] <= high for low, high in _RANGES)
+    return _BEGINS_CJK.match(word) is not None
 
 
 def is_korean(text: str) -> bool:
@@ -87,7 +99,7 @@ def is_korean(text: str) -> bool:
 def _terms(word: str) -> tuple[str, ...]:
     if word[0].isdecimal():
         return (word.replace(",", "")[:_MAX_CHARS],)
-    if not is_cjk(word):
+    if word.isascii() or not is_cjk(word):
         return _stems(word[:_MAX_CHARS])
     if _ASKING.match(word):
         return ()

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable, clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
@@ -36,36 +36,11 @@ _DATED: Final = ("updated", "last_updated", "lastmod", "modified", "date", "publ
 Heading = tuple[int, int, str]  # offset, level and text
 # Comments, decorators and annotations, which belong to what they stand above.
 _ABOVE: Final = r"(?:^[ \t]*(?://|/?\*|\#|--|;|@\w)[^\n]*\n){0,60}+"
-
-
-class Syntax(NamedTuple):
-    """A line of syntaxes.tsv: what begins a part of a text.
-
-    Attributes
-    ----------
-    type : str
-        Of the document.
-    begins : str
-        ``mark``, whose length is its level, and ``title``, or ``line``, the mark below it; of a value with
-        nothing below it, no title.
-    holds_none : str
-        What no part begins in.
-    """
-
-    name: str
-    suffixes: str
-    type: str
-    begins: str
-    holds_none: str
-
-
-def _read_syntaxes() -> dict[str, Syntax]:
-    lines = Path(__file__).with_name("syntaxes.tsv").read_text("utf-8").splitlines()[1:]
-    rows = (Syntax(*line.replace("{above}", _ABOVE).split("\t")) for line in lines)
-    return {row.name: row for row in rows}
-
-
-SYNTAXES: Final = _read_syntaxes()
+# By name, a line of syntaxes.tsv: suffixes; the type of the document; what begins a part, with ``mark``,
+# whose length is its level, and ``title``, or with ``line``, the mark below it; what no part begins in. A
+# value that has nothing below it has no title.
+_TABLE: Final = Path(__file__).with_name("syntaxes.tsv").read_text("utf-8").replace("{above}", _ABOVE)
+SYNTAXES: Final = {line.partition("\t")[0]: tuple(line.split("\t")[1:]) for line in _TABLE.splitlines()[1:]}
 
 
 def plain_document(text: str) -> Document:
@@ -81,7 +56,7 @@ def extract_markdown(text: str) -> Document:
     fields = dict(line.partition(":")[::2] for line in front["fields"].splitlines()) if front else {}
     dates = (date_in_name(fields.get(name, "")) for name in _DATED)
     title = fields.get("title", "").strip(" \t\"'")[:_MAX_HEADING]
-    document = _marked(text, SYNTAXES["markdown"], begins=front.end() if front else 0)
+    document = _marked(text, "markdown", begins=front.end() if front else 0)
     return replace(
         document, type="markdown", title=title or document.title, published=next(filter(None, dates), None)
     )
@@ -89,19 +64,17 @@ def extract_markdown(text: str) -> Document:
 
 def extract_marked(text: str, *, name: str) -> Document | Unreadable:
     """Read a text by what begins its parts, unless it is what a program has written for programs."""
-    syntax = SYNTAXES[name]
-    if syntax.type in {"data", "code"} and len(text) > _MAX_DATA:
-        return Unreadable("data or code of more than 2 MB")
-    if syntax.type in {"data", "code"} and max(map(len, text.split("\n"))) > _MAX_LINE:
-        return Unreadable("data or code with a line of more than 20,000 characters")
-    return _marked(text, syntax)
+    is_long = len(text) > _MAX_DATA or max(map(len, text.split("\n"))) > _MAX_LINE
+    if is_long and SYNTAXES[name][1] in {"data", "code"}:
+        return Unreadable("data or code of more than 2 MB, or with a line of more than 20,000 characters")
+    return _marked(text, name)
 
 
-def _marked(text: str, syntax: Syntax, *, begins: int = 0) -> Document:
-    sections = tuple(_sections(text, _headings(text, syntax, begins), syntax.type))
+def _marked(text: str, name: str, *, begins: int = 0) -> Document:
+    kind = SYNTAXES[name][1]
+    sections = tuple(_sections(text, _headings(text, name, begins), kind))
     first = next((part.heading for part in sections if part.heading), "").split(SEPARATOR)[0]
-    is_prose = syntax.type in {"text", "markdown"}
-    return Document(type=syntax.type, text=text, title=first * is_prose, sections=sections)
+    return Document(type=kind, text=text, title=first * (kind in {"text", "markdown"}), sections=sections)
 
 
 def _sections(text: str, headings: Iterable[Heading], kind: str) -> Iterator[Section]:
@@ -120,22 +93,22 @@ def _sections(text: str, headings: Iterable[Heading], kind: str) -> Iterator[Sec
         yield Section(start, len(text), None, owner)
 
 
-def _headings(text: str, syntax: Syntax, begins: int) -> Iterator[Heading]:
+def _headings(text: str, name: str, begins: int) -> Iterator[Heading]:
     """Yield the headings outside of what is fenced; marks below titles are levels in their order."""
-    flags = re.MULTILINE | re.IGNORECASE
-    fenced = re.finditer(syntax.holds_none, text, flags | re.DOTALL)
+    (_, kind, start, holds_none), flags = SYNTAXES[name], re.MULTILINE | re.IGNORECASE
+    fenced = re.finditer(holds_none, text, flags | re.DOTALL)
     fences = [fence.span() for fence in fenced]
-    lines = {"=": 1, "-": 2} if syntax.type == "markdown" else {}
-    for match in re.compile(syntax.begins, flags).finditer(text, begins):
+    lines = {"=": 1, "-": 2} if kind == "markdown" else {}
+    for match in re.compile(start, flags).finditer(text, begins):
         parts = match.groupdict("")
         title, line = parts["title"].rstrip(), parts.get("line", "")
         if is_inside(match.start(), fences):
             continue
         if not line:
             level = len(parts.get("mark", "").expandtabs(4))
-            is_leaf = syntax.type == "data" and not title
+            is_leaf = kind == "data" and not title
             yield match.start(), _MAX_HEADING if is_leaf else level, title.rstrip("#").strip(" \t\"'`")
-        elif syntax.type == "markdown" or match.end() - match.end("title") - 1 >= len(title):
+        elif kind == "markdown" or match.end() - match.end("title") - 1 >= len(title):
             yield match.start(), lines.setdefault(line, len(lines)), title
 
 

@@ -27,7 +27,7 @@ _IGNORED: Final = frozenset(
     {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "site", "vendor"}
 )
 # Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir).
-_KINDS_SHOWN: Final = 5  # of files that are not read
+_AT_ONCE: Final = 200  # files of a transaction: one for each takes a fifth longer
 OTHER: Final = "other kind of file"
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 
@@ -192,16 +192,15 @@ def put_document(
     """Replace what is stored of a file; of one without text, why it has none."""
     text = document if isinstance(document, Document) else Document(type="", text="", sections=())
     published = _iso(document_date(text, file.location)) if text is document else ""
-    with sqlite.transaction(connection):
-        remove_document(connection, file.location)
-        values = (file.location, file.version, getattr(document, "reason", ""))
-        at = now.isoformat(timespec="seconds")
-        key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
-        for table, *row in _rows(text):
-            passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
-            _, heading, said, *_ = row
-            words = (" ".join(terms(heading)), " ".join(terms(said)))
-            connection.execute(_WORDS.format(table), (passage, *words))
+    remove_document(connection, file.location)
+    values = (file.location, file.version, getattr(document, "reason", ""))
+    at = now.isoformat(timespec="seconds")
+    key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
+    for table, *row in _rows(text):
+        passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
+        _, heading, said, *_ = row
+        words = (" ".join(terms(heading)), " ".join(terms(said)))
+        connection.execute(_WORDS.format(table), (passage, *words))
 
 
 def _rows(document: Document) -> Iterator[tuple[Any, ...]]:
@@ -313,12 +312,16 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
         for start in starts:
             if not os.path.lexists(start) and location_of(start, root) not in above:
                 raise WorkspaceError("does not exist", path=start)
-        found = _found(workspace, starts)
+        found, reasons = _found(workspace, starts), dict[str, str]()
+        new = [file for file in found.values() if _differs(file, known.get(file.location))]
+        for at in range(0, len(new), _AT_ONCE):
+            with sqlite.transaction(connection):
+                some = new[at : at + _AT_ONCE]
+                reasons |= {file.location: _store(workspace, connection, file, now) for file in some}
         for file in found.values():
             before = known.get(file.location)
-            had_text, is_new = before is not None and not before.reason, _differs(file, before)
-            reason = file.reason or (before.reason if before else "")
-            reason = _store(workspace, connection, file, now) if is_new else reason
+            had_text, is_new = before is not None and not before.reason, file.location in reasons
+            reason = reasons.get(file.location, file.reason or (before.reason if before else ""))
             if is_new and (had_text or not reason):
                 report.counts["removed" if reason else "changed" if had_text else "added"] += 1
             elif not reason:
@@ -331,13 +334,18 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
     if others := report.skipped.pop(OTHER, []):
-        kinds = Counter(PurePosixPath(name).suffix.lower() or PurePosixPath(name).name for name in others)
-        shown = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(_KINDS_SHOWN))
-        report.skipped[f"{OTHER} ({shown}{', …' * (len(kinds) > _KINDS_SHOWN)})"] = others
+        report.skipped[f"{OTHER} ({_by_kind(others)})"] = others
     for schema in sorted(workspace.schemas):
         if not (root / schema).exists():
             report.skipped["declared schema does not exist"].append(schema)
     return report
+
+
+def _by_kind(locations: Sequence[str]) -> str:
+    """Count files by their suffixes, the most frequent ones."""
+    names = (PurePosixPath(location) for location in locations)
+    kinds = Counter(name.suffix.lower() or name.name for name in names).most_common(6)
+    return ", ".join([*(f"{number} {kind}" for kind, number in kinds[:5]), *(["…"] * len(kinds[5:]))])
 
 
 def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None) -> Coverage:
