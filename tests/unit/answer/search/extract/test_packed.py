@@ -60,7 +60,9 @@ def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: 
 
 
 def test_a_file_that_takes_too_long_is_unreadable():
-    assert extract_packed(make_pdf(["x"]), kind="pdf", timeout_s=0.01) == Unreadable("PDF takes longer than 0.01 s")
+    assert extract_packed(make_pdf(["x"]), kind="pdf", timeout_s=0.01) == Unreadable(
+        "PDF takes longer than 0.01 s"
+    )
 
 
 def test_without_the_extra_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
@@ -68,4 +70,6 @@ def test_without_the_extra_the_reason_says_what_to_install(monkeypatch: pytest.M
         return None
 
     monkeypatch.setattr(packed.importlib.util, "find_spec", absent)
-    assert extract_packed(b"%PDF", kind="pdf") == Unreadable(f"PDF needs an extra; install it: {install_line('research')}")
+    assert extract_packed(b"%PDF", kind="pdf") == Unreadable(
+        f"PDF needs an extra; install it: {install_line('research')}"
+    )
