@@ -1,11 +1,17 @@
-"""Words of a text as they are compared: Snowball's stems of Latin words, pairs of syllables of others."""
+"""Words of a text as they are compared: Snowball's stems of Latin words, pairs of syllables of others.
+
+Of Korean ones their morphemes, if `use_morphemes` chose them.
+"""
 
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Final
+from importlib.util import find_spec
+from typing import Any, Final
 
 import Stemmer
+
+from coreloop.base.extras import needs_extra
 
 _RANGES: Final = (("가", "힣"), ("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"))
 _CJK: Final = "".join(map("-".join, _RANGES))
@@ -44,6 +50,36 @@ _ASKING: Final = re.compile(
 )
 
 
+_CHOSEN: Final = {"morphemes": False}
+_CONTENT: Final = ("N", "VV", "VA", "MAG", "XR", "SL", "SN")  # tags of what a text is about
+
+
+def use_morphemes(*, wanted: bool) -> None:
+    """Choose for this process how Korean words are compared: by their morphemes, or by pairs of syllables.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``korean`` is not installed.
+    """
+    if wanted and find_spec("kiwipiepy") is None:
+        raise needs_extra("korean", feature="search: {morphemes: true}")
+    _CHOSEN["morphemes"] = wanted
+
+
+@lru_cache(maxsize=1)
+def _kiwi() -> Any:
+    from kiwipiepy import Kiwi
+
+    return Kiwi()
+
+
+@lru_cache(maxsize=65_536)
+def _morphemes(word: str) -> tuple[tuple[str, str, int], ...]:
+    """Return the form, the tag and the place of each morpheme of a Korean word."""
+    return tuple((part.form, part.tag, part.start) for part in _kiwi().tokenize(word))
+
+
 def terms(text: str) -> list[str]:
     """Return the words of a text in order, without function and question words."""
     return [term for word in words_of(text) for term in _terms(word)]
@@ -72,7 +108,7 @@ def words_of(text: str) -> list[str]:
 def optional(question: str) -> frozenset[str]:
     """Return what a text may have otherwise: the ending of a Korean word, an identifier beside its parts."""
     words = words_of(question)
-    korean = [word for word in words if is_cjk(word)]
+    korean = [word for word in words if is_cjk(word) and not _CHOSEN["morphemes"]]
     inside = {word[place : place + 2] for word in korean for place in range(len(word) - 2)}
     whole = {found[0] for word in words if not is_cjk(word) and len(found := _terms(word)) > 1}
     ended = (word for word in korean if len(word) > 2 and _ENDING.search(word) and not _NOUN.search(word))
@@ -82,8 +118,13 @@ def optional(question: str) -> frozenset[str]:
 def search_words(text: str) -> tuple[str, ...]:
     """Return the words to search for as they are written, without particles: those that have a term."""
     written = _WRITTEN.findall(unicodedata.normalize("NFKC", text))
-    bare = (word if _NOUN.search(word) else _TAIL.sub("", word) for word in written if terms(word))
-    return tuple(dict.fromkeys(bare))
+    return tuple(dict.fromkeys(_bare(word) for word in written if terms(word)))
+
+
+def _bare(word: str) -> str:
+    if _CHOSEN["morphemes"] and is_korean(word):
+        return word[: next((start for _, tag, start in _morphemes(word) if tag[0] == "J"), len(word))]
+    return word if _NOUN.search(word) else _TAIL.sub("", word)
 
 
 def is_cjk(word: str) -> bool:
@@ -103,7 +144,11 @@ def _terms(word: str) -> tuple[str, ...]:
         return _stems(word[:_MAX_CHARS])
     if _ASKING.match(word):
         return ()
-    return tuple(word[place : place + 2] for place in range(max(1, len(word) - 1)))
+    is_analysed = _CHOSEN["morphemes"] and len(word) <= _MAX_CHARS and is_korean(word)
+    parts = (
+        tuple(form for form, tag, _ in _morphemes(word) if tag.startswith(_CONTENT)) if is_analysed else ()
+    )
+    return parts or tuple(word[place : place + 2] for place in range(max(1, len(word) - 1)))
 
 
 @lru_cache(maxsize=65_536)

@@ -15,7 +15,7 @@ from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
 from coreloop.answer.search.extract.kinds import extractor_of, read_document
 from coreloop.answer.search.extract.split_passages import split_passages
-from coreloop.answer.text.terms import terms
+from coreloop.answer.text.terms import terms, use_morphemes
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
@@ -267,6 +267,7 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     WorkspaceError
         The index cannot be read, or there is none and it cannot be written.
     """
+    use_morphemes(wanted=workspace.settings.search.morphemes)
     root, has_index = workspace.root.resolve(), workspace.index_file.exists()
     pending = read_coverage(workspace).pending if has_index else ()
     if has_index and not pending:
@@ -302,6 +303,7 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     WorkspaceError
         A path does not exist, and no document came from it, or the index cannot be written.
     """
+    use_morphemes(wanted=workspace.settings.search.morphemes)
     root, index, report = workspace.root.resolve(), workspace.index_file, IndexReport()
     with locked(index.parent), sqlite.writer(index, INDEX) as connection:
         connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last commits
