@@ -121,6 +121,8 @@ def is_inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
 def extract_json(text: str) -> Document | Unreadable:
     """Read JSON; what is on few lines, or has escapes for letters, is written as people read it."""
     shown = text
+    if '"untrusted_text":' in text or ('"final_answer":' in text and '"verdict":' in text):
+        return Unreadable("output of coreloop, which is evidence of nothing")
     if len(text) <= _MAX_DATA and ("\\u" in text or text.count("\n") < len(text) // 1_000):
         with suppress(ValueError, RecursionError):
             shown = clean_text(json.dumps(json.loads(text), ensure_ascii=False, indent=1))

@@ -125,6 +125,7 @@ def test_office_files_are_read_with_rows_of_tables_on_a_line():
         ("a.ipynb", b'{"cells": [{"cell_type"'),
         ("b.ipynb", b"[" * 100_000),
         ("a.json", b"{" * 100_000),
+        ("c.json", b'{"final_answer": "30 days. [1]", "verdict": "says so"}'),
         ("a.ts", b"a" * 10_000_000),
         ("a.csv", b'"' + b"a" * 1_000_000),
         ("a.yaml", b"\0\1\2"),
