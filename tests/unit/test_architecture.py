@@ -30,7 +30,6 @@ BEHIND_ONE_MODULE = {
     "psycopg": "base.postgres",
     "pypdf": "answer.search.extract.packed",
     "hwpx": "answer.search.extract.packed",
-    "kiwipiepy": "answer.text.terms",
     "mammoth": "answer.search.extract.packed",
     "starlette": "web",
     "uvicorn": "web",

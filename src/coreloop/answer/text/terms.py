@@ -5,9 +5,10 @@ Of Korean ones their morphemes, if `use_morphemes` chose them.
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Final
 
 import Stemmer
 
@@ -67,11 +68,7 @@ def use_morphemes(*, wanted: bool) -> None:
     _CHOSEN["morphemes"] = wanted
 
 
-@lru_cache(maxsize=1)
-def _kiwi() -> Any:
-    from kiwipiepy import Kiwi
-
-    return Kiwi()
+_kiwi: Final = cache(lambda: import_module("kiwipiepy").Kiwi())  # takes a second
 
 
 @lru_cache(maxsize=65_536)

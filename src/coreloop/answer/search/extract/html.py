@@ -60,7 +60,7 @@ def extract_html(page: str) -> Document:
 def _pieces(page: str) -> list[tuple[str, str]]:
     """Return headings, each with the text from there."""
     shown = "".join(map(_shown, _PART.finditer(_UNSEEN.sub(" ", page))))
-    text = re.sub(r" ?\n[ \n]*+", _as_breaks, re.sub(" {2,}", " ", shown))
+    text = re.sub(r" ?\n[ \n]*+", lambda gap: "\n" * min(gap[0].count("\n"), 2), re.sub(" {2,}", " ", shown))
     pieces = (piece.partition(_END) for piece in text.split(_BEGIN, MAX_SECTIONS))
     return [(_on_one_line(head) if end else "", head + rest.replace(_END, "")) for head, end, rest in pieces]
 
@@ -85,10 +85,6 @@ def _shown(part: re.Match[str]) -> str:
 
 def _plain(text: str) -> str:
     return clean_text(html.unescape(_LONG_NUMBER.sub("", text)))
-
-
-def _as_breaks(match: re.Match[str]) -> str:
-    return "\n\n" if match[0].count("\n") > 1 else "\n"
 
 
 def _on_one_line(text: str) -> str:

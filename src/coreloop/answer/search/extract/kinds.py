@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,10 +32,8 @@ _READ: Final[dict[str, Extractor]] = {
     **{kind: partial(extract_packed, kind=kind) for kind in ("pdf", "docx", "hwpx")},
 }
 _EXTRACTORS: Final = {suffix: read for suffixes, read in _READ.items() for suffix in suffixes.split()}
-_PROSE: Final = re.compile(r"\.(?:md|markdown|mdx|txt|text|x?html?|rst|adoc|asciidoc|org)$", re.I)
-_DATA: Final = re.compile(
-    r"\.(?:ya?ml|toml|ini|cfg|conf|properties|json|csv|tsv|ipynb|env.*)$", re.IGNORECASE
-)
+# Types of documents that programs write or read; in the last two, names stand beside names.
+_PROGRAMS: Final = ("data", "table", "notebook", "schema", "code", "python")
 _NAMED: Final = Sign(int(Sign.FIRST_TOKEN) - 1) & ~Sign.PRIVATE_KEY  # all but known forms of credentials
 _MAY_HIDE: Final = re.compile(
     r"(?:gh[a-z]|pat|hf|live|test)_\w{12}|(?:sk|xox.|pat)-\w{8}|A[KS]IA[A-Z0-9]{8}|AIza|eyJ|KEY-----"
@@ -83,18 +81,20 @@ def document_of(data: bytes, location: str, schemas: Collection[str] = ()) -> Do
     if getattr(extract, "func", None) is extract_packed:
         return extract(data)
     content = decode_text(data)
-    return content if isinstance(content, Unreadable) else extract(_without_secrets(content, location))
+    document = content if isinstance(content, Unreadable) else extract(content)
+    if isinstance(document, Unreadable):
+        return document
+    entries = (replace(one, text=_without_secrets(one.text, document.type)) for one in document.entries)
+    return replace(document, text=_without_secrets(document.text, document.type), entries=tuple(entries))
 
 
-def _without_secrets(content: str, location: str) -> str:
-    """Hide credentials: in prose known forms, in programs what is quoted, since names stand beside names."""
-    pieces, last, is_data = list[str](), 0, _DATA.search(location)
-    without = _NAMED if _PROSE.search(location) else NONE
-    if without and not _MAY_HIDE.search(content):  # ten times as fast as the signs of all credentials
-        return content
-    for kind, start, end in sorted(matches(content, without=without), key=itemgetter(1)):
-        is_value = is_data or content[start - 1] in "\"'`" or content.startswith("--", start)
-        if kind == "SECRET" and start >= last and (without or is_value):
-            pieces += [content[last:start], re.sub(r"\S", "*", content[start:end])]
-            last = end
-    return "".join([*pieces, content[last:]])
+def _without_secrets(text: str, kind: str) -> str:
+    """Hide credentials, each by as many stars: in prose those of known forms, in code what is quoted."""
+    if kind not in _PROGRAMS and not _MAY_HIDE.search(text):  # ten times as fast as all the signs
+        return text
+    shown, without = list(text), NONE if kind in _PROGRAMS else _NAMED
+    for found, start, end in matches(text, without=without):
+        is_value = kind not in _PROGRAMS[4:] or text[start - 1] in "\"'`" or text.startswith("--", start)
+        if found == "SECRET" and is_value:
+            shown[start:end] = re.sub(r"\S", "*", text[start:end])
+    return "".join(shown)

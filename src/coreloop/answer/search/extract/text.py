@@ -57,9 +57,7 @@ def extract_markdown(text: str) -> Document:
     dates = (date_in_name(fields.get(name, "")) for name in _DATED)
     title = fields.get("title", "").strip(" \t\"'")[:_MAX_HEADING]
     document = _marked(text, "markdown", begins=front.end() if front else 0)
-    return replace(
-        document, type="markdown", title=title or document.title, published=next(filter(None, dates), None)
-    )
+    return replace(document, title=title or document.title, published=next(filter(None, dates), None))
 
 
 def extract_marked(text: str, *, name: str) -> Document | Unreadable:
@@ -96,8 +94,7 @@ def _sections(text: str, headings: Iterable[Heading], kind: str) -> Iterator[Sec
 def _headings(text: str, name: str, begins: int) -> Iterator[Heading]:
     """Yield the headings outside of what is fenced; marks below titles are levels in their order."""
     (_, kind, start, holds_none), flags = SYNTAXES[name], re.MULTILINE | re.IGNORECASE
-    fenced = re.finditer(holds_none, text, flags | re.DOTALL)
-    fences = [fence.span() for fence in fenced]
+    fences = [fence.span() for fence in re.finditer(holds_none, text, flags | re.DOTALL)]
     lines = {"=": 1, "-": 2} if kind == "markdown" else {}
     for match in re.compile(start, flags).finditer(text, begins):
         parts = match.groupdict("")
@@ -127,7 +124,7 @@ def extract_json(text: str) -> Document | Unreadable:
         with suppress(ValueError, RecursionError):
             shown = clean_text(json.dumps(json.loads(text), ensure_ascii=False, indent=1))
     document = extract_marked(shown, name="json")
-    return document if shown == text or isinstance(document, Unreadable) else _without_lines(document)
+    return document if shown == text or isinstance(document, Unreadable) else _without_lines(document, "data")
 
 
 def extract_notebook(text: str) -> Document | Unreadable:
@@ -136,7 +133,7 @@ def extract_notebook(text: str) -> Document | Unreadable:
         cells = [_cell(cell) for cell in json.loads(text)["cells"]]
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return Unreadable("damaged notebook")
-    return _without_lines(extract_markdown(clean_text("\n\n".join(cells))))
+    return _without_lines(extract_markdown(clean_text("\n\n".join(cells))), "notebook")
 
 
 def _cell(cell: dict[str, Any]) -> str:
@@ -148,8 +145,8 @@ def _cell(cell: dict[str, Any]) -> str:
     return "\n\n".join(f"```\n{part}\n```" for part in parts if part)
 
 
-def _without_lines(document: Document) -> Document:
-    return replace(document, sections=tuple(replace(part, line=0) for part in document.sections))
+def _without_lines(document: Document, kind: str) -> Document:
+    return replace(document, type=kind, sections=tuple(replace(part, line=0) for part in document.sections))
 
 
 def extract_env(text: str) -> Document:
@@ -170,4 +167,4 @@ def extract_csv(text: str) -> Document | Unreadable:
             line = rows.line_num
     except csv.Error:
         return Unreadable("damaged table")
-    return Document(type="text", text=shown, sections=(Section(0, len(shown), None, names),))
+    return Document(type="table", text=shown, sections=(Section(0, len(shown), None, names),))
