@@ -15,7 +15,8 @@ from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.extract.schemas import extract_schema
 from coreloop.answer.search.extract.text import SYNTAXES, plain_document
 from coreloop.base.files import open_regular
-from coreloop.sanitize.detectors.rule import NONE, Sign
+from coreloop.sanitize.detectors.rule import Sign
+from coreloop.sanitize.detectors.secrets import looks_like_credential, looks_like_password
 from coreloop.sanitize.find_in_text import matches
 
 Extractor = Callable[[Any], Document | Unreadable]  # of the text of a file; of a packed one, of its bytes
@@ -34,7 +35,14 @@ _READ: Final[dict[str, Extractor]] = {
 _EXTRACTORS: Final = {suffix: read for suffixes, read in _READ.items() for suffix in suffixes.split()}
 # Types of documents that programs write or read; in the last two, names stand beside names.
 _PROGRAMS: Final = ("data", "table", "notebook", "schema", "code", "python")
-_NAMED: Final = Sign(int(Sign.FIRST_TOKEN) - 1) & ~Sign.PRIVATE_KEY  # all but known forms of credentials
+# password: hunter2, API_KEY = "4f1c…", postgres://shop:hunter2@db
+_NAMED: Final = re.compile(
+    r"""(?:(?P<pass>passw(?:or)?d|passphrase|pwd|비밀번호)|secret(?:[_-]?key)?|token|(?:api|access|private)[_-]?key
+      |credentials?)["']?\]?\s{0,3}(?:[:=]|:=|=>)\s{0,3}(?:["'`](?P<quoted>[^"'`\n]{3,500})|(?P<bare>[^\n"'`,;\#]{3,500}))
+      | ://[^\s:/@]{1,60}:(?P<inside>[^\s@/"']{3,200})@""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_UNNAMED: Final = Sign(int(Sign.FIRST_TOKEN) - 1) & ~Sign.PRIVATE_KEY  # all but known forms of credentials
 _MAY_HIDE: Final = re.compile(
     r"(?:gh[a-z]|pat|hf|live|test)_\w{12}|(?:sk|xox.|pat)-\w{8}|A[KS]IA[A-Z0-9]{8}|AIza|eyJ|KEY-----"
 )
@@ -89,12 +97,15 @@ def document_of(data: bytes, location: str, schemas: Collection[str] = ()) -> Do
 
 
 def _without_secrets(text: str, kind: str) -> str:
-    """Hide credentials, each by as many stars: in prose those of known forms, in code what is quoted."""
-    if kind not in _PROGRAMS and not _MAY_HIDE.search(text):  # ten times as fast as all the signs
-        return text
-    shown, without = list(text), NONE if kind in _PROGRAMS else _NAMED
-    for found, start, end in matches(text, without=without):
-        is_value = kind not in _PROGRAMS[4:] or text[start - 1] in "\"'`" or text.startswith("--", start)
-        if found == "SECRET" and is_value:
-            shown[start:end] = re.sub(r"\S", "*", text[start:end])
-    return "".join(shown)
+    """Hide credentials, each by as many stars: known forms, and of programs values beside a name for them."""
+    known = matches(text, without=_UNNAMED) if _MAY_HIDE.search(text) else ()
+    spans = [(start, end) for found, start, end in known if found == "SECRET"]
+    for match in _NAMED.finditer(text) if kind in _PROGRAMS else ():
+        is_secret = looks_like_password if match["pass"] or match["inside"] else looks_like_credential
+        name = match.lastgroup or ""
+        if is_secret(match[name].strip()) and (name != "bare" or kind not in _PROGRAMS[4:]):
+            spans.append(match.span(name))
+    shown = list(text) if spans else []
+    for start, end in spans:
+        shown[start:end] = re.sub(r"\S", "*", text[start:end])
+    return "".join(shown) or text
