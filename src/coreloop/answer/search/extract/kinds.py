@@ -33,8 +33,6 @@ _READ: Final[dict[str, Extractor]] = {
     **{kind: partial(extract_packed, kind=kind) for kind in ("pdf", "docx", "hwpx")},
 }
 _EXTRACTORS: Final = {suffix: read for suffixes, read in _READ.items() for suffix in suffixes.split()}
-# Types of documents that programs write or read; in the last two, names stand beside names.
-_PROGRAMS: Final = ("data", "table", "notebook", "schema", "code", "python")
 # password: hunter2, API_KEY = "4f1c…", postgres://shop:hunter2@db
 _NAMED: Final = re.compile(
     r"""(?:(?P<pass>passw(?:or)?d|passphrase|pwd|비밀번호)|secret(?:[_-]?key)?|token|(?:api|access|private)[_-]?key
@@ -42,6 +40,7 @@ _NAMED: Final = re.compile(
       | ://[^\s:/@]{1,60}:(?P<inside>[^\s@/"']{3,200})@""",
     re.IGNORECASE | re.VERBOSE,
 )
+_CODE: Final = frozenset({"code", "python"})
 _UNNAMED: Final = Sign(int(Sign.FIRST_TOKEN) - 1) & ~Sign.PRIVATE_KEY  # all but known forms of credentials
 _MAY_HIDE: Final = re.compile(
     r"(?:gh[a-z]|pat|hf|live|test)_\w{12}|(?:sk|xox.|pat)-\w{8}|A[KS]IA[A-Z0-9]{8}|AIza|eyJ|KEY-----"
@@ -97,13 +96,15 @@ def document_of(data: bytes, location: str, schemas: Collection[str] = ()) -> Do
 
 
 def _without_secrets(text: str, kind: str) -> str:
-    """Hide credentials, each by as many stars: known forms, and of programs values beside a name for them."""
+    """Hide credentials, each by as many stars: known forms, and values beside a name for them."""
     known = matches(text, without=_UNNAMED) if _MAY_HIDE.search(text) else ()
     spans = [(start, end) for found, start, end in known if found == "SECRET"]
-    for match in _NAMED.finditer(text) if kind in _PROGRAMS else ():
+    for match in _NAMED.finditer(text):
         is_secret = looks_like_password if match["pass"] or match["inside"] else looks_like_credential
         name = match.lastgroup or ""
-        if is_secret(match[name].strip()) and (name != "bare" or kind not in _PROGRAMS[4:]):
+        # in code, a bare word is another name; in prose, some words say what a password is
+        is_value = name != "bare" or kind == "data" or (kind not in _CODE and " " not in match[name].strip())
+        if is_value and is_secret(match[name].strip()):
             spans.append(match.span(name))
     shown = list(text) if spans else []
     for start, end in spans:
