@@ -151,7 +151,7 @@ def _without_lines(document: Document, kind: str) -> Document:
 
 def extract_env(text: str) -> Document:
     """Read a file of environment variables: names and comments; no value reaches the index."""
-    return plain_document(_VALUE.sub(r"\1", text))
+    return _marked(_VALUE.sub(r"\1", text), "toml")
 
 
 def extract_csv(text: str) -> Document | Unreadable:
