@@ -56,7 +56,7 @@ def extract_markdown(text: str) -> Document:
     fields = dict(line.partition(":")[::2] for line in front["fields"].splitlines()) if front else {}
     dates = (date_in_name(fields.get(name, "")) for name in _DATED)
     title = fields.get("title", "").strip(" \t\"'")[:_MAX_HEADING]
-    document = _marked(text, "markdown", begins=front.end() if front else 0)
+    document = marked(text, "markdown", begins=front.end() if front else 0)
     return replace(document, title=title or document.title, published=next(filter(None, dates), None))
 
 
@@ -65,10 +65,11 @@ def extract_marked(text: str, *, name: str) -> Document | Unreadable:
     is_long = len(text) > _MAX_DATA or max(map(len, text.split("\n"))) > _MAX_LINE
     if is_long and SYNTAXES[name][1] in {"data", "code"}:
         return Unreadable("data or code of more than 2 MB, or with a line of more than 20,000 characters")
-    return _marked(text, name)
+    return marked(text, name)
 
 
-def _marked(text: str, name: str, *, begins: int = 0) -> Document:
+def marked(text: str, name: str, *, begins: int = 0) -> Document:
+    """Return a text with a section for each of its parts, whatever its size."""
     kind = SYNTAXES[name][1]
     sections = tuple(_sections(text, _headings(text, name, begins), kind))
     first = next((part.heading for part in sections if part.heading), "").split(SEPARATOR)[0]
@@ -124,7 +125,7 @@ def extract_json(text: str) -> Document | Unreadable:
         with suppress(ValueError, RecursionError):
             shown = clean_text(json.dumps(json.loads(text), ensure_ascii=False, indent=1))
     document = extract_marked(shown, name="json")
-    return document if shown == text or isinstance(document, Unreadable) else _without_lines(document, "data")
+    return document if shown == text or isinstance(document, Unreadable) else without_lines(document, "data")
 
 
 def extract_notebook(text: str) -> Document | Unreadable:
@@ -133,7 +134,7 @@ def extract_notebook(text: str) -> Document | Unreadable:
         cells = [_cell(cell) for cell in json.loads(text)["cells"]]
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return Unreadable("damaged notebook")
-    return _without_lines(extract_markdown(clean_text("\n\n".join(cells))), "notebook")
+    return without_lines(extract_markdown(clean_text("\n\n".join(cells))), "notebook")
 
 
 def _cell(cell: dict[str, Any]) -> str:
@@ -145,13 +146,14 @@ def _cell(cell: dict[str, Any]) -> str:
     return "\n\n".join(f"```\n{part}\n```" for part in parts if part)
 
 
-def _without_lines(document: Document, kind: str) -> Document:
+def without_lines(document: Document, kind: str) -> Document:
+    """Return a document whose lines are not those of its file."""
     return replace(document, type=kind, sections=tuple(replace(part, line=0) for part in document.sections))
 
 
 def extract_env(text: str) -> Document:
     """Read a file of environment variables: names and comments; no value reaches the index."""
-    return _marked(_VALUE.sub(r"\1", text), "toml")
+    return marked(_VALUE.sub(r"\1", text), "toml")
 
 
 def extract_csv(text: str) -> Document | Unreadable:

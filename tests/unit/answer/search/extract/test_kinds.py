@@ -110,7 +110,7 @@ def docx(text: str) -> bytes:
 def test_office_files_are_read_with_rows_of_tables_on_a_line():
     cell = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
     row = f"<w:tbl><w:tr>{cell.format('기본')}{cell.format('1,200원')}</w:tr></w:tbl>"
-    assert passages("a.docx", docx(row)) == [("요금", 0, "요금\n\n| 기본 | 1,200원 |")]
+    assert passages("a.docx", docx(row)) == [("요금", 0, "# 요금\n\n| 기본 | 1,200원 |")]
     out, document = io.BytesIO(), HwpxDocument.new()
     table = document.add_table(1, 2)
     table.set_cell_text(0, 0, "기본")
