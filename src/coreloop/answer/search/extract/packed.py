@@ -11,7 +11,6 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
-from itertools import accumulate
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document, Section, Unreadable, clean_text
@@ -48,14 +47,13 @@ def extract_packed(data: bytes, *, kind: str, timeout_s: float = TIMEOUT_S) -> D
 
 
 def _of_pages(text: str) -> Document:
-    pages = [clean_text(page).strip() for page in text.split("\f")]
-    starts = accumulate((len(page) + 2 for page in pages), initial=0)
-    sections = tuple(
-        Section(start, start + len(page), number)
-        for number, (start, page) in enumerate(zip(starts, pages, strict=False), start=1)
-        if page
-    )
-    return Document(type="pdf", text="\n\n".join(pages), sections=sections)
+    whole, sections = "", list[Section]()
+    for number, page in enumerate(text.split("\f"), 1):
+        shown = clean_text(page).strip()
+        if shown:
+            sections.append(Section(len(whole), len(whole) + len(shown), number))
+        whole += f"{shown}\n\n"
+    return Document(type="pdf", text=whole.rstrip(), sections=tuple(sections))
 
 
 def _main(kind: str) -> None:

@@ -83,20 +83,15 @@ def _places(dots: int, module: str, location: str) -> Iterator[str]:
         yield (place / "__init__.py").as_posix()
 
 
-def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:
-    """Return the qualified name of every class and function, in the order of their lines."""
-    found: list[tuple[str, Symbol]] = []
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
-    while waiting:
-        parent, prefix = waiting.pop()
-        for node in ast.iter_child_nodes(parent):
-            if isinstance(node, Symbol):
-                found.append((f"{prefix}{node.name}", node))
-            if isinstance(node, ast.ClassDef):
-                waiting.append((node, f"{prefix}{node.name}."))
-            elif isinstance(node, _BLOCKS):
-                waiting.append((node, prefix))
-    return sorted(found, key=lambda symbol: symbol[1].lineno)
+def _symbols(parent: ast.AST, prefix: str = "") -> Iterator[tuple[str, Symbol]]:
+    """Yield the qualified name of every class and function, in the order of their lines."""
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, Symbol):
+            yield f"{prefix}{node.name}", node
+        if isinstance(node, ast.ClassDef):
+            yield from _symbols(node, f"{prefix}{node.name}.")
+        elif isinstance(node, _BLOCKS):
+            yield from _symbols(node, prefix)
 
 
 def _entry(name: str, node: Symbol) -> Entry:

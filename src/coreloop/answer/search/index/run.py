@@ -336,18 +336,13 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
     if others := report.skipped.pop(OTHER, []):
-        report.skipped[f"{OTHER} ({_by_kind(others)})"] = others
+        kinds = Counter(PurePosixPath(name).suffix.lower() or "no suffix" for name in others).most_common(5)
+        shown = ", ".join(f"{number} {kind}" for kind, number in kinds)
+        report.skipped[f"{OTHER} ({shown}{', …' * (sum(dict(kinds).values()) < len(others))})"] = others
     for schema in sorted(workspace.schemas):
         if not (root / schema).exists():
             report.skipped["declared schema does not exist"].append(schema)
     return report
-
-
-def _by_kind(locations: Sequence[str]) -> str:
-    """Count files by their suffixes, the most frequent ones."""
-    names = (PurePosixPath(location) for location in locations)
-    kinds = Counter(name.suffix.lower() or name.name for name in names).most_common(6)
-    return ", ".join([*(f"{number} {kind}" for kind, number in kinds[:5]), *(["…"] * len(kinds[5:]))])
 
 
 def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None) -> Coverage:
