@@ -41,10 +41,6 @@ _NOUN: Final = re.compile(
     r"[가-힣](?:[가-힣](?:(?<!주)[주시추허대휴호고저]가|[속온밀농빈각습]도|(?<![기권])한도|[길깊높넓차]이|[결성경통]과)"
     r"|[원단물평국정증]가|[초효부]과|[경통]로)$"
 )
-# What a Korean word may end with otherwise in a text: particles and endings of verbs; not: 데이터, 이자비용
-_ENDING: Final = re.compile(
-    r"(?:[은는이가을를에의로와과도만다요까니지죠고며면서게야라나씩]|까지|부터|마다|보다|처럼|[한할된될했였인일])$"
-)
 _ASKING: Final = re.compile(
     r"(?:무엇|무슨|뭐|뭘|누구|누가|어디|어느|어떤|어떻|언제|몇|얼마|며칠|왜(?!곡)|인가요|있나|있는가|하나요|되나요"
     r"|알려[줘주]|것[은을이]|때[는에]?$)"
@@ -108,8 +104,7 @@ def optional(question: str) -> frozenset[str]:
     korean = [word for word in words if is_cjk(word) and not _CHOSEN["morphemes"]]
     inside = {word[place : place + 2] for word in korean for place in range(len(word) - 2)}
     whole = {found[0] for word in words if not is_cjk(word) and len(found := _terms(word)) > 1}
-    ended = (word for word in korean if len(word) > 2 and _ENDING.search(word) and not _NOUN.search(word))
-    return frozenset(word[-2:] for word in ended) - inside | whole
+    return frozenset(word[-2:] for word in korean if len(word) > 2) - inside | whole
 
 
 def search_words(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.search.index.search_index import search_files
-from coreloop.answer.text.terms import optional, search_words, terms, use_morphemes
+from coreloop.answer.text.terms import search_words, terms, use_morphemes
 from coreloop.base.errors import MissingExtraError
 from coreloop.base.project.settings import SearchSettings, Settings
 from coreloop.base.project.workspace import Workspace
@@ -28,7 +28,6 @@ def morphemes() -> Iterator[None]:
 def test_a_noun_that_ends_like_a_particle_is_a_word(noun: str):
     assert search_words(noun) == search_words(f"{noun}는 무엇") == (noun,)
     assert noun[-2:] in terms(noun)
-    assert noun[-2:] not in optional(f"{noun} 기준")
 
 
 @pytest.mark.usefixtures("morphemes")
