@@ -73,6 +73,11 @@ def _morphemes(word: str) -> tuple[tuple[str, str, int], ...]:
     return tuple((part.form, part.tag, part.start) for part in _kiwi().tokenize(word))
 
 
+def _analysed(word: str) -> tuple[tuple[str, str, int], ...]:
+    is_wanted = _CHOSEN["morphemes"] and len(word) <= _MAX_CHARS and is_korean(word)
+    return _morphemes(word) if is_wanted else ()
+
+
 def terms(text: str) -> list[str]:
     """Return the words of a text in order, without function and question words."""
     return [term for word in words_of(text) for term in _terms(word)]
@@ -114,8 +119,8 @@ def search_words(text: str) -> tuple[str, ...]:
 
 
 def _bare(word: str) -> str:
-    if _CHOSEN["morphemes"] and is_korean(word):
-        return word[: next((start for _, tag, start in _morphemes(word) if tag[0] == "J"), len(word))]
+    if found := _analysed(word):
+        return word[: next((start for _, tag, start in found if tag[0] == "J"), len(word))]
     return word if _NOUN.search(word) else _TAIL.sub("", word)
 
 
@@ -136,10 +141,7 @@ def _terms(word: str) -> tuple[str, ...]:
         return _stems(word[:_MAX_CHARS])
     if _ASKING.match(word):
         return ()
-    is_analysed = _CHOSEN["morphemes"] and len(word) <= _MAX_CHARS and is_korean(word)
-    parts = (
-        tuple(form for form, tag, _ in _morphemes(word) if tag.startswith(_CONTENT)) if is_analysed else ()
-    )
+    parts = tuple(form for form, tag, _ in _analysed(word) if tag.startswith(_CONTENT))
     return parts or tuple(word[place : place + 2] for place in range(max(1, len(word) - 1)))
 
 
