@@ -25,12 +25,17 @@ _MEMORY_BYTES: Final = 2 << 30
 _READERS: Final = {"pdf": ("pypdf", "research"), "docx": ("mammoth", "office"), "hwpx": ("hwpx", "office")}
 
 
+def lacks_package(location: str) -> bool:
+    """Whether a file is of a kind whose package is not installed."""
+    package, _ = _READERS.get(location.rpartition(".")[2].lower(), ("", ""))
+    return bool(package) and importlib.util.find_spec(package) is None
+
+
 def extract_packed(data: bytes, *, kind: str, timeout_s: float = TIMEOUT_S) -> Document | Unreadable:
     """Read a PDF, whose pages are the lines of its sections, or a docx or hwpx by its headings."""
-    package, extra = _READERS[kind]
     name = kind.upper() if kind == "pdf" else kind
-    if importlib.util.find_spec(package) is None:
-        return Unreadable(needs(extra, feature=name))
+    if lacks_package(f".{kind}"):
+        return Unreadable(needs(_READERS[kind][1], feature=name))
     # -P: modules of the current folder, which may be hostile, are not imported
     command = [sys.executable, "-P", "-m", "coreloop.answer.search.extract.packed", kind]
     try:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
 from coreloop.answer.search.extract.kinds import extractor_of, read_document
+from coreloop.answer.search.extract.packed import lacks_package
 from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.text.terms import terms, use_morphemes
 from coreloop.base import sqlite
@@ -111,7 +112,8 @@ def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> Fi
     if not stat.S_ISREG(status.st_mode):
         return _file(location, status, "link" if stat.S_ISLNK(status.st_mode) else "not a regular file")
     file = _file(location, status, "" if extractor_of(location, schemas) else OTHER)
-    return replace(file, version=f"{file.version} schema") if location in schemas else file
+    read_as = " schema" if location in schemas else " unread" if lacks_package(location) else ""
+    return replace(file, version=f"{file.version}{read_as}")
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
