@@ -132,7 +132,7 @@ def _items(layout: Layout) -> Iterator[Item]:
     for section in layout.sections:
         kind = _SECTIONS.get(section.key, "")
         body = dedent("\n".join(line.text for line in layout.lines[section.body : section.end])).strip()
-        for item in re.split(r"\n\s*(?=^\S)", body, flags=re.MULTILINE) if kind and body else ():
+        for item in re.split(r"\n(?=\S)", body) if kind and body else ():
             head, _, more = item.partition("\n")
             if section.style != "google":
                 name, _, type_ = ("", "", head) if kind == "returns" else head.strip("* ").partition(" : ")
