@@ -159,7 +159,8 @@ def extract_env(text: str) -> Document:
 def extract_csv(text: str) -> Document | Unreadable:
     """Read a table: its columns are the heading, and each row says what it has of them, on its line."""
     first = text.partition("\n")[0]
-    rows = csv.DictReader(text.splitlines(keepends=True), delimiter=max(",;\t|", key=first.count))
+    delimiter = "\t" if "\t" in first else max(",;|", key=first.count)
+    rows = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)
     try:
         names, line = ", ".join(rows.fieldnames or ())[:_MAX_HEADING], 1
         shown = names
