@@ -16,28 +16,10 @@ from rows import each_row
 ASCIIDOC = "= Guide\n\n== Setup\n\n----\n== no heading\n----\n\n=== Deep\nText.\n"
 ORG = "#+TITLE: Notes\n* Setup\n#+begin_src sh\n* no heading\n#+end_src\n** Deep\nText.\n"
 YAML = "# answers\nserver:\n  port: 8080  # of http\n  tls:\n    cert: a.pem\n  host: x\nname: shop\n"
-TYPESCRIPT = """/** Most attempts. */
-export const MAX = 5;
-
-/** Asks. */
-export class Client {
-  // Gets one.
-  async get(url: string): Promise<Page> {
-    if (url) {
-      return load(url);
-    }
-  }
-}
-"""
-JAVA = """/** Orders. */
-public class Order {
-
-    /** Sums up. */
-    @Override
-    public Map<String, Integer> total(List<Order> all) {
-    }
-}
-"""
+TYPESCRIPT = (
+    "/** Asks. */\nexport class Client {\n  // Gets one.\n  async get(a: string): Promise<Page> {\n  }\n}\n"
+)
+JAVA = "class Order {\n  /** Sums. */\n  @Override\n  public Map<A, B> total(List<A> all) {\n  }\n}\n"
 NOTEBOOK = (
     '{"cells": [{"cell_type": "markdown", "source": ["# Report\\n", "Revenue rose."]},'
     '{"cell_type": "code", "source": "1 + 1", "outputs": [{"data": {"text/plain": ["2"]}}]}]}'
@@ -73,10 +55,10 @@ def passages(name: str, content: str | bytes) -> list[tuple[str, int, str]]:
             "-- Of all",
         ),
         ("a.sh", "set -e\n\n# Brings it.\ndeploy() {\n  scp a b\n}\n", ("deploy", 3), "# Brings it."),
-        ("a.ts", TYPESCRIPT, ("MAX", 1), "/** Most attempts. */"),
-        ("a.ts", TYPESCRIPT, ("Client › get", 6), "// Gets one."),
+        ("a.js", "/** Most. */\nexport const MAX = 5;\n", ("MAX", 1), "/** Most. */"),
+        ("a.ts", TYPESCRIPT, ("Client › get", 3), "// Gets one."),
         ("a.go", "package a\n\n// Listens.\nfunc (s *S) Start(p int) error {\n}\n", ("Start", 3), "Listens."),
-        ("A.java", JAVA, ("Order › total", 4), "/** Sums up. */"),
+        ("A.java", JAVA, ("Order › total", 2), "/** Sums. */"),
         ("a.ipynb", NOTEBOOK, ("Report", 0), "Revenue rose.\n\n```\n1 + 1\n```\n\n```\n2\n```"),
     ],
 )
