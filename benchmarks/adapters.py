@@ -4,8 +4,7 @@
 
 A run is four replies of the model and three calls, one of them rejected; a round is 150 runs with and 150
 without, in processes of their own. Of an MCP server, a run is the three calls of one client in the same
-process. Of the Claude Agent SDK, it is one of 40 turns, 20 a session; its own Claude Code, a process beside
-it, is not counted. OpenTelemetry is Pydantic AI with its own spans, on both sides without an exporter. The
+process. OpenTelemetry is Pydantic AI with its own spans, on both sides without an exporter. The
 frameworks' environments are those of tests/frameworks.
 """
 
@@ -22,8 +21,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 from frameworks.environments import interpreter  # noqa: E402 - needs the path above
 
 ROUNDS, RUNS = 5, 150
-FEWER = {"claude-agent-sdk": 40}
-"""Runs where one takes a second, most of it outside of the process."""
 HEAD = """
 import asyncio, os, sys, time
 os.environ.pop("OPENAI_API_KEY", None)
@@ -147,55 +144,21 @@ from fastmcp import Client, FastMCP
 server = FastMCP("rooms")
 """
     + SERVER,
-    "claude-agent-sdk": """
-import multiprocessing
-from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
-from drive_claude_agent_sdk import PLAN, Model, ThreadingHTTPServer, create_sdk_mcp_server, find_rooms
-rounds = [[{"tool": "find_rooms", "args": args}] for args in CALLS]
-PLAN.update({f"question {number}": rounds for number in range(1_000)})
-model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-multiprocessing.get_context("fork").Process(target=model.serve_forever, daemon=True).start()
-url = f"http://127.0.0.1:{model.server_port}"
-own = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": url, "HOME": os.getcwd()}
-own["ENABLE_TOOL_SEARCH"] = "false"
-options = ClaudeAgentOptions(
-    mcp_servers={"rooms": create_sdk_mcp_server("rooms", tools=[find_rooms])},
-    allowed_tools=["mcp__rooms__find_rooms"], setting_sources=[], env=own,
-)
-async def run(number):
-    global client
-    if number % 20 == 0:
-        if number:
-            await client.disconnect()
-        client = ClaudeSDKClient(options)
-        if records:
-            from coreloop.observe.adapters.claude_agent import record_client
-            client = record_client(client)
-        await client.connect()
-    await client.query(f"question {number}")
-    async for _ in client.receive_response():
-        pass
-""",
 }
 
 
 def seconds(name: str, how: str, folder: str) -> float:
     """Processor time of one process's runs."""
     script = HEAD + AGENTS[name] + TAIL
-    path = f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests' / 'frameworks' / 'drives'}"
     done = subprocess.run(
-        [interpreter(DISTRIBUTIONS.get(name, name), records=True), "-c", script, how, str(runs_of(name))],
-        env={**os.environ, "PYTHONPATH": path, "IS_SANDBOX": "1"},
+        [interpreter(DISTRIBUTIONS.get(name, name), records=True), "-c", script, how, str(RUNS)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
     return float(done.stdout)
-
-
-def runs_of(name: str) -> int:
-    return FEWER.get(name, RUNS)
 
 
 def main() -> None:
@@ -206,7 +169,7 @@ def main() -> None:
                 without, recorded = (seconds(name, how, folder) for how in ("without", "with"))
                 (day,) = Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
                 n_calls = sum(len(json.loads(line)["tool_calls"]) for line in day.open())
-                assert n_calls == 3 * (runs_of(name) + 10)
+                assert n_calls == 3 * (RUNS + 10)
             ratios.append(recorded / without)
         print(f"{name:20} {min(ratios):.2f} to {max(ratios):.2f}")
 

@@ -3,14 +3,13 @@
     uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz
     uv run python benchmarks/ask.py --english
     uv run python benchmarks/ask.py --project NAME FOLDER
-    uv run python benchmarks/ask.py --sixty
     uv run python benchmarks/ask.py --model http://127.0.0.1:8911/v1
 
 All but the last ask without a model. KorQuAD's paragraphs are a file each; 500 questions are each asked with
 all of them, and without their own. The English corpus is click's source distribution, documentation and code,
 which pip downloads; `ask_click.yaml` has 30 questions with what an answer must contain, and ten that it
 does not answer. `ask_httpx.yaml`, `ask_starlette.yaml` and `ask_uvicorn.yaml` have as many about files that
-you unpack. Of 60 files, 15 are new, changed, renamed and as they were since the index was made.
+you unpack.
 A model is asked about short pages: how many of its replies are right, and how many of these are delivered.
 Exits with 1 if more than 5 % of the absent questions get "says so", if more than one answer about a project
 shows less on a screen than the list of passages, or if nothing said so over the passage for one in six.
@@ -19,7 +18,6 @@ shows less on a screen than the list of passages, or if nothing said so over the
 import argparse
 import json
 import lzma
-import random
 import re
 import subprocess
 import sys
@@ -217,32 +215,6 @@ def unpacked(folder: Path) -> Path:
     return next(path for path in folder.iterdir() if path.is_dir())
 
 
-def sixty() -> bool:
-    """Ask about 60 files, three quarters of which changed since they were indexed; against indexing first."""
-    chance = random.Random(47)
-    with tempfile.TemporaryDirectory() as folder:
-        (docs := Path(folder, "docs")).mkdir()
-        facts = {f"part{n}": f"{chance.randrange(100, 999)} grams" for n in range(60)}
-        names = list(facts)
-        for name in names[15:]:
-            write(docs / f"{name}.md", name, "1 gram" if name in names[15:30] else facts[name])
-        index_paths(open_workspace(Path(folder)), [docs], now=datetime.now(UTC))
-        for name in names[:30]:  # new, and changed
-            write(docs / f"{name}.md", name, facts[name])
-        for name in names[30:45]:
-            (docs / f"{name}.md").rename(docs / f"renamed_{name}.md")
-        with opened(Path(folder)) as deps:
-            replies = {name: answer(f"How heavy is {name}?", deps=deps) for name in names}
-    right = Counter(
-        kind
-        for place, name in enumerate(names)
-        for kind in [("new", "changed", "renamed", "as it was")[place // 15]]
-        if facts[name] in replies[name].final_answer
-    )
-    print(dict(right), "of 15 each; repairs:", sum(reply.repairs for reply in replies.values()))
-    return right.total() == 60
-
-
 PAGES = {
     "uploads": "The upload limit is 25 MB for a file. Larger files are sent in parts of 5 MB.",
     "retries": "A failed delivery is tried seven times, an hour apart. Then the message is dropped.",
@@ -297,10 +269,6 @@ def of_model(url: str) -> bool:
     return counts["delivered right"] >= counts["raw right"] - 1 and not counts["delivered wrong"]
 
 
-def write(path: Path, name: str, weight: str) -> None:
-    path.write_text(f"# {name}\n\nThe weight of {name}: it is {weight} heavy.\n", encoding="utf-8")
-
-
 def report(here: Counter[str], absent: Counter[str], n_here: int, n_absent: int) -> bool:
     print(f"with an answer ({n_here}): {dict(here)}")
     print(f"without ({n_absent}): {dict(absent)}")
@@ -315,7 +283,6 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--english", action="store_true")
     parser.add_argument("--project", nargs=2, metavar=("NAME", "FOLDER"), help="of ask_NAME.yaml, unpacked")
-    parser.add_argument("--sixty", action="store_true")
     parser.add_argument("--model", metavar="URL", help="OpenAI-compatible address of a model")
     options = parser.parse_args()
     is_good = True
@@ -327,8 +294,6 @@ def main() -> int:
     if options.project:
         name, folder = options.project
         is_good &= english(Path(folder), CLICK.with_name(f"ask_{name}.yaml"))
-    if options.sixty:
-        is_good &= sixty()
     if options.model:
         is_good &= of_model(options.model)
     return 0 if is_good else 1

@@ -13,19 +13,9 @@ Record = dict[str, Any]
 _DAYS: Final = 20
 _N: Final = 300
 _WORDS: Final = [
-    "parcel",
-    "booking",
-    "report",
-    "invoice",
-    "refund",
-    "page",
-    "error",
-    "account",
-    "order",
-    "delivery",
-    "price",
-    "date",
-]
+    "parcel", "booking", "report", "invoice", "refund", "page",
+    "error", "account", "order", "delivery", "price", "date",
+]  # fmt: skip
 
 
 def _request(rng: Random, number: int, **fixed: Any) -> Record:

@@ -20,7 +20,8 @@ from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.place import Wanted
+from coreloop.descriptions.texts import find_text, put_lines
 from coreloop.promote.measure.ask_model import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, ToolText
 from coreloop.promote.measure.run import MeasuredLines, Prepared, measure, refuse_difference
@@ -29,8 +30,7 @@ NOW = datetime(2026, 11, 24, tzinfo=UTC)
 RIGHT = NextCall("update", {"priority": "high"})
 LINE = "priority: one of high, low, normal, urgent"
 SOURCE = b'def update(priority: str) -> None:\n    """Update.\n\n    Soon.\n    """\n'
-EDIT = put_lines(SOURCE, "update", [f"- {LINE}"])
-assert isinstance(EDIT, Edited)
+EDIT = put_lines("tool.py", SOURCE, find_text("tool.py", SOURCE, "update"), Wanted((f"- {LINE}",)))
 ICC = 0.79
 """Correlation of the answers to one question, measured on repeated runs of one task."""
 Chances = Callable[[float, bool], float]

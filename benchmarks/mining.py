@@ -1,10 +1,10 @@
-"""Mining P and F, cold and warm, against a ``json.loads`` loop and DuckDB that find the same.
+"""Mining P and F, cold and warm, against DuckDB, which finds the same.
 
     uv run --group benchmarks python benchmarks/mining.py [ROW…] [--rounds 3]
 
 A process each, in turns: processor and wall seconds, memory of the largest process and of all together, and
 the speed of the first's by processor time (median, least, most of the rounds). Then `refine` on logs that are
-hard for it; memory with long arguments; odd logs, read in several ways. Exits 1 if findings differ.
+hard for it, and memory with long arguments. Exits 1 if findings differ.
 """
 
 import argparse
@@ -37,7 +37,6 @@ LOGS = {
     "250": (250, 30, "0.7 and 3"),
     "1000": (1000, 30, "0.7 and 4.5"),
 }
-MAX_LOOP_MB = 250  # the loop keeps every request
 
 
 class Used(NamedTuple):
@@ -52,11 +51,10 @@ class Used(NamedTuple):
 
 def main() -> None:
     rows = {name: partial(compare, *row) for name, row in LOGS.items()}
-    rows |= {"refine": refine, "memory": memory, "odd": odd}
+    rows |= {"refine": refine, "memory": memory}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", nargs="*", default=list(rows), metavar="ROW", help=f"of {', '.join(rows)}")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="has the real episodes")
     options = parser.parse_args()
     are_equal = []
     for name in options.rows:
@@ -74,8 +72,6 @@ def compare(megabytes: int, days: int, goals: str, options: Any, scratch: Path) 
 
     miners = {"DuckDB": partial(run_miner, "duckdb_query", logs), "cold": cold}
     miners["warm"] = partial(run_miner, "ours", logs, cache)
-    if megabytes <= MAX_LOOP_MB:
-        miners["the loop"] = partial(run_miner, "plain_loop", logs)
     found = in_turns(f"{megabytes} MB in {days} files; goals, cold and warm: {goals}", options.rounds, miners)
     print(*sorted(found), sep="\n")
     return len(found) == 1
@@ -122,11 +118,6 @@ def memory(options: Any, scratch: Path) -> bool:
     miners = {f"cold, {size} MB": partial(run_miner, "ours", logs[size], scratch / "cache") for size in logs}
     in_turns("Arguments of 20,000 characters; goal: 250 MB", 1, miners)
     return True
-
-
-def odd(options: Any, scratch: Path) -> bool:
-    argv = [sys.executable, "-m", "miners.odd_logs", options.data.resolve(), scratch]
-    return subprocess.run(argv, cwd=HERE, check=False).returncode == 0
 
 
 def written(folder: Path, megabytes: int, days: int, change: Change = lambda record, number: None) -> Path:

@@ -26,10 +26,7 @@ def main() -> None:
     parser.add_argument("--postgres", default=None, help="major version; default: the newest installed")
     args = parser.parse_args()
     stops = list(itertools.islice(itertools.cycle(["fast", "immediate"]), args.restarts))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_server(args.postgres or newest()) as server,
-    ):
+    with tempfile.TemporaryDirectory() as folder, running_server(args.postgres or newest()) as server:
         outcome = restarted_under_load(
             Path(folder), server, seconds=args.seconds, stops=stops, clients=args.clients
         )

@@ -4,7 +4,6 @@ uv run python benchmarks/statements.py causes --seeds 20
 uv run python benchmarks/statements.py false --seeds 100
 uv run python benchmarks/statements.py exchanged --data ../shared/data --seeds 80
 uv run python benchmarks/statements.py real --data ../shared/data
-uv run python benchmarks/statements.py power
 """
 
 import argparse
@@ -26,11 +25,11 @@ import planted_causes
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.statements.cases import rank_test
 from coreloop.learn.statements.findings import to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import ToolSearch, search_tools
@@ -45,13 +44,11 @@ _STATES: Final = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("causes", "false", "exchanged", "real", "power"))
+    parser.add_argument("what", choices=("causes", "false", "exchanged", "real"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--seeds", type=int, default=20)
     options = parser.parse_args()
-    {"causes": _causes, "false": _false, "exchanged": _exchanged, "real": _real, "power": _power}[
-        options.what
-    ](options)
+    {"causes": _causes, "false": _false, "exchanged": _exchanged, "real": _real}[options.what](options)
 
 
 def log_of(records: Iterable[dict[str, Any]]) -> CaseLog:
@@ -67,7 +64,7 @@ def words_of(source: str, tools: Iterable[str]) -> Vocabulary:
     """The vocabulary of a project with one file."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tools.py").write_text(source)
-        return Vocabulary(resolve_tools(set(tools), root=Path(folder), configured={}), Settings())
+        return Vocabulary(resolve_tools(set(tools), Workspace(Path(folder), Settings())), Settings())
 
 
 def _lines(searches: Iterable[ToolSearch]) -> list[tuple[str, str]]:
@@ -222,22 +219,6 @@ def _states(text: str) -> Iterator[tuple[str, str | None]]:
     shown = re.search(r'"order_id": "([^"]+)"', text), re.search(r'"status": "([^"]+)"', text)
     if shown[0] and shown[1]:
         yield shown[0][1], shown[1][1] if shown[1][1] in _STATES else None
-
-
-def _power(options: argparse.Namespace) -> None:
-    for cases, rates, limit in (
-        (15, (0.05, 0.95), 0.001),
-        (40, (0.3, 0.6), 0.0075),
-        (40, (0.6, 0.9), 0.0075),
-    ):
-        rng = Random(1)
-        n_found = 0
-        for _ in range(200):
-            sides = [[sum(rng.random() < rate for _ in range(3)) / 3 for _ in range(cases)] for rate in rates]
-            n_found += rank_test(*sides) <= limit
-        print(
-            f"{rates[0]:.0%} against {rates[1]:.0%}, {cases} cases a side: p <= {limit} in {n_found} of 200"
-        )
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import click
 from griffe import Docstring, DocstringSectionKind
 
 from coreloop.answer.models.contracts import SCHEMA_FILES, json_schema
-from coreloop.base.project.frameworks import FRAMEWORKS
+from coreloop.base.project.promotion_settings import Framework
 from coreloop.base.project.settings import Settings
 from coreloop.cli.main import COMMANDS, command_paths, main
 
@@ -146,7 +146,7 @@ def _rows(
             continue
         text = descriptions[name]
         if name == "framework":
-            text += f" One of {', '.join(f'`{framework}`' for framework in FRAMEWORKS)}."
+            text += f" One of {', '.join(f'`{framework}`' for framework in get_args(Framework))}."
         form = ", ".join(filter(None, (_type(hints[name], field), _default(field))))
         yield f"- `{prefix}{name}` ({form}): {text}"
 

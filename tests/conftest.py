@@ -186,9 +186,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def forge(github: GithubStandIn, at_once: None) -> Iterator[GithubForge]:
-    with GithubForge(github.repo, token=github.token, base_url=github.url, timeout_s=30) as forge:
-        yield forge
+def forge(github: GithubStandIn, at_once: None) -> GithubForge:
+    return GithubForge(github.repo, token=github.token, base_url=github.url, timeout_s=30)
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ from random import Random
 from typing import Any
 
 from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.estimate import Estimate
+from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import Look
 from coreloop.learn.line import statement_key
 from logs import call, failed, record, write_log
@@ -190,3 +192,9 @@ def _request(
 def git(shop: Shop, *words: str) -> str:
     """Run git in the shop's work tree."""
     return run_git(shop.project.root, *words)
+
+
+def effect_at(shop: Shop, day: float) -> Effect:
+    """The effect of the only change, as a day knows it."""
+    (effect,) = run_effect(shop.workspace, now=at(day)).effects
+    return effect

@@ -136,4 +136,4 @@ def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
 
 def recorded(request: TracedRequest) -> Record:
     """The record of a request, without a project's settings."""
-    return record_of(request, LogSettings(Journal(Path()), None, []), lambda reason: None)
+    return record_of(request, LogSettings(Journal(Path()), None, [b""]), lambda reason: None)

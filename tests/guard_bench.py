@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.guard.change import CheckInputs
 from coreloop.guard.check import Decision, check_event
 from coreloop.learn.line import statement_key
 from coreloop.promote.pull_request_text import commit_message
+from editing import put_lines
 from guarding import (
     MAKER,
     NOT_APPLICABLE,

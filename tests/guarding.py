@@ -10,10 +10,11 @@ from typing import Any
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import write_groups
 from coreloop.base.project.settings import Settings
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import branch_name, commit_message, groups_of, pull_request_title
 from coreloop.promote.replay import Replay, ReplayVerdict
+from editing import put_lines
 from promoting import ID, SOURCE, statement, write_candidates
 
 REPO = "octo/tools"

@@ -8,6 +8,7 @@ from coreloop.runs import events as happened
 from coreloop.runs.events import Event
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
 
 AT = datetime(2026, 4, 25, 9, 0, tzinfo=UTC)
 RUN_ID = "01KQ0000000000000000000000"
@@ -24,6 +25,10 @@ def fold(events: Iterable[Event]) -> State:
     for event in events:
         folding.add(event)
     return folding.state
+
+
+def state_of(store: Store, run_id: str) -> State:
+    return fold(event for _seq, event in store.read(run_id))
 
 
 def after(seconds: float) -> datetime:

@@ -146,3 +146,8 @@ INJECTED: Final = (
     "김CANARY 010-1234-5678",
 )
 """What a recorded name or text may hold to reach a proposed line."""
+
+
+def is_silent(written: str) -> bool:
+    """Whether a text says nothing that was injected."""
+    return "CANARY" not in written and "010-1234" not in written

@@ -106,3 +106,9 @@ def write_log(path: Path, records: Iterable[dict[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(map(line, records)))
     return path
+
+
+def records_in(folder: Path) -> list[dict[str, Any]]:
+    """The records of a project, by day."""
+    paths = sorted((folder / "data" / "audit" / "ai-ask").glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]

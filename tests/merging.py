@@ -4,7 +4,8 @@ from hashlib import sha256
 from typing import Literal
 
 from coreloop.base.git.trailers import read_promoted
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
+from editing import put_lines
 from promoting import FILE, Project
 
 How = Literal["fast-forward", "merge", "squash"]

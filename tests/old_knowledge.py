@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-SECONDS_A_DAY = 86_400
 SCHEMA = """
 CREATE TABLE executions (
     id INTEGER PRIMARY KEY AUTOINCREMENT, stock_code TEXT, question TEXT NOT NULL,

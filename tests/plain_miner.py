@@ -28,7 +28,6 @@ class Group:
     neutral: int = 0
     questions: int = 0
     sessions: int = 0
-    chunk_len: float = 0.0
     base_rate: float = 0.0
     sequence: str | None = None
     first: datetime | None = None
@@ -90,8 +89,6 @@ def mine(
         group.first, group.last = requests[0][0], requests[-1][0]
         group.questions = distinct(records)
         group.sessions = len({one["session_hash"] for one in records if one.get("session_hash")})
-        known = [int(one["chunk_len"]) for one in records if one["chunk_len"] is not None]
-        group.chunk_len = sum(known) / max(1, len(known))
         good, counted = category_totals[key[0]]
         group.base_rate = good / counted
     return mined

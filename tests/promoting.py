@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -62,6 +62,8 @@ _SCHEMA = (
 REACH = {"command": [sys.executable, "-c", _SCHEMA]}
 """Setting by which every function of FILE is described by its whole docstring."""
 CATEGORIES = [{"label": "FIN-profitability-KR", "any": ["수익성"]}]
+BASE = {"reach": REACH, "categories": CATEGORIES}
+"""Settings that projects of tests have."""
 SCHEMA_FILE = "tools/schema.json"
 SCHEMA = b'{"show": {"code": "string", "name": "string"}}\n'
 """A recorded schema of results, whose fields lines may name."""
@@ -96,7 +98,7 @@ def candidate(**changes: Any) -> dict[str, Any]:
         "success_rate": 1.0,
         "success_low": 0.76,
         "base_rate": 0.61,
-        "avg_chunk_len": 900.0,
+        "n_begun": 12,
         "first_seen": "2026-03-26T00:00:00+00:00",
         "last_seen": "2026-04-25T00:00:00+00:00",
         "example_questions": ["첫째 질문?", "둘째 질문?"],
@@ -124,7 +126,7 @@ def counterexample(**changes: Any) -> dict[str, Any]:
         "error_class": "invalid_argument",
         "n_failures": 57,
         "n_calls": 57,
-        "n_without": {"n_failures": 0, "n_calls": 70},
+        "n_other_calls": 70,
         "harm_low": 0.93,
         "wasted_ms": 0.0,
         "first_seen": "2026-03-26T00:00:00+00:00",
@@ -164,28 +166,20 @@ def statement(**changes: Any) -> dict[str, Any]:
 
 def write_candidates(path: Path, *candidates: dict[str, Any], **changes: Any) -> Path:
     """Write a candidates file with candidates and statements, or with the one candidate."""
-    entries = candidates or (candidate(),)
-    document = {
-        "schema_version": 1,
-        "generated_at": "2026-04-25T03:00:00+00:00",
-        "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "candidates": [entry for entry in entries if "line" not in entry],
-        "statements": [entry for entry in entries if "line" in entry],
-        "ids": {},
-        **changes,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-    return path
+    return _write_entries(path, "candidates", candidates or (candidate(),), changes)
 
 
 def write_counterexamples(path: Path, *entries: dict[str, Any], **changes: Any) -> Path:
     """Write a counterexamples file with counterexamples and statements."""
+    return _write_entries(path, "counterexamples", entries, changes)
+
+
+def _write_entries(path: Path, kind: str, entries: Sequence[dict[str, Any]], changes: dict[str, Any]) -> Path:
     document = {
         "schema_version": 1,
         "generated_at": "2026-04-25T03:00:00+00:00",
         "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "counterexamples": [entry for entry in entries if "line" not in entry],
+        kind: [entry for entry in entries if "line" not in entry],
         "statements": [entry for entry in entries if "line" in entry],
         "ids": {},
         **changes,
@@ -228,6 +222,10 @@ class Project:
             self.git("add", "--", name, **environ)
         self.git("commit", "--quiet", "--allow-empty", "-m", message, **environ)
         return self.git("rev-parse", "HEAD")
+
+    def configure(self, **settings: Any) -> None:
+        """Write coreloop.yaml, which stays uncommitted; JSON is YAML."""
+        (self.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
 
     def settle(self, text: str) -> None:
         """Write coreloop.yaml and push it."""
@@ -277,7 +275,7 @@ def make_project(folder: Path) -> Project:
     project.git("init", "--quiet", "--initial-branch=main")
     project.git("remote", "add", "origin", ADDRESS)
     project.git("config", f"url.{project.remote}.insteadOf", ADDRESS)
-    settings = json.dumps({"forge": {"repo": "octo/tools"}, "reach": REACH, "categories": CATEGORIES})
+    settings = json.dumps({**BASE, "forge": {"repo": "octo/tools"}})
     sources = {FILE: SOURCE, OTHER_FILE: OTHER_SOURCE, SCHEMA_FILE: SCHEMA}
     project.commit({**sources, ".gitignore": b"data/\n", "coreloop.yaml": settings}, "first")
     project.git("push", "--quiet", "--set-upstream", "origin", "main")

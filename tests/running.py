@@ -87,6 +87,18 @@ def calls_in(calls: Path) -> Counter[str]:
     return Counter(calls.read_text().splitlines() if calls.exists() else [])
 
 
+def count_appends(store: Store) -> list[object]:
+    """A list that grows with each append to a store."""
+    append, made = store.append, list[object]()
+
+    def count(*words: Any, **more: Any) -> Any:
+        made.append(words)
+        return append(*words, **more)
+
+    store.append = count  # type: ignore[method-assign]
+    return made
+
+
 def research(calls: Path) -> Callable[[Run], None]:
     """An iteration of a small research: a search and a question to a model, and what they found."""
 

@@ -75,9 +75,8 @@ def contents(files: Sequence[FileFacts]) -> tuple[list[bytes], list[object]]:
         alike = replace(group.alike, calls=()), group.calls
         rows = zip(group.each(), *columns, strict=True)
         requests += [encode((*alike, one.places, *numbers)) for one, *numbers in rows]
-    odd = [find_oddities((file.path, part.oddities) for part in file.parts) for file in files]
-    has_results = [(file.path.name, any(part.has_results for part in file.parts)) for file in files]
-    return sorted(requests), [window.n_by_day, odd, *has_results]
+    odd = [find_oddities((file.path, part) for part in file.parts) for file in files]
+    return sorted(requests), [window.n_by_day, odd]
 
 
 def mined(folder: Path, records: Iterable[dict[str, Any]], settings: Settings | None = None) -> Mined:

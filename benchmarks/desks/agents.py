@@ -15,19 +15,9 @@ NOISE: Final = 0.03  # of all calls, whatever they pass
 RECOVERS: Final = 0.6  # of calls that failed by the cause: the agent mends them at once
 CITIES: Final = ["OSL", "LHR", "ICN", "CDG", "SFO", "LIS"]
 WORDS: Final = [
-    "please",
-    "window",
-    "seat",
-    "near",
-    "exit",
-    "late",
-    "arrival",
-    "quiet",
-    "call",
-    "gate",
-    "family",
-    "bag",
-]
+    "please", "window", "seat", "near", "exit", "late",
+    "arrival", "quiet", "call", "gate", "family", "bag",
+]  # fmt: skip
 Chore = Callable[[], object]
 
 
@@ -41,6 +31,8 @@ class Agent:
     rate: float
     messages: list[dict[str, Any]] = field(default_factory=list)
     lost: bool = False
+    prefix: str = ""
+    failed: str = "Error: {1}"  # of the tool and its message
 
     def call(self, tool: str, mend: Chore | None = None, **args: Any) -> Any:
         """The result of a call, or None; `mend` is what the agent does after a failure other than noise."""
@@ -51,11 +43,13 @@ class Agent:
         else:
             try:
                 result, failure = getattr(module, tool)(**args), None
-            except (ValueError, OSError) as error:
+            except (ValueError, OSError, LookupError) as error:
                 result, failure = None, str(error)
         name = f"call_{len(self.messages)}"
-        function = {"name": tool, "arguments": json.dumps(args)}
-        content = f"Error: {failure}" if failure else json.dumps(result)
+        function = {"name": f"{self.prefix}{tool}", "arguments": json.dumps(args)}
+        content = (
+            self.failed.format(getattr(module, tool).__name__, failure) if failure else json.dumps(result)
+        )
         self.messages += [
             {"role": "assistant", "tool_calls": [{"id": name, "type": "function", "function": function}]},
             {"role": "tool", "tool_call_id": name, "content": content},

@@ -1,6 +1,6 @@
-"""The findings that the miners are compared by, and the rules that the loop and DuckDB need for them.
+"""The findings that the miners are compared by, and the rules that DuckDB needs for them.
 
-Nothing of coreloop is imported, which would count as time of the others; equal digests show that the rules
+Nothing of coreloop is imported, which would count as DuckDB's time; equal digests show that the rules
 are the same. Times are microseconds since 1970.
 """
 
@@ -62,7 +62,6 @@ class Pattern(NamedTuple):
     n_success: int
     n_sessions: int
     n_questions: int
-    sum_chunk_len: int
     first_us: int
     last_us: int
     questions: Sequence[str]
@@ -133,7 +132,7 @@ def _candidate(pattern: Pattern, base_rate: float) -> list[Any] | None:
     steps = max(pattern.shapes, key=lambda steps: pattern.shapes[steps][0])
     return [
         *(pattern.category, pattern.sequence, steps, n, len(questions), pattern.n_sessions),
-        *(round(rate, 9), round(base_rate, 9), round(pattern.sum_chunk_len / n, 6)),
+        *(round(rate, 9), round(base_rate, 9)),
         *(pattern.first_us, pattern.last_us, questions[:MAX_EXAMPLES]),
     ]
 
@@ -142,7 +141,7 @@ def _sequence(pattern: Pattern) -> list[Any] | None:
     n_failures = pattern.n - pattern.n_success
     if n_failures < MIN_FAILURES or not (pattern.labels & SIGNS or n_failures > pattern.n_success):
         return None
-    steps = min(pattern.shapes, key=lambda steps: pattern.shapes[steps][1])
+    steps = max(pattern.shapes, key=lambda steps: pattern.shapes[steps][0])
     target = next((step for step in reversed(steps) if step[1]), steps[-1])
     classes = pattern.labels & {*CLASSES, "other"}
     return [

@@ -37,7 +37,7 @@ def _candidate(entry: Any) -> list[Any]:
     return [
         *(entry.cat_hash, entry.seq_hash, [_shape(step, step.name) for step in entry.tool_pattern]),
         *(entry.n_observed, entry.n_unique_questions, entry.n_sessions),
-        *(round(entry.success_rate, 9), round(entry.base_rate, 9), round(entry.avg_chunk_len, 6)),
+        *(round(entry.success_rate, 9), round(entry.base_rate, 9)),
         *(_us(entry.first_seen), _us(entry.last_seen), entry.example_questions),
     ]
 
@@ -46,15 +46,15 @@ def _sequence(entry: Any) -> list[Any]:
     return [
         *(_shape(entry, entry.tool), [_shape(step, step.name) for step in entry.steps], entry.cat_hash),
         *(sorted(entry.labels), entry.error_class, entry.n_failures, entry.n_calls),
-        *(_us(entry.first_seen), _us(entry.last_seen), [example.question for example in entry.examples]),
+        *(_us(entry.first_seen), _us(entry.last_seen), list(entry.example_questions)),
     ]
 
 
 def _call(entry: Any) -> list[Any]:
     return [
         *(_shape(entry, entry.tool), entry.error_class, entry.error_template, entry.n_failures),
-        *(entry.n_calls, entry.n_without.n_calls, round(100 * entry.wasted_ms)),
-        *(_us(entry.first_seen), _us(entry.last_seen), entry.examples[0].question),
+        *(entry.n_calls, entry.n_other_calls, round(100 * entry.wasted_ms)),
+        *(_us(entry.first_seen), _us(entry.last_seen), entry.example_questions[0]),
     ]
 
 

@@ -123,11 +123,7 @@ KINDS = (
         disguises="digits text",
     ),
     Kind(
-        "ITIN",
-        itin,
-        beside=("ITIN {}", "ITIN: {}", "my ITIN is {}"),
-        keys=("itin",),
-        disguises="digits text",
+        "ITIN", itin, beside=("ITIN {}", "ITIN: {}", "my ITIN is {}"), keys=("itin",), disguises="digits text"
     ),
     Kind(
         "EIN",
@@ -137,12 +133,7 @@ KINDS = (
         keys=("ein", "tax_id"),
         disguises="digits text",
     ),
-    Kind(
-        "US street address",
-        street,
-        keys=("address", "street"),
-        disguises="text",
-    ),
+    Kind("US street address", street, keys=("address", "street"), disguises="text"),
     Kind(
         "date of birth beside its word",
         birth_date,

@@ -49,13 +49,7 @@ def address(chance: Random) -> Value:
 
 
 KINDS = (
-    Kind(
-        "UK telephone",
-        phone,
-        beside=PHONE_WORDS,
-        keys=("phone", "telephone"),
-        disguises="digits text",
-    ),
+    Kind("UK telephone", phone, beside=PHONE_WORDS, keys=("phone", "telephone"), disguises="digits text"),
     Kind(
         "NINO",
         nino,
@@ -71,10 +65,5 @@ KINDS = (
         keys=("nhs_number", "nhs"),
         disguises="digits text",
     ),
-    Kind(
-        "UK street address with postcode",
-        address,
-        keys=("address", "home_address"),
-        disguises="text",
-    ),
+    Kind("UK street address with postcode", address, keys=("address", "home_address"), disguises="text"),
 )

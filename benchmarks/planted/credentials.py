@@ -29,10 +29,7 @@ _FORMS: tuple[tuple[str, Template], ...] = (
         "`sk-` key of another issuer",
         lambda c: c.choice((("sk-", draw(c, HEX, 32)), ("sk-or-v1-", draw(c, HEX, 64)))),
     ),
-    (
-        "Anthropic key",
-        lambda c: ("sk-ant-api03-", draw(c, BASE64_URL, 93) + "AA"),
-    ),
+    ("Anthropic key", lambda c: ("sk-ant-api03-", draw(c, BASE64_URL, 93) + "AA")),
     (
         "GitHub token",
         lambda c: c.choice(
@@ -45,14 +42,8 @@ _FORMS: tuple[tuple[str, Template], ...] = (
         ),
     ),
     ("GitLab token", lambda c: ("glpat-", draw(c, BASE64_URL, 20))),
-    (
-        "AWS access key id",
-        lambda c: (c.choice(("AKIA", "ASIA")), draw(c, _BASE32, 16)),
-    ),
-    (
-        "Databricks token",
-        lambda c: ("dapi", draw(c, HEX, 32) + c.choice(("", "-2"))),
-    ),
+    ("AWS access key id", lambda c: (c.choice(("AKIA", "ASIA")), draw(c, _BASE32, 16))),
+    ("Databricks token", lambda c: ("dapi", draw(c, HEX, 32) + c.choice(("", "-2")))),
     (
         "Bedrock key",
         lambda c: (
@@ -83,10 +74,7 @@ _FORMS: tuple[tuple[str, Template], ...] = (
         "LangSmith key",
         lambda c: (c.choice(("lsv2_pt_", "lsv2_sk_")), f"{draw(c, HEX, 32)}_{draw(c, HEX, 10)}"),
     ),
-    (
-        "Langfuse key",
-        lambda c: ("sk-lf-", str(UUID(int=c.getrandbits(128), version=4))),
-    ),
+    ("Langfuse key", lambda c: ("sk-lf-", str(UUID(int=c.getrandbits(128), version=4)))),
     (
         "Supabase key",
         lambda c: c.choice(
@@ -116,10 +104,7 @@ _FORMS: tuple[tuple[str, Template], ...] = (
             f"{draw(c, DIGITS, 12)}-{draw(c, DIGITS, 13)}-{draw(c, ALNUM, 24)}",
         ),
     ),
-    (
-        "Stripe key",
-        lambda c: (c.choice(("sk_live_", "rk_live_")), draw(c, ALNUM, c.choice((24, 99)))),
-    ),
+    ("Stripe key", lambda c: (c.choice(("sk_live_", "rk_live_")), draw(c, ALNUM, c.choice((24, 99))))),
     ("Hugging Face token", lambda c: ("hf_", draw(c, ALNUM, 34))),
     (
         "JSON web token",
@@ -244,16 +229,6 @@ KINDS = (
         keys=("password", "passwd", "비밀번호", "db_password"),
         disguises="secret",
     ),
-    Kind(
-        "connection URL with a password",
-        database_url,
-        keys=("dsn", "DATABASE_URL"),
-        disguises="token",
-    ),
-    Kind(
-        "private key",
-        private_key,
-        keys=("key", "pem"),
-        disguises="block",
-    ),
+    Kind("connection URL with a password", database_url, keys=("dsn", "DATABASE_URL"), disguises="token"),
+    Kind("private key", private_key, keys=("key", "pem"), disguises="block"),
 )

@@ -48,35 +48,10 @@ def bsn(chance: Random) -> Value:
 
 
 KINDS = (
-    Kind(
-        "European telephone",
-        phone,
-        beside=PHONE_WORDS,
-        keys=("phone", "telefon"),
-        disguises="digits text",
-    ),
-    Kind(
-        "DNI",
-        dni,
-        beside=("DNI {}", "DNI: {}"),
-        keys=("dni",),
-        disguises="text",
-    ),
-    Kind(
-        "NIE",
-        nie,
-        beside=("NIE {}", "NIE: {}"),
-        keys=("nie",),
-        disguises="text",
-    ),
-    Kind(
-        "NIR",
-        nir,
-        beside=("NIR {}", "NIR: {}"),
-        keys=("nir",),
-        disguises="digits text",
-        is_number=True,
-    ),
+    Kind("European telephone", phone, beside=PHONE_WORDS, keys=("phone", "telefon"), disguises="digits text"),
+    Kind("DNI", dni, beside=("DNI {}", "DNI: {}"), keys=("dni",), disguises="text"),
+    Kind("NIE", nie, beside=("NIE {}", "NIE: {}"), keys=("nie",), disguises="text"),
+    Kind("NIR", nir, beside=("NIR {}", "NIR: {}"), keys=("nir",), disguises="digits text", is_number=True),
     Kind(
         "codice fiscale",
         codice_fiscale,

@@ -68,30 +68,10 @@ def path(chance: Random) -> Value:
 
 
 KINDS = (
-    Kind(
-        "e-mail address",
-        email,
-        keys=("email", "contact", "to"),
-        disguises="latin text at",
-    ),
-    Kind(
-        "link",
-        link,
-        keys=("url", "link"),
-        disguises="latin text",
-    ),
-    Kind(
-        "IPv4 address",
-        ipv4,
-        keys=("ip", "client"),
-        disguises="scripts text",
-    ),
+    Kind("e-mail address", email, keys=("email", "contact", "to"), disguises="latin text at"),
+    Kind("link", link, keys=("url", "link"), disguises="latin text"),
+    Kind("IPv4 address", ipv4, keys=("ip", "client"), disguises="scripts text"),
     Kind("IPv6 address", ipv6, keys=("ip",), disguises="text"),
     Kind("MAC address", mac, keys=("mac",), disguises="text"),
-    Kind(
-        "path with a user's name",
-        path,
-        keys=("path", "file"),
-        disguises="text",
-    ),
+    Kind("path with a user's name", path, keys=("path", "file"), disguises="text"),
 )

@@ -25,10 +25,7 @@ LOOK_ALIKE_WORDS = (
         "IPv6 address",
         "12:30:45 | std::vector::size | Foo::Bar::baz | 09:00:00~18:00:00 | 1:2:3 비율 | a::b | 비율 4:3:2:1",
     ),
-    WordLookAlike(
-        "MAC address",
-        "12-34-56 | 00:11:22 경과 | aa-bb-cc | 10:20:30:40 비율",
-    ),
+    WordLookAlike("MAC address", "12-34-56 | 00:11:22 경과 | aa-bb-cc | 10:20:30:40 비율"),
     WordLookAlike(
         "path with a user's name",
         "/usr/lib/python3.12/site.py | C:\\Windows\\System32\\drivers | /var/log/app.log | "
@@ -48,30 +45,15 @@ LOOK_ALIKE_WORDS = (
         "5 best ways | a 3 way call | 2 drive letters | 3 lane highway | 10 court cases | the 80/20 "
         "way | 1 street food stall",
     ),
-    WordLookAlike(
-        "UK telephone",
-        "0161 to 0496 | 020 points | 07/700 | ISO 20022 | 020-24 회차",
-    ),
+    WordLookAlike("UK telephone", "0161 to 0496 | 020 points | 07/700 | ISO 20022 | 020-24 회차"),
     WordLookAlike(
         "UK street address with postcode",
         "M1 Pro 16GB | B15 battery | Room 10 Church hall | CB2 cable | G12 vitamin",
     ),
-    WordLookAlike(
-        "European telephone",
-        "+49 % | +33.5 bp | +34 points | +31 days | +39.2 EUR | +49,000원",
-    ),
-    WordLookAlike(
-        "AWS access key id",
-        "AKIA | ASIA 시장 | AKIAXXXXXXXXXXXXXXXX",
-    ),
-    WordLookAlike(
-        "Twilio key",
-        "SKU-2041 | SK3 | SKU 2041",
-    ),
-    WordLookAlike(
-        "JSON web token",
-        "eyJ | a.b.c | org.apache.commons | com.example.app.MainActivity",
-    ),
+    WordLookAlike("European telephone", "+49 % | +33.5 bp | +34 points | +31 days | +39.2 EUR | +49,000원"),
+    WordLookAlike("AWS access key id", "AKIA | ASIA 시장 | AKIAXXXXXXXXXXXXXXXX"),
+    WordLookAlike("Twilio key", "SKU-2041 | SK3 | SKU 2041"),
+    WordLookAlike("JSON web token", "eyJ | a.b.c | org.apache.commons | com.example.app.MainActivity"),
     WordLookAlike(
         "key beside its word",
         "api_key: ${API_KEY} | crtfc_key=YOUR_KEY | API key is missing | 인증키는 필수입니다 | "
@@ -86,8 +68,7 @@ LOOK_ALIKE_WORDS = (
         "찾기 | password=None | password: {{ db_password }}",
     ),
     WordLookAlike(
-        "private key",
-        "BEGIN PRIVATE KEY 형식 | -----BEGIN CERTIFICATE----- | private key not found",
+        "private key", "BEGIN PRIVATE KEY 형식 | -----BEGIN CERTIFICATE----- | private key not found"
     ),
     WordLookAlike(
         "Korean name before a title",
@@ -110,12 +91,10 @@ LOOK_ALIKE_WORDS = (
         "yes",
     ),
     WordLookAlike(
-        "surname after Mr., Ms., Dr.",
-        "Dr Pepper | MS Office | Mr. and Mrs. | Dr. 페이지 | ms. 단위",
+        "surname after Mr., Ms., Dr.", "Dr Pepper | MS Office | Mr. and Mrs. | Dr. 페이지 | ms. 단위"
     ),
     WordLookAlike(
-        "listed company",
-        "들찬 하루 | 누리꾼 해운대 | 다솜 이불 | 온새미로 | 바른 유통기한 | 해오름 시각",
+        "listed company", "들찬 하루 | 누리꾼 해운대 | 다솜 이불 | 온새미로 | 바른 유통기한 | 해오름 시각"
     ),
     WordLookAlike(
         "listed company whose name is a word",

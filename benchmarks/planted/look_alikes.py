@@ -146,21 +146,9 @@ _NUMBERS = (
         "business number",
         _beside("품번|상품코드|item", lambda chance: grouped(_wrong(check_digits.business)(chance), 3, 2, 5)),
     ),
-    LookAlike(
-        "business number without hyphens",
-        _beside("주문번호|order", _wrong(check_digits.business)),
-    ),
-    LookAlike(
-        "corporate registration number",
-        _beside(
-            "일련번호|serial",
-            _serial,
-        ),
-    ),
-    LookAlike(
-        "Korean passport",
-        _beside("제품코드|model|부품", lambda chance: korea.passport(chance).text),
-    ),
+    LookAlike("business number without hyphens", _beside("주문번호|order", _wrong(check_digits.business))),
+    LookAlike("corporate registration number", _beside("일련번호|serial", _serial)),
+    LookAlike("Korean passport", _beside("제품코드|model|부품", lambda chance: korea.passport(chance).text)),
     LookAlike(
         "Korean driving licence",
         _beside(
@@ -176,14 +164,8 @@ _NUMBERS = (
             _ORDER_WORDS, _order(chance.choice(((4, 4, 4), (3, 3, 6), (4, 2, 7), (8, 6))))
         )(chance),
     ),
-    LookAlike(
-        "payment card",
-        _beside("주문번호|운송장 번호|tracking", _wrong(check_digits.card)),
-    ),
-    LookAlike(
-        "IBAN",
-        _beside("code|상품코드", lambda chance: f"DE99{digits(chance, 18)}"),
-    ),
+    LookAlike("payment card", _beside("주문번호|운송장 번호|tracking", _wrong(check_digits.card))),
+    LookAlike("IBAN", _beside("code|상품코드", lambda chance: f"DE99{digits(chance, 18)}")),
     LookAlike(
         "US telephone",
         lambda chance: chance.choice(
@@ -213,8 +195,7 @@ _NUMBERS = (
         ),
     ),
     LookAlike(
-        "EIN",
-        _beside("ticket|lot|item", lambda chance: f"{chance.randrange(10, 99)}-{digits(chance, 7)}"),
+        "EIN", _beside("ticket|lot|item", lambda chance: f"{chance.randrange(10, 99)}-{digits(chance, 7)}")
     ),
     LookAlike("date of birth beside its word", _dates),
     LookAlike("Korean date of birth beside its word", _dates),
@@ -227,17 +208,11 @@ _NUMBERS = (
             ),
         ),
     ),
-    LookAlike(
-        "NHS number",
-        _beside("order|case", lambda chance: f"5{digits(chance, 9)}"),
-    ),
+    LookAlike("NHS number", _beside("order|case", lambda chance: f"5{digits(chance, 9)}")),
     LookAlike("DNI", _beside("SKU|code", _wrong(check_digits.dni))),
     LookAlike("NIE", _beside("SKU|code", _wrong(check_digits.nie))),
     LookAlike("NIR", _beside("serial|order", _wrong(check_digits.nir))),
-    LookAlike(
-        "codice fiscale",
-        _beside("product key", _wrong(check_digits.codice_fiscale)),
-    ),
+    LookAlike("codice fiscale", _beside("product key", _wrong(check_digits.codice_fiscale))),
     LookAlike(
         "Steuer-ID",
         _beside("추적번호|parcel", lambda chance: f"{chance.randrange(2, 9)}{digits(chance, 10)}"),

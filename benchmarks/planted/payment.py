@@ -28,11 +28,5 @@ KINDS = (
         disguises="digits text",
         is_number=True,
     ),
-    Kind(
-        "IBAN",
-        iban,
-        beside=("IBAN {}", "IBAN: {}"),
-        keys=("iban", "account"),
-        disguises="digits text",
-    ),
+    Kind("IBAN", iban, beside=("IBAN {}", "IBAN: {}"), keys=("iban", "account"), disguises="digits text"),
 )

@@ -143,18 +143,8 @@ KINDS = (
         bare=False,
         disguises="latin text",
     ),
-    Kind(
-        "listed company",
-        company,
-        keys=("company", "corp_name"),
-        disguises="hangul text",
-    ),
-    Kind(
-        "stock code",
-        stock_code,
-        keys=("stockCode", "종목코드"),
-        disguises="code",
-    ),
+    Kind("listed company", company, keys=("company", "corp_name"), disguises="hangul text"),
+    Kind("stock code", stock_code, keys=("stockCode", "종목코드"), disguises="code"),
     Kind(
         "listed company whose name is a word",
         company_word,

@@ -47,7 +47,6 @@ VERIFY = f"verify --candidate data/audit/candidates/2026-04-25-candidates.json -
 GATES = "--min-phase-r-merges 3 --min-phase-f-caveats 2 --min-age-days 30"
 AXIS = f"propose-axis --engine analysis --axis 수익성 {GATES}"
 BACKFILL = "backfill-blog --blog-root blog/ --confirm"
-CLEANUP = "scripts/audit/cleanup_knowledge_db.py"
 KNOWLEDGE = "data/ai/knowledge/dartlab_knowledge.db"
 NOTES = "data/dart/auditAnalysis"
 QUESTION = "삼성전자 수익성 분석해줘"

@@ -29,7 +29,8 @@ from acceptance.core_loop import (
     script_module,
 )
 from acceptance.walk import REPO, Done, command, public_name
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
+from editing import put_lines
 from github_stand_in import GithubStandIn
 from logs import call, failed, override, record, repeated, rest, word
 from promoting import (

@@ -228,7 +228,6 @@ def n1(weight):
     return 12
 '''.format(lines="\n".join(f"{number} + \\" for number in range(400)) + "\n0")
 
-
 IMPORTING = {"z_fee.py": FEE, "parts/__init__.py": "", "parts/numbers.py": NUMBERS}
 SURCHARGE = "How many euros is the ferry surcharge of a parcel?"
 

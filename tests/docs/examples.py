@@ -186,7 +186,7 @@ def _with_day(command: str, folder: Path) -> str:
     """A command in which the day of a proposal is that of this run."""
     files = sorted((folder / "data" / "audit" / "candidates").glob("*-candidates.json"))
     day = files[-1].name[:10] if files else "0000-00-00"
-    return re.sub(r"\b(cand-|ce-|candidates/)20\d\d-\d\d-\d\d-", rf"\g<1>{day}-", command)
+    return re.sub(r"(\bcand-|\bce-|candidates/|examples/)20\d\d-\d\d-\d\d-", rf"\g<1>{day}-", command)
 
 
 def _bash(text: str, folder: Path) -> tuple[str, int]:

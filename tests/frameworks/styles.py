@@ -6,7 +6,8 @@ the first block are put there by the edit that promotion makes.
 
 from typing import Final
 
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
+from editing import put_lines
 
 LINES: Final = (
     "- order_id: from get_user_details().orders[]",

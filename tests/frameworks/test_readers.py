@@ -63,7 +63,7 @@ def test_description_that_is_written_elsewhere_is_told(framework: str) -> None:
     assert (found.before, found.ok, found.missing) == ("Written here.", False, LINES)
     assert found.doubts == ()
     (said,) = found.forbidden
-    assert "does not come from its docstring" in said
+    assert "does not come from this text" in said
     assert all(line in said for line in LINES)
 
 

@@ -139,6 +139,10 @@ class GithubStandIn:
         self._server.server_close()
         self._thread.join()
 
+    def writes(self) -> list[str]:
+        """What was asked that may change something."""
+        return [request.line for request in self.traffic if request.verb != "GET"]
+
     def fail(
         self, fault: Fault, *, verb: str | None = None, path: str = "", nth: int = 1, times: int = 1
     ) -> None:

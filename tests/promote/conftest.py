@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.github.github_api import GithubApi
 from github_stand_in import GithubStandIn, is_for_humans
 from prism_proxy import prism_proxy, why_no_prism
 from promoting import Project
@@ -54,3 +55,8 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(github, "sha_of", project.head_of)
     github.protections = {"main": 1}
     return github
+
+
+@pytest.fixture
+def api(github: GithubStandIn) -> GithubApi:
+    return GithubApi(github.repo, github.token, base_url=github.url, timeout_s=30)

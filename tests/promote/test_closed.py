@@ -1,6 +1,5 @@
 """A promotion that a person closed without merging is a no, until somebody judges it again."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,12 +9,11 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion
 from github_stand_in import GithubStandIn
-from promoting import REACH, Project, statement, write_candidates
+from promoting import Project, statement, write_candidates
 
 ENTRY = statement()
 TOKEN = "ghp_closed0123456789"
@@ -25,8 +23,7 @@ NIGHT = datetime(2026, 4, 26, tzinfo=UTC)
 @pytest.fixture
 def environ(github: GithubStandIn, project: Project) -> dict[str, str]:
     github.token, github.sha_of, github.protections = TOKEN, project.head_of, {"main": 1}
-    settings = {"forge": {"repo": github.repo}, "reach": REACH}
-    (project.root / "coreloop.yaml").write_text(json.dumps(settings))
+    project.configure(forge={"repo": github.repo})
     return {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": github.url}
 
 
@@ -54,7 +51,7 @@ def _promote(workspace: Workspace, path: Path, environ: dict[str, str]) -> str:
 
 
 def _night(workspace: Workspace, environ: dict[str, str]) -> Status:
-    return read_status(workspace, now=NIGHT, environ=environ, mining=MiningOptions())
+    return read_status(workspace, now=NIGHT, environ=environ)
 
 
 @pytest.mark.slow

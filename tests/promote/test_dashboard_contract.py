@@ -2,19 +2,10 @@
 
 import pytest
 
-from coreloop.base.errors import ForgeAnswerError, ForgeForbiddenError
+from coreloop.base.errors import ForgeError, ForgeForbiddenError
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.issues import DASHBOARD_LABEL, DASHBOARD_TITLE, write_dashboard
 from github_stand_in import GithubStandIn
-
-
-@pytest.fixture
-def api(github: GithubStandIn) -> GithubApi:
-    return GithubApi(github.repo, github.token, base_url=github.url, timeout_s=30)
-
-
-def writes(github: GithubStandIn) -> list[str]:
-    return [request.line for request in github.traffic if request.verb != "GET"]
 
 
 def test_issue_is_created_once_and_then_edited(github: GithubStandIn, api: GithubApi) -> None:
@@ -24,7 +15,7 @@ def test_issue_is_created_once_and_then_edited(github: GithubStandIn, api: Githu
     [issue] = github.issues
     assert (issue.title, issue.body, issue.labels) == (DASHBOARD_TITLE, "second night", [DASHBOARD_LABEL])
     issues = "/repos/octo/tools/issues"
-    assert writes(github) == [f"POST {issues}", f"PATCH {issues}/1001"]
+    assert github.writes() == [f"POST {issues}", f"PATCH {issues}/1001"]
 
 
 def test_issues_and_pull_requests_of_others_are_left_alone(github: GithubStandIn, api: GithubApi) -> None:
@@ -46,7 +37,7 @@ def test_token_that_may_not_label_does_not_make_an_issue_every_night(
     github: GithubStandIn, api: GithubApi
 ) -> None:
     github.rights = "write"
-    with pytest.raises(ForgeAnswerError, match="has no label coreloop-dashboard: add it, or close the issue"):
+    with pytest.raises(ForgeError, match="has no label coreloop-dashboard: add it, or close the issue"):
         write_dashboard(api, "night")
 
 

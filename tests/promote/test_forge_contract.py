@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import requests
 
-from coreloop.base.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
+from coreloop.base.errors import ForgeError, ForgeNotFoundError, PullRequestExistsError
 from coreloop.base.github.github_forge import GithubForge
 from coreloop.base.github.protocol import PullRequest
 from github_stand_in import Fault, GithubStandIn, Reply, Request
@@ -56,7 +56,7 @@ def test_second_draft_of_a_branch_is_told_apart_from_other_refusals(forge: Githu
 def test_branch_that_was_not_pushed_is_named(github: GithubStandIn, forge: GithubForge) -> None:
     github.sha_of = {"main": "0" * 40}.get
     try:
-        with pytest.raises(ForgeRefusedError, match="head invalid"):
+        with pytest.raises(ForgeError, match="head invalid"):
             opened(forge)
     finally:
         github.sha_of = sha_of_name

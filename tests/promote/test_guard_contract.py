@@ -22,11 +22,6 @@ from github_stand_in import GithubStandIn
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def api(github: GithubStandIn) -> GithubApi:
-    return GithubApi(github.repo, github.token, base_url=github.url, timeout_s=30)
-
-
 def test_an_unprotected_branch_gets_the_wanted_rules(github: GithubStandIn, api: GithubApi) -> None:
     wanted = read_wanted(ROOT / FILE)
     current = read_current(api, "main")

@@ -18,7 +18,6 @@ from model_stand_in import Act, ModelStandIn, answers, model_stand_in
 pytestmark = pytest.mark.slow
 LINE = "priority: one of high, low, normal, urgent"
 
-
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -4,7 +4,6 @@ import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,11 +22,9 @@ from coreloop.promote.nightly import (
 )
 from github_stand_in import GithubStandIn
 from promoting import (
-    CATEGORIES,
     GOOD,
     ID,
     OTHER,
-    REACH,
     Agent,
     Project,
     candidate,
@@ -36,12 +33,7 @@ from promoting import (
 )
 from rows import slow_after
 
-BASE = {"reach": REACH, "categories": CATEGORIES}
 NOW = datetime(2026, 4, 26, 3, tzinfo=UTC)
-
-
-def settle(project: Project, **settings: Any) -> None:
-    (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
 
 
 def night(project: Project, hub: GithubStandIn) -> list[DraftOutcome]:
@@ -61,7 +53,7 @@ def open_prepared(project: Project, hub: GithubStandIn) -> None:
 
 def test_draft_is_prepared_until_it_is_opened_and_then_with_a_human(project: Project, hub) -> None:
     with Agent(GOOD) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url, "timeout_s": 20})
         first, again = night(project, hub), night(project, hub)
         assert hub.pulls == []
         open_prepared(project, hub)
@@ -81,19 +73,16 @@ def test_prepared_drafts_count_as_open_and_none_is_prepared_twice(project: Proje
     hub.add_pull(branch="skill/docstring-other")
     drafts = project.root.parent / "drafts"
     fields = {"branch": "skill/docstring-analysis", "base": "main", "title": "a title", "body": "a body"}
-    with (
-        Repository(project.root) as repository,
-        connect_prepared(drafts, repository, ForgeSettings(), environ) as forge,
-    ):
-        forge.open_draft(**fields)
-        assert [pull.branch for pull in forge.open_pull_requests()] == [
-            "skill/docstring-other",
-            fields["branch"],
-        ]
-        for branch in ("skill/docstring-other", fields["branch"]):
-            with pytest.raises(PullRequestExistsError):
-                forge.open_draft(**{**fields, "branch": branch})
-        forge.rewrite(-1, title="another title", body="another body")
+    forge = connect_prepared(drafts, Repository(project.root), ForgeSettings(), environ)
+    forge.open_draft(**fields)
+    assert [pull.branch for pull in forge.open_pull_requests()] == [
+        "skill/docstring-other",
+        fields["branch"],
+    ]
+    for branch in ("skill/docstring-other", fields["branch"]):
+        with pytest.raises(PullRequestExistsError):
+            forge.open_draft(**{**fields, "branch": branch})
+    forge.rewrite(-1, title="another title", body="another body")
     (path,) = drafts.iterdir()
     wanted = {"head": fields["branch"], "base": "main", "title": "another title", "body": "another body"}
     assert json.loads(path.read_bytes()) == wanted
@@ -106,7 +95,7 @@ def test_refused_candidate_says_why_and_does_not_stop_the_others(project: Projec
     nowhere = candidate(id="cand-4", suggested_append=suggested(target_file=None))
     write_candidates(project.candidates, candidate(), weak, private, nowhere)
     with Agent(OTHER) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url, "timeout_s": 20})
         outcomes = night(project, hub)
     states = [outcome.state for outcome in outcomes]
     assert states == [DraftState.REFUSED, *[DraftState.NO_TEXT] * 3]
@@ -124,14 +113,14 @@ def test_refused_candidate_says_why_and_does_not_stop_the_others(project: Projec
 @pytest.mark.slow
 @pytest.mark.parametrize("state", slow_after(1, ["open", "closed", "merged"]))
 def test_candidate_that_a_human_has_or_had_makes_no_empty_night(project: Project, hub, state: str) -> None:
-    settle(project, forge={"max_open": 1})
+    project.configure(forge={"max_open": 1})
     if state == "open":  # the queue is full
         hub.add_pull(branch="skill/docstring-other", body="")
     else:
         body = f"Phase: R\nCandidate-Id: {ID}\nCandidate-Key: {candidate()['key']}\n"
         hub.add_pull(branch="skill/docstring-analysis", body=body, state=state)
     with Agent(GOOD) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20}, forge={"max_open": 1})
+        project.configure(replay={"url": agent.url, "timeout_s": 20}, forge={"max_open": 1})
         outcomes = night(project, hub)
     assert [outcome.state for outcome in outcomes] == [DraftState.IN_REVIEW]
     assert not is_empty(outcomes)
@@ -139,7 +128,7 @@ def test_candidate_that_a_human_has_or_had_makes_no_empty_night(project: Project
 
 def test_without_a_forge_no_draft_is_prepared(project: Project) -> None:
     with Agent(GOOD) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url, "timeout_s": 20})
         workspace = open_workspace(project.root)
         outcomes = list(
             prepare_drafts(
@@ -154,7 +143,7 @@ def test_exit_code_tells_an_empty_night_from_an_error(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.chdir(project.root)
-    settle(project)
+    project.configure()
     assert main(["drafts", str(project.candidates.parent), "drafts"], os.environ) == 1
     assert "### 0 drafts prepared" in capsys.readouterr().out
     write_candidates(project.candidates, candidate(suggested_append=None, refused="weak: few"))

@@ -20,9 +20,8 @@ from coreloop.promote.run import PromoteRequest, plan_promotion, prepare_promoti
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
 from promoting import (
-    CATEGORIES,
+    BASE,
     FILE,
-    REACH,
     Project,
     candidate,
     statement,
@@ -30,11 +29,9 @@ from promoting import (
     write_counterexamples,
 )
 
-BASE = {"reach": REACH, "categories": CATEGORIES}
 SOURCE_LINE = "- company: from search().hits[].company"
 FIRST, ONCE, ALWAYS = "- company: from show().code", "- axis: from show().name", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")
-
 
 KINDS = {SOURCE_LINE: "source", FIRST: "source", ONCE: "source"}
 VALUES = {"n_ok": 58, "n": 61, "other_ok": 1, "other_n": 9, "cases": 20, "other_cases": 5}
@@ -73,8 +70,8 @@ def run(
 ) -> tuple[Plan | None, Done]:
     """What the command does with --confirm."""
     chosen = select_tool(workspace, "analysis", request.path)
-    with WritableRepository(workspace.root) as repository:
-        return promote(prepare_promotion(workspace, chosen, repository, request, confirmed=True), forge)
+    repository = WritableRepository(workspace.root)
+    return promote(prepare_promotion(workspace, chosen, repository, request, confirmed=True), forge)
 
 
 def merge(project: Project, hub: GithubStandIn, branch: str) -> None:
@@ -92,19 +89,14 @@ def listed(project: Project, branch: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if line.strip().startswith("- ")]
 
 
-def inputs_of(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> CheckInputs:
-    """The event about the pull request of a branch."""
+def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
+    """What the guard says of the pull request of a branch."""
     project.git("fetch", "--quiet", "origin")
     head, base = project.heads()[branch], project.heads()["main"]
     pull = next(entry for entry in hub.pulls if entry.branch == branch and entry.state == "open")
     words = {"title": pull.title, "body": pull.body, "branch": branch, "number": pull.number}
     path = Payload(event(head_sha=head, base_sha=base, **words)).write(folder / "event.json")
-    return CheckInputs(event=path, event_name="pull_request", folder=project.root)
-
-
-def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
-    """What the guard says of the pull request of a branch."""
-    return check_event(inputs_of(project, hub, branch, folder))
+    return check_event(CheckInputs(event=path, event_name="pull_request", folder=project.root))
 
 
 def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
@@ -219,28 +211,6 @@ def test_a_line_that_a_person_wrote_never_gives_way(project, workspace, hub, for
     with pytest.raises(RefusedError, match=r"a person wrote '- Always pass axis', on the same subject"):
         run(project, workspace, forge)
     assert list(project.heads()) == ["main"]
-
-
-def test_the_guard_stops_a_promotion_that_takes_a_persons_line_out(
-    project, workspace, hub, forge, tmp_path
-) -> None:
-    source = (project.root / FILE).read_bytes()
-    with_line = source.replace(b"company.\n", b"company.\n\n    - Always pass axis\n", 1)
-    project.commit({FILE: with_line}, "theirs")
-    project.git("push", "--quiet", "origin", "main")
-    write(project, [statement_entry(FIRST, 1)], [])
-    _, done = run(project, workspace, forge)
-    project.git("fetch", "--quiet", "origin")
-    project.git("switch", "--quiet", "--detach", f"origin/{done.branch}")
-    edited = (project.root / FILE).read_bytes().replace(b"    - Always pass axis\n", b"")
-    (project.root / FILE).write_bytes(edited)
-    project.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    project.git("push", "--quiet", "--force", "origin", f"HEAD:{done.branch}")
-    project.git("switch", "--quiet", "main")
-    decision = judged(project, hub, done.branch, tmp_path)
-    assert any(
-        "- Always pass axis is removed, but no promotion added it" in entry for entry in decision.reasons
-    )
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Whole promotions: a project with a bare remote, an agent that is asked again, and GitHub."""
 
-import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,14 +13,13 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.promote import draft_pull_request
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done
-from coreloop.promote.plan import Overrides, Promoting
+from coreloop.promote.plan import Promoting
 from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.replay import ask_again
 from github_stand_in import GithubStandIn
 from merging import read_trailers
 from promoting import (
     BRANCH,
-    CATEGORIES,
     FILE,
     GOOD,
     ID,
@@ -40,51 +39,42 @@ from promoting import (
 )
 from rows import slow_after
 
-BASE = {"reach": REACH, "categories": CATEGORIES}
 NOBODY = "http://127.0.0.1:1/api/ask"
-UNVERIFIED = Overrides(unverified=True)
-
-
-def settle(project: Project, **settings: Any) -> None:
-    """Write coreloop.yaml; JSON is YAML."""
-    (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
+UNVERIFIED = frozenset({"unverified"})
 
 
 def promote(
     project: Project,
     forge: Forge | None,
-    overrides: Overrides = UNVERIFIED,
+    overrides: frozenset[str] = UNVERIFIED,
     wanted: str = ID,
+    path: Path | None = None,
     **changes: Any,
 ) -> Done:
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
-    with WritableRepository(workspace.root) as repository:
-        promoting = Promoting(
-            workspace=workspace,
-            repository=repository,
-            proposals=(read_proposal(project.candidates, wanted, Settings()),),
-            ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
-            overrides=overrides,
-            **changes,
-        )
-        _, done = draft_pull_request.promote(promoting, forge)
+    repository = WritableRepository(workspace.root)
+    promoting = Promoting(
+        workspace=workspace,
+        repository=repository,
+        proposals=(read_proposal(path or project.candidates, wanted, Settings()),),
+        ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
+        overrides=overrides,
+        **changes,
+    )
+    _, done = draft_pull_request.promote(promoting, forge)
     return done
 
 
-def writes(github: GithubStandIn) -> list[str]:
-    return [request.line for request in github.traffic if request.verb != "GET"]
-
-
 def assert_nothing_done(project: Project, github: GithubStandIn) -> None:
-    assert writes(github) == []
+    assert github.writes() == []
     assert list(project.heads()) == ["main"]
 
 
 def test_promotion_is_one_commit_one_branch_one_draft(project, hub, forge) -> None:
     with Agent(GOOD) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
-        done = promote(project, forge, Overrides())
+        project.configure(replay={"url": agent.url, "timeout_s": 20})
+        done = promote(project, forge, frozenset())
     assert (done.branch, done.fresh, done.pull_request.draft) == (BRANCH, True, True)
     assert sorted(project.heads()) == ["main", BRANCH]
     project.git("fetch", "--quiet", "origin")
@@ -130,13 +120,13 @@ FAULTS = [
 def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict, reason, allowed) -> None:
     with Agent(answer) as agent:
         url = NOBODY if answer == "off" else agent.url
-        settle(project, replay={"url": url, "timeout_s": 0.1 if answer is SLOW else 20})
+        project.configure(replay={"url": url, "timeout_s": 0.1 if answer is SLOW else 20})
         if (with_flag if allowed else without) == STOPS:
             with pytest.raises(RefusedError, match=f"replay: {verdict} .*{reason}"):
-                promote(project, forge, Overrides(unverified=allowed))
+                promote(project, forge, UNVERIFIED if allowed else frozenset())
             assert_nothing_done(project, hub)
             return
-        promote(project, forge, Overrides(unverified=allowed))
+        promote(project, forge, UNVERIFIED if allowed else frozenset())
     [pull] = hub.pulls
     assert read_trailers(pull.body)["Replay"] == verdict
     assert ("> **Note:** replay: " in pull.body) == (with_flag == NOTED)
@@ -164,8 +154,8 @@ SHORT = [
     ),
 )
 def test_reach_decides(project, hub, forge, reach, reason: str, allowed: bool) -> None:
-    settle(project, reach=reach)
-    overrides = Overrides(unreached=allowed, unverified=True)
+    project.configure(reach=reach)
+    overrides = UNVERIFIED | ({"unreached"} if allowed else set())
     if allowed:
         promote(project, forge, overrides)
         assert f"> **Note:** reach: {reason}" in hub.pulls[0].body
@@ -181,11 +171,11 @@ def test_nothing_allows_a_description_that_a_provider_does_not_take(
     project, hub, forge, allowed: bool
 ) -> None:
     write_candidates(project.candidates, candidate())
-    settle(project, reach={**REACH, "caps": {"openai": 30}})
+    project.configure(reach={**REACH, "caps": {"openai": 30}})
     with pytest.raises(
         RefusedError, match=r"^reach: every request to openai would fail: .* over its limit of 30 "
     ):
-        promote(project, forge, Overrides(unreached=allowed, unverified=True))
+        promote(project, forge, UNVERIFIED | ({"unreached"} if allowed else set()))
     assert_nothing_done(project, hub)
 
 
@@ -204,7 +194,7 @@ def test_base_branch_must_ask_for_a_review(project, hub, forge, rules, reason, a
     for name, value in rules.items():
         setattr(hub, name, value)
     if reason is None or allowed:
-        promote(project, forge, Overrides(unverified=True, unprotected=allowed))
+        promote(project, forge, UNVERIFIED | ({"unprotected"} if allowed else set()))
         assert len(hub.pulls) == 1
         return
     with pytest.raises(RefusedError, match=f"{reason}.*; protect main, or use --allow-unprotected"):
@@ -216,7 +206,7 @@ def test_fork_as_the_remote_is_refused_before_the_push(project, hub, forge) -> N
     fork = "https://github.com/me/tools.git"
     project.git("remote", "set-url", "origin", fork)
     project.git("config", f"url.{project.remote}.insteadOf", fork)
-    settle(project, forge={"repo": "octo/tools"})
+    project.configure(forge={"repo": "octo/tools"})
     for connected in (forge, None):
         with pytest.raises(RefusedError, match="origin is me/tools, but pull requests go to octo/tools"):
             promote(project, connected)
@@ -226,7 +216,7 @@ def test_fork_as_the_remote_is_refused_before_the_push(project, hub, forge) -> N
 
 @pytest.mark.slow
 def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
-    settle(project, forge={"max_open": 2})
+    project.configure(forge={"max_open": 2})
     project.git("push", "--quiet", "origin", "main:skill/caveat-a", "main:skill/docstring-b")
     hub.add_pull(branch="skill/caveat-a")
     hub.add_pull(branch="feature")
@@ -236,7 +226,7 @@ def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
         RefusedError, match="2 promotions are open, max_open is 2; merge or close a pull request first"
     ):
         promote(project, forge)
-    assert writes(hub) == []
+    assert hub.writes() == []
     assert BRANCH not in project.heads()
 
 
@@ -245,11 +235,11 @@ def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
 def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, hub, forge, answer) -> None:
     """Killed after the push; the agent does not answer as well the next time."""
     with Agent(GOOD) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
-        promote(project, None, Overrides())
+        project.configure(replay={"url": agent.url, "timeout_s": 20})
+        promote(project, None, frozenset())
     with Agent(answer) as agent:
-        settle(project, replay={"url": NOBODY if answer == "off" else agent.url, "timeout_s": 20})
-        done = promote(project, forge, Overrides())
+        project.configure(replay={"url": NOBODY if answer == "off" else agent.url, "timeout_s": 20})
+        done = promote(project, forge, frozenset())
     assert (agent.asked, done.branch, len(hub.pulls)) == ([], BRANCH, 1)
     assert read_trailers(hub.pulls[0].body)["Replay"] == "reproduced"
 
@@ -276,7 +266,7 @@ def test_branch_that_a_person_changed_is_left_as_it_is(project, hub, forge, chan
     heads = project.heads()
     with pytest.raises(RefusedError, match=f"branch {BRANCH} has other text than {ID}"):
         promote(project, forge)
-    assert (writes(hub), project.heads()) == ([], heads)
+    assert (hub.writes(), project.heads()) == ([], heads)
 
 
 @pytest.mark.slow
@@ -333,7 +323,7 @@ def detached(project: Project) -> None:
 
 def elsewhere(project: Project) -> None:
     project.git("switch", "--quiet", "--orphan", "empty")
-    settle(project)
+    project.configure()
 
 
 @pytest.mark.parametrize("state", slow_after(1, [dirty, detached, elsewhere]))
@@ -383,8 +373,10 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     project, hub, forge, changes, reason
 ) -> None:
     entry = statement(**changes)
-    write = write_counterexamples if entry["kind"] != "source" else write_candidates
-    write(project.candidates, entry)
+    path, write = project.candidates, write_candidates
+    if entry["kind"] != "source":
+        path, write = path.with_name("2026-04-25-counterexamples.json"), write_counterexamples
+    write(path, entry)
     with pytest.raises(RefusedError, match=rf"{FILE}::analysis: the guard would stop it: {reason}\. "):
-        promote(project, forge, wanted=entry["id"])
+        promote(project, forge, wanted=entry["id"], path=path)
     assert_nothing_done(project, hub)

@@ -53,7 +53,7 @@ def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -
     by_kind = defaultdict(set)
     for one in found:
         by_kind[one["kind"]].add(one["tool"])
-    assert by_kind.keys() == {"presence"}
+    assert by_kind.keys() == {"presence", "state"}
     assert CHANGED in by_kind["presence"]
 
     for one in found:
@@ -71,13 +71,13 @@ def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -
 
 
 def statement(shop: Shop) -> dict[str, Any]:
-    """The first statement of the night that the schema does not make redundant."""
-    return next(one for one in shop.entries(KIND, "statements") if one["suggested_append"])
+    """What the night says of the tool."""
+    return next(one for one in shop.entries(KIND, "statements") if one["tool"] == CHANGED)
 
 
 def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, tmp_path: Path) -> None:
     first = statement(shop)
-    questions = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
+    questions = [one for failing in shop.entries(KIND) for one in failing["example_questions"]]
     questions += first["example_questions"]
     lines = first["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)

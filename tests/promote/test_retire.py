@@ -9,7 +9,6 @@ import pytest
 from coreloop.base.errors import RefusedError
 from coreloop.learn.effect.run import run_effect
 from coreloop.promote.nightly import DraftState, prepare_retirements
-from coreloop.promote.plan import Overrides
 from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 from effects import FILE, Planted, Shop, at, git, make_shop, proposal_id, write_days
 from github_stand_in import GithubStandIn
@@ -17,7 +16,7 @@ from promoting import ADDRESS, run_git, statement, write_counterexamples
 
 PLANTED = (Planted("refund_order", 0.16, 0.15, 60), Planted("cancel_order", 0.3, 0.02, 60))
 LINE = "- order_id: never empty"
-ALLOWED = Overrides(unreached=True, unverified=True)
+ALLOWED = frozenset({"unreached", "unverified"})
 
 
 @pytest.fixture

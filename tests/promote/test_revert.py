@@ -11,7 +11,6 @@ from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
 from coreloop.cli.main import main
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.proposal_state import ProposalState
 from effects import FILE, Planted, Shop, at, git, make_shop, proposal_id, write_days
 from promoting import run_git
@@ -36,7 +35,7 @@ def _run(*args: str):
 
 @pytest.mark.slow
 def test_the_status_warns_and_names_the_command(shop: Shop):
-    status = read_status(shop.workspace, now=at(90), environ={}, mining=MiningOptions())
+    status = read_status(shop.workspace, now=at(90), environ={})
     (alarm,) = [alarm for alarm in status.alarms if alarm.kind == "hurts"]
     assert "refund_order" in alarm.text
     assert f"promote --revert {proposal_id(11)}" in alarm.todo
@@ -72,10 +71,8 @@ def test_the_branch_removes_the_line_and_counts_as_a_revert(shop: Shop):
     assert git(shop, "diff", "--name-only", "main", f"origin/{branch}") == FILE
     git(shop, "merge", "--quiet", "--no-ff", "-m", "Merge", f"origin/{branch}")
     git(shop, "push", "--quiet")
-    with Repository(shop.project.root) as repository:
-        by_id = {
-            found.candidate_id: found.reverted for found in read_history(repository, "main").promotions()
-        }
+    repository = Repository(shop.project.root)
+    by_id = {found.candidate_id: found.reverted for found in read_history(repository, "main").promotions()}
     assert by_id == {proposal_id(11): True, proposal_id(12): False}
     effects = run_effect(shop.workspace, now=at(90) + timedelta(days=365)).effects
     assert [effect.change.is_revert for effect in effects].count(True) == 1

@@ -1,13 +1,15 @@
 """What the tests of the workflows share."""
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from github_stand_in import GithubStandIn
+from postgres_servers import PostgresServer, newest, running_server
 from promoting import CATEGORIES, Project
 from stranger import PINNED, Guarded, make_stranger, prepare_python, run_guard, show
 from workflow_runner import JobResult
@@ -56,3 +58,17 @@ def guarded(stranger: Project, prepared: Path, github: GithubStandIn, tmp_path: 
         return run_guard(stranger, github, tmp_path / "runner", python, payload=payload, name=name)
 
     return guarded
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server that a test may stop."""
+    with running_server(newest()) as server:
+        yield server

@@ -20,7 +20,6 @@ BEHIND_ONE_MODULE = {
     "click": "cli",
     "git": "promote.commits",
     "jinja2": "web.pages.render",
-    "github": "base.github",
     "httpx2": "base.http",
     "markupsafe": "web.pages",
     "opentelemetry": "web.server",

@@ -68,7 +68,6 @@ SETTINGS: dict[str, Any] = {
     "categories": [{"label": "FIN-profitability-KR", "any": ["마진", "margin"]}],
 }
 
-
 KINDS = {"pattern": "candidates", "refine": "counterexamples"}
 
 

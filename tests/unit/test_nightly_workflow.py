@@ -21,7 +21,6 @@ WORKFLOW = Path(__file__).parents[2] / "src/coreloop/admin/init/templates/corelo
 QUESTION = "질문"
 """A word of every recorded question."""
 
-
 _COMMAND = f"""[ "$* $STABLE" = "status --stability true" ] && exit
 exec {sys.executable} -m coreloop "$@\""""
 _DATE = '[ "$*" = "-u +%F" ] && echo "$NIGHT" && exit; exec /usr/bin/date "$@"'

@@ -1,14 +1,13 @@
-"""Failure labels and error classes, and the words that decide an error's class.
+"""Failure labels and error classes; the words in error_words.tsv decide an error's class.
 
 Imports only the standard library: the guard checks proposed lines against these names.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Final
-
-from coreloop.base.errors import UsageError
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
 """Reasons why a request counts as failed."""
@@ -36,63 +35,16 @@ STATED: Final = ("invalid_argument: ", "not_found: ")
 MAX_ERROR_CHARS: Final = 2000
 """The part of an error's text that is classified."""
 
+
+def _read_signs() -> Iterator[tuple[str, str, re.Pattern[str] | None]]:
+    """Words and their class; a word with a pattern counts only if that matches, too."""
+    lines = Path(__file__).with_name("error_words.tsv").read_text("utf-8").splitlines()[1:]
+    for name, word, pattern in (line.split("\t") for line in lines):
+        yield word, name, re.compile(pattern) if pattern else None
+
+
 # Order matters: an error that names a status and a missing resource is about the status.
-_WORDS: Final = (
-    ("rate_limit", ("too many requests", "quota exceeded", "요청 한도")),
-    (
-        "transient_network",
-        (
-            *(f"connection {problem}" for problem in ("reset", "refused", "aborted", "closed", "error")),
-            *("connecterror", "connectionerror", "econnreset", "econnrefused", "network is unreachable"),
-            *("name resolution", "getaddrinfo", "bad gateway", "service unavailable", "gateway time"),
-            *("temporarily unavailable", "remote end closed", "broken pipe", "overloaded", "네트워크"),
-        ),
-    ),
-    (
-        "timeout",
-        (
-            *("timeout", "time out", "time-out", "timed out", "timedout", "timed-out", "deadline exceeded"),
-            *("시간초과", "시간 초과"),
-        ),
-    ),
-    (
-        "auth",
-        (
-            *("unauthorized", "unauthorised", "forbidden", "access denied", "authenticat", "인증", "권한"),
-            *("permission denied", "permissiondenied", "permission error", "permissionerror"),
-        ),
-    ),
-    (
-        "invalid_argument",
-        (
-            *("validation error", "required argument", "required positional argument", "field required"),
-            *("required keyword-only argument", "unexpected keyword", "invalid", "typeerror", "valueerror"),
-            *("should ", "must ", "cannot be", "expecting", "not valid", "not a valid", "unknown axis"),
-            *("잘못된", "필수", "지원하지 않"),
-        ),
-    ),
-    (
-        "not_found",
-        (
-            *("not found", "no such", "does not exist", "unknown ", "keyerror", "lookuperror"),
-            *("없습니다", "없는 ", "찾을 수 없"),
-        ),
-    ),
-)
-# Words that count only if their pattern matches too.
-_PATTERNS: Final = {
-    "rate_limit": (
-        ("rate", re.compile(r"rate.?limit")),
-        ("429", re.compile(r"\bstatus(?: code)?:? ?429\b|^429\b")),
-    ),
-    "transient_network": (("연결", re.compile(r"연결.{0,6}(?:실패|끊|거부)")),),
-    "auth": (("api", re.compile(r"api.?key")),),
-}
-_SIGNS: Final[list[tuple[str, str, re.Pattern[str] | None]]] = [
-    (word, name, pattern)
-    for name, words in _WORDS
-    for word, pattern in (*((word, None) for word in words), *_PATTERNS.get(name, ()))
-]
+_SIGNS: Final = list(_read_signs())
 
 CLASS_WORDS: Final = frozenset(word for phrase, _, _ in _SIGNS for word in phrase.split())
 """The single words of what decides a class: ``not``, ``found``."""
@@ -124,21 +76,6 @@ def _finder() -> Callable[..., list[tuple[int, int, int]]]:
     from ahocorasick_rs import AhoCorasick  # not needed by the guard
 
     return AhoCorasick([word for word, _, _ in _SIGNS]).find_matches_as_indexes
-
-
-def known_types(names: Iterable[str]) -> frozenset[str]:
-    """Return the labels and classes that a user named.
-
-    Raises
-    ------
-    UsageError
-        A name is neither a label nor a class.
-    """
-    wanted = frozenset(filter(None, (name.strip() for name in names)))
-    unknown = sorted(wanted - set(BITS))
-    if unknown:
-        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
-    return wanted
 
 
 def bits_of(names: Collection[str]) -> int:

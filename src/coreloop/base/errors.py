@@ -18,14 +18,10 @@
     ├── RefusedError       a check failed: exit code 1
     │   └── HumanDecidesError    a pull request of coreloop waits for a human, or a human decided it
     └── ForgeError         a request to GitHub failed: status, detail
-        ├── ForgeAuthError           the token is absent or not accepted
         ├── ForgeForbiddenError      the token lacks a permission
         ├── ForgeNotFoundError       the repository or branch is absent, or hidden from this token
-        ├── ForgeRateLimitError      too many requests
-        ├── ForgeRefusedError        GitHub refuses the operation
-        │   └── PullRequestExistsError   the branch already has an open pull request
-        ├── ForgeUnavailableError    no response, or a server error
-        └── ForgeAnswerError         the response does not match the documented API
+        ├── PullRequestExistsError   the branch already has an open pull request
+        └── ForgeUnavailableError    no response, or a server error
 
 A command prints the message on one line and exits with code 2 (RefusedError: 1), so a message says what
 happened and what to do next.
@@ -46,8 +42,6 @@ class SettingsError(CoreloopError):
     def __init__(self, message: str, *, path: Path, line: int | None = None) -> None:
         where = f"{path}:{line}" if line else f"{path}"
         super().__init__(f"{where}: {message}")
-        self.path = path
-        self.line = line
 
 
 class UsageError(CoreloopError):
@@ -57,17 +51,12 @@ class UsageError(CoreloopError):
 class MissingExtraError(UsageError):
     """An option needs an extra that is not installed; raised by `coreloop.base.extras.needs_extra`."""
 
-    def __init__(self, extra: str, message: str) -> None:
-        super().__init__(message)
-        self.extra = extra
-
 
 class WorkspaceError(CoreloopError):
     """A file or folder cannot be read or written."""
 
     def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
-        self.path = path
 
 
 class GitError(CoreloopError):
@@ -169,10 +158,6 @@ class ForgeError(CoreloopError):
         self.detail = detail
 
 
-class ForgeAuthError(ForgeError):
-    """The token is absent or not accepted."""
-
-
 class ForgeForbiddenError(ForgeError):
     """The token lacks a permission."""
 
@@ -181,21 +166,9 @@ class ForgeNotFoundError(ForgeError):
     """The repository or branch is absent, or hidden from this token; GitHub does not say which."""
 
 
-class ForgeRateLimitError(ForgeError):
-    """Too many requests."""
-
-
-class ForgeRefusedError(ForgeError):
-    """GitHub refuses the operation."""
-
-
-class PullRequestExistsError(ForgeRefusedError):
+class PullRequestExistsError(ForgeError):
     """The branch already has an open pull request."""
 
 
 class ForgeUnavailableError(ForgeError):
     """No response, or a server error. The operation may have succeeded."""
-
-
-class ForgeAnswerError(ForgeError):
-    """The response does not match the documented API."""

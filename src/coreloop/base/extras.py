@@ -9,7 +9,7 @@ DISTRIBUTION: Final = "dartlab-coreloop"
 """The name to install, as pyproject.toml has it. ``coreloop`` on the public index is an unrelated program."""
 
 CLI_MODULES: Final = frozenset(
-    {"ahocorasick_rs", "click", "git", "github", "httpx2", "markdown_it", "msgspec", "polars", "yaml"}
+    {"ahocorasick_rs", "click", "git", "httpx2", "markdown_it", "msgspec", "polars", "yaml"}
 )
 """What the packages of the extra ``cli`` are imported as."""
 _CHECKOUT: Final = Path(__file__).parents[3]
@@ -23,7 +23,7 @@ def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | None:
 
 def needs_extra(extra: str, *, feature: str) -> MissingExtraError:
     """Return the error of a feature whose extra is not installed."""
-    return MissingExtraError(extra, needs(extra, feature=feature))
+    return MissingExtraError(needs(extra, feature=feature))
 
 
 def needs(extra: str, *, feature: str) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.tempfiles import temporary_file
+from coreloop.base.tempfiles import remove_leftovers
 
 _OPEN_FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """``O_NONBLOCK``: opening a pipe without a peer must not block. Regular files ignore it."""
+_PARTIAL: Final = re.compile(r"\..+\.[0-9a-f]{16}\.partial", re.DOTALL)  # .x.json.0123456789abcdef.partial
 
 
 def write_private(path: Path, data: bytes) -> None:
@@ -75,10 +77,15 @@ def replacing(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
     OSError
         The file cannot be created or renamed; ``path`` is unchanged.
     """
+    remove_leftovers(path.parent, _PARTIAL)
     # tempfile.mkstemp always uses 0600, and the umask cannot be read without setting it
-    with temporary_file(path, mode=mode) as temporary:
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
+    os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPEN_FLAGS, mode))
+    try:
         yield temporary
         temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def append_private(path: Path, lines: Iterable[str]) -> None:

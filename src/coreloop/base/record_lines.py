@@ -6,7 +6,7 @@ Imports only the standard library, orjson and `records`, because the collector r
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
 
@@ -31,23 +31,10 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _BRIEF_CHARS = 32
 _MOST_BYTES: Final = MAX_LINE_BYTES - 80  # a newline, and room for the names of the lists and a number
 _OF_EACH_LINE: Final = ("schema_version", "ts", "request_id", "origin")
-# orjson kills the process if a field of a dataclass with slots is not set.
-_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 MaskError = Callable[[str, Mapping[str, Any]], str]
 _PREVIEW_CHARS = 120
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
 _SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment", "case"}
-
-
-def canonical_json(value: object) -> bytes:
-    """Encode a value as compact UTF-8 JSON with sorted keys; a set becomes a sorted list.
-
-    Raises
-    ------
-    TypeError
-        The value has no JSON form; convert it with `to_plain`.
-    """
-    return orjson.dumps(value, default=_as_plain, option=_CANONICAL)
 
 
 def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
@@ -129,7 +116,7 @@ def _parts(value: Any) -> Any:
             return list(islice(kind.__iter__(value), MAX_VALUES + 1))
     if isinstance(value, str):
         return [str.__str__(value)]
-    return _fields(value) if hasattr(type(value), "__dataclass_fields__") else ()
+    return dataclass_fields(value) if hasattr(type(value), "__dataclass_fields__") else ()
 
 
 _DEEPEST = 20
@@ -201,9 +188,9 @@ def encode_line(
     Each of several lines begins with its number, ``part``. The first, 0, has all fields, and in
     ``tool_calls_omitted`` the number of calls on the following ones; those have them in ``tool_calls``, and
     further ``override_calls``.
-    Fields are cut if they fill a line by themselves, and so is a call: its long argument strings and null or
-    empty fields, then argument values of more than 32 characters and its result's size, then ``saw`` and
-    values other than selectors, then all arguments. The hashes are those of the full record.
+    Fields are cut if they fill a line by themselves, and so is a call: ``saw`` and null or empty fields, its
+    long argument strings, then argument values of more than 32 characters and its result's size, then values
+    other than selectors, then all arguments. The hashes are those of the full record.
 
     Parameters
     ----------
@@ -258,9 +245,10 @@ def _fitting_call(
     call: ToolCall, selectors: Iterable[str], mask_error: MaskError | None, most: int
 ) -> Mapping[str, Any]:
     """A call as it is, or of one that does not fit on a line as much as does."""
-    if _size(call) < most:
-        return call
-    full: dict[str, Any] = {**call, "args": _expanded(call["args"])}
+    for whole in (call, _without_empty({**call, "saw": None})):
+        if _size(whole) < most:
+            return whole
+    full: dict[str, Any] = {**call, "args": orjson.loads(orjson.dumps(call["args"])), "saw": None}
     if mask_error is not None and full["error"] and isinstance(full["args"], dict):
         full["error"] = mask_error(full["error"], full["args"])
     shorter = _without_empty({**full, "args": shorten(full["args"], limit=80)})
@@ -268,8 +256,7 @@ def _fitting_call(
     for attempt in (shorter, _brief(full, selectors), outlined):
         if _size(attempt) < most:
             return attempt
-    outlined.pop("args_from", None)
-    return {**outlined, "name": _cut(call["name"], 1000), "args": {}}
+    return _without_empty({**outlined, "args_from": None, "name": _cut(call["name"], 1000), "args": {}})
 
 
 def _fitting_override(override: OverrideCall, most: int) -> Mapping[str, Any]:
@@ -317,7 +304,7 @@ def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
     outlined = {key[:64]: value if value in _EMPTY else ELIDED for key, value in list(args.items())[:30]}
     outlined |= {key: _outline_selector(args[key]) for key in selectors if key in args}
     return {
-        **_without_empty({**call, "result_size_bytes": None, "saw": None}),
+        **_without_empty({**call, "result_size_bytes": None}),
         "args": outlined,
         "error": _cut(call["error"], 120) if call["error"] else call["error"],
         "overrides_used": _outline_names(call["overrides_used"]),
@@ -349,35 +336,16 @@ def _truncated(text: str, limit: int) -> dict[str, Any]:
 
 
 def _is_truncated(value: dict[str, Any]) -> bool:
-    return (
-        value.keys() == {"truncated", "size", "preview"}
-        and isinstance(value["preview"], str)
-        and isinstance(value["size"], int)
-        and value["truncated"] is True
-    )
+    kinds = {name: type(part) for name, part in value.items()}
+    return kinds == {"truncated": bool, "size": int, "preview": str} and bool(value["truncated"])
 
 
 def _preview_chars(limit: int) -> int:
     return min(_PREVIEW_CHARS, limit // 4)
 
 
-def _expanded(args: Any) -> Any:
-    # A Fragment has no readable contents, although the type stub declares them.
-    return orjson.loads(orjson.dumps(args)) if isinstance(args, orjson.Fragment) else args
-
-
-def _as_plain(value: object) -> Any:
-    """A set as a sorted list; a dataclass as its fields, without running its code."""
-    kind = type(value)
-    if issubclass(kind, set | frozenset):
-        return sorted(cast("set[Any]", value), key=repr)
-    if not hasattr(kind, "__dataclass_fields__"):
-        raise TypeError
-    return _fields(value)
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass."""
+def dataclass_fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass, without running its code."""
     fields = {}
     for name in type(value).__dataclass_fields__:
         with suppress(AttributeError):  # a field that is not set

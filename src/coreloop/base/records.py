@@ -5,7 +5,7 @@ Imports only the standard library, because the guard does; `coreloop.base.record
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
@@ -51,8 +51,8 @@ class ToolCall(TypedDict):
     """Argument -> where its value occurred before the call: fields of earlier results, or ``question``; empty
     if it did not occur."""
     saw: NotRequired[dict[str, dict[str, str | bool | None]]]
-    """Argument -> fields of the object that it names, as an earlier result last showed them: only literals of
-    the tool's own source. Empty: the object was shown, in a state that the source does not name."""
+    """Argument -> fields of the object that it names, as an earlier result last showed them: booleans, keyed
+    hashes of words, None for another text. Older records have words of the tool's own source."""
     unknown: NotRequired[str]
     """Without ``ok`` and ``error``: `NO_RESULT`, `REFUSED` or `FINAL`. With them: `READS_FAILED`."""
 
@@ -137,17 +137,7 @@ def normalize_question(question: str) -> str:
 
 def hash_question(question: str) -> str:
     """Return ``"sha256:"`` and 16 hex digits of SHA-256 of the normalised question."""
-    return f"sha256:{_digest(normalize_question(question).encode('utf-8', 'replace'))}"
-
-
-def hash_session(session_id: str) -> str:
-    """Return ``"session:"`` and 16 hex digits of SHA-256 of a session's id."""
-    return f"session:{_digest(session_id.encode('utf-8', 'replace'))}"
-
-
-def hash_args(canonical: bytes) -> str:
-    """Return 16 hex digits of SHA-256 of the arguments' canonical JSON."""
-    return _digest(canonical)
+    return f"sha256:{digest(normalize_question(question).encode('utf-8', 'replace'))}"
 
 
 def step(name: str, args: Mapping[str, object], selectors: Iterable[str] = DEFAULT_SELECTORS) -> str:
@@ -203,33 +193,12 @@ def join_steps(steps: Iterable[str]) -> str:
 @lru_cache(maxsize=1024)  # a server repeats a few sequences all day
 def hash_sequence(sequence: str) -> str:
     """Return ``"seq:"`` and 16 hex digits of SHA-256 of the sequence's text."""
-    return f"seq:{_digest(sequence.encode('utf-8', 'replace'))}"
+    return f"seq:{digest(sequence.encode('utf-8', 'replace'))}"
 
 
 def encodable(text: str) -> str:
     """Replace lone surrogates, which UTF-8 cannot encode, by ``?``."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def has_uncleared_flag(calls: Iterable[tuple[str, bool, bool]], overridden: Collection[str]) -> bool:
-    """Whether a tool reported an implausible value that no override cleared.
-
-    Parameters
-    ----------
-    calls : iterable of (str, bool, bool)
-        In order: the tool, whether it raised a flag, and whether it was called with overrides and was ok. A
-        later successful call with overrides and without a flag clears the tool.
-    overridden : collection of str
-        Tools of recorded overrides that succeeded. Their position among the calls is unknown, but an override
-        always follows a flag.
-    """
-    flagged: set[str] = set()
-    for tool, raises, clears in calls:
-        if raises:
-            flagged.add(tool)
-        elif clears:
-            flagged.discard(tool)
-    return bool(flagged.difference(overridden))
 
 
 def _quoted(text: str) -> str:
@@ -241,5 +210,6 @@ def digest64(text: str) -> int:
     return int.from_bytes(sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 
-def _digest(data: bytes) -> str:
+def digest(data: bytes) -> str:
+    """Return 16 hex digits of SHA-256."""
     return sha256(data).hexdigest()[:16]

@@ -11,28 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-_PARTIAL: Final = re.compile(r"\..+\.[0-9a-f]{16}\.partial", re.DOTALL)  # .x.json.0123456789abcdef.partial
 _LEFT_FOR_S: Final = 86_400
-
-
-@contextmanager
-def temporary_file(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
-    """Create an empty file ``.{name}.{random}.partial`` next to ``path``; removed after the block.
-
-    Raises
-    ------
-    OSError
-        It cannot be created.
-    """
-    remove_leftovers(path.parent, _PARTIAL)
-
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    os.close(os.open(temporary, flags, mode))
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

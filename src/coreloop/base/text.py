@@ -34,12 +34,6 @@ def linked_markdown(text: str) -> str:
     return "".join(word for pair in zip(escaped, [*parts[1::2], ""], strict=True) for word in pair)
 
 
-def indented_block(section: str, body: str) -> str:
-    """Format docstring lines under their heading as a Markdown code block."""
-    lines = [section, "-" * len(section), *body.splitlines()]
-    return "\n".join("    " + line for line in lines)
-
-
 def fitted(text: str, columns: int) -> str:
     """Cut a line to the width of a terminal, ending in ``…`` if it was cut.
 

@@ -4,18 +4,17 @@ An instruction is made of the project's own words; everything else is a field ``
 block ``untrusted`` of Markdown, and never stands outside it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 import orjson
 
-from coreloop.base.text import is_visible, printable
+from coreloop.base.text import is_visible
 from coreloop.base.validation import fields_of
 
 MAX_CHARS: Final = 2_000
 """Of one text: an error's text is classified up to here, and a name is far shorter."""
-BLOCK: Final = "untrusted"
 _PREFIX: Final = "untrusted_"
 
 
@@ -40,12 +39,6 @@ def bounded(value: Any, max_chars: int = MAX_CHARS) -> Any:
     if is_dataclass(value):
         return {field.name: bounded(getattr(value, field.name), max_chars) for field in fields(value)}
     return [bounded(item, max_chars) for item in value] if isinstance(value, list | tuple) else value
-
-
-def untrusted_block(texts: Iterable[str]) -> str:
-    """Quote texts as a block of Markdown, a line each; none of them can end it, since all are indented."""
-    lines = (f"    {bounded(printable(text))}\n" for text in texts)
-    return f"```{BLOCK}\n{''.join(lines)}```\n"
 
 
 def json_text(value: object, *, is_compact: bool = False, default: Any = None) -> bytes:

@@ -21,7 +21,7 @@ from coreloop.cli.mining_options import written_notes
 from coreloop.cli.options import FOLDER
 from coreloop.cli.output import Command, Output, is_json, show
 from coreloop.cli.pattern import proposal_lines, proposals_facts
-from coreloop.cli.promote import show_change
+from coreloop.cli.promote import change_lines
 from coreloop.cli.refine import refined_lines
 from coreloop.learn.effect.verdict import HORIZON_DAYS
 from coreloop.learn.propose import PatternResult, RefineResult
@@ -69,8 +69,8 @@ def _output(stage: PatternResult | RefineResult | Promoted | SimulatedEffect) ->
     if isinstance(stage, SimulatedEffect):
         return Output(None, _effect_lines(stage))
     outcome = "committed to a branch; in a real project, a draft pull request"
-    click.echo(f"\npromote  {stage.plan.proposal.id}: {outcome}\n")
-    return Output(None, lambda: show_change(stage.plan, stage.done, stage.body))
+    head = f"\npromote  {stage.plan.proposal.id}: {outcome}\n"
+    return Output(None, [head, *change_lines(stage.plan, stage.done, stage.body)])
 
 
 def _recorded(recorded: DemoCounts, folder: Path) -> Iterator[str]:

@@ -22,8 +22,8 @@ def docstring() -> None:
 def check(paths: tuple[Path, ...], base: str | None) -> Output:
     """List the docstring sections of every public function.
 
-    A heading without text, or with only a placeholder, counts as missing. With --base, exits 1 if a
-    definition lost a section since that revision.
+    A heading without text counts as missing. With --base, exits 1 if a definition lost a section since
+    that revision.
 
     Example: docstring check src --base main
     """

@@ -8,24 +8,25 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
+from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, verbose_option
 from coreloop.cli.output import Command, Output, cut, show, table, wrap
-
-if TYPE_CHECKING:
-    from coreloop.learn.look import Looked
-    from coreloop.learn.proposals.entry import ErrorRow, Statement
-    from coreloop.observe.importers.append_requests import ImportReport
-    from coreloop.observe.importers.files import TraceFile
+from coreloop.learn.look import Looked
+from coreloop.learn.look import look as look_into
+from coreloop.learn.proposals.allowed_lines import Vocabulary
+from coreloop.learn.proposals.entry import ErrorRow, Statement
+from coreloop.observe.importers.append_requests import ImportReport, run_import
+from coreloop.observe.importers.files import TraceFile, first_reason
 
 _FORMATS: Final = (
     "claude-code", "inspect", "langfuse", "langsmith", "otlp", "openai-chat", "codex", "claude-stream-json",
@@ -52,9 +53,6 @@ def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Ou
 
     Example: import ~/.claude/projects
     """
-    from coreloop.observe.importers.append_requests import run_import
-    from coreloop.observe.importers.files import first_reason
-
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
     report = run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
@@ -77,14 +75,12 @@ def look(paths: tuple[Path, ...], verbose: bool) -> Output:
 
     Example: look ~/.claude/projects
     """
-    from coreloop.learn.look import look as look_into
-
     looked = look_into(paths, now=datetime.now(UTC), watching=reading_bar)
     return Output(_look_facts(looked), _look_lines(looked, is_verbose=verbose))
 
 
 @contextmanager
-def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Iterable[TraceFile]]":
+def reading_bar(files: Sequence[TraceFile]) -> Iterator[Iterable[TraceFile]]:
     """Show a progress bar of the files if there is much to read and stderr is a terminal."""
     if sum(file.size_bytes for file in files) < _LONG_BYTES or not sys.stderr.isatty():
         yield files
@@ -93,7 +89,7 @@ def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Iterable[TraceFile]]"
         yield bar
 
 
-def _import_lines(report: "ImportReport") -> Iterator[str]:
+def _import_lines(report: ImportReport) -> Iterator[str]:
     added = f"{report.added:,} added, {report.already_there:,} already there"
     yield f"records: {added}; files: {report.n_files:,}"
     if report.tools:
@@ -107,14 +103,14 @@ def _import_lines(report: "ImportReport") -> Iterator[str]:
         yield f"{_days(report)}; see why calls fail: {refine}"
 
 
-def _days(report: "ImportReport") -> str:
+def _days(report: ImportReport) -> str:
     first, last = report.first_day, report.last_day
     if first is None:
         return "dates unknown"
     return first if first == last else f"{first} to {last}"
 
 
-def import_facts(report: "ImportReport") -> dict[str, object]:
+def import_facts(report: ImportReport) -> dict[str, object]:
     """Return what was read as JSON has it."""
     return {
         **fields_of(report, "n_files", "records", "added", "already_there", "formats"),
@@ -124,12 +120,12 @@ def import_facts(report: "ImportReport") -> dict[str, object]:
     }
 
 
-def _look_lines(looked: "Looked", *, is_verbose: bool) -> Iterator[str]:
+def _look_lines(looked: Looked, *, is_verbose: bool) -> Iterator[str]:
     yield from _head_lines(looked)
-    yield from _error_lines(looked.errors, is_verbose=is_verbose)
-    if looked.statements:
+    yield from _error_lines(looked.found.errors, is_verbose=is_verbose)
+    if looked.found.statements:
         yield from ("", "what failing calls have in common:")
-    for statement in looked.statements:
+    for statement in looked.found.statements:
         yield from statement_lines(statement)
     if looked.arguments:
         yield from ("", "where arguments come from:")
@@ -142,13 +138,13 @@ def _look_lines(looked: "Looked", *, is_verbose: bool) -> Iterator[str]:
     yield from ("", wrap(f"next: {looked.next}"))
 
 
-def _head_lines(looked: "Looked") -> Iterator[str]:
+def _head_lines(looked: Looked) -> Iterator[str]:
     """Yield what was read, by format, and how much of it failed."""
-    for name, count in looked.formats.items():
+    for name, count in looked.report.formats.items():
         counts = (number_of(n, noun.removesuffix("s")) for noun, n in count.items())
         yield wrap(f"{name}: {', '.join(counts)}")
     report, n_calls = looked.report, looked.report.tools.total()
-    guessed = f", {looked.unseen.guessed:,} only read like failures" if looked.unseen.guessed else ""
+    guessed = f", {report.unseen.guessed:,} only read like failures" if report.unseen.guessed else ""
     yield wrap(
         f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
         f"{number_of(n_calls, 'call')} of {number_of(len(report.tools), 'tool')}, "
@@ -156,7 +152,7 @@ def _head_lines(looked: "Looked") -> Iterator[str]:
     )
 
 
-def _error_lines(errors: "Sequence[ErrorRow]", *, is_verbose: bool) -> Iterator[str]:
+def _error_lines(errors: Sequence[ErrorRow], *, is_verbose: bool) -> Iterator[str]:
     rows = sorted(errors, key=lambda row: -row.n_calls)
     shown = rows if is_verbose else rows[:_MAX_ERRORS]
     if shown:
@@ -165,10 +161,9 @@ def _error_lines(errors: "Sequence[ErrorRow]", *, is_verbose: bool) -> Iterator[
     yield from _folded(len(rows) - len(shown), "error")
 
 
-def _cells(row: "ErrorRow") -> tuple[str, ...]:
+def _cells(row: ErrorRow) -> tuple[str, ...]:
     text = _SAYS_NOTHING.sub("", row.error, count=1) or row.error_class
-    counts = (row.n_calls, row.n_lost, row.n_recovered)
-    return *(f"{n:,}" for n in counts), printable(f"{row.tool}: {text}")
+    return f"{row.n_calls:,}", f"{row.n_lost:,}", row.recovered, printable(f"{row.tool}: {text}")
 
 
 def _folded(n_more: int, noun: str) -> Iterator[str]:
@@ -176,7 +171,7 @@ def _folded(n_more: int, noun: str) -> Iterator[str]:
         yield f"… and {n_more:,} more {noun}{'' if n_more == 1 else 's'}: --verbose"
 
 
-def statement_lines(statement: "Statement") -> Iterator[str]:
+def statement_lines(statement: Statement) -> Iterator[str]:
     """Yield a line, how calls on both of its sides ended, and one of each."""
     sides = statement.sides
     dates = f"; {statement.seen}" if statement.n_undated else ""
@@ -188,28 +183,27 @@ def statement_lines(statement: "Statement") -> Iterator[str]:
             yield wrap(f"    {what}: {call}")
 
 
-def _unseen_lines(looked: "Looked") -> Iterator[str]:
+def _unseen_lines(looked: Looked) -> Iterator[str]:
     """Yield what the traces do not say, what would let them say more, and what was not read."""
     report = looked.report
-    texts = [*looked.unseen.lines(), *looked.missing]
+    texts = [*report.unseen.lines(), *looked.missing]
     texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(report.skipped.items())]
     texts += [f"{file.file.path}: {file.reason}" for file in report.unusable]
     yield from ("", "not seen:") if texts else ()
     yield from (wrap(f"  {text}") for text in texts)
 
 
-def _look_facts(looked: "Looked") -> dict[str, object]:
+def _look_facts(looked: Looked) -> dict[str, object]:
     """The facts as JSON; traces belong to no project, so that none of their words is declared."""
-    from coreloop.base.project.settings import Settings
-    from coreloop.learn.proposals.allowed_lines import Vocabulary
-
     words = Vocabulary({}, Settings())
     return {
-        **fields_of(looked, "formats", "n_unknown"),
+        "formats": looked.report.formats,
+        "n_unknown": looked.n_unknown,
         "report": import_facts(looked.report),
-        **fields_of(looked, "n_requests", "n_failed", "n_failed_calls", "unseen"),
-        "errors": [row.labelled(words) for row in looked.errors],
-        "statements": [one.labelled(words) for one in looked.statements],
+        **fields_of(looked, "n_requests", "n_failed", "n_failed_calls"),
+        "unseen": looked.report.unseen,
+        "errors": [row.labelled(words) for row in looked.found.errors],
+        "statements": [one.labelled(words) for one in looked.found.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
         "next": looked.next,

@@ -1,7 +1,6 @@
 """``dartlab-coreloop init`` and ``doctor``."""
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +20,7 @@ from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import confirm_option, verbose_option
-from coreloop.cli.output import Command, Output, for_people, is_json, wrap
+from coreloop.cli.output import Command, Output, for_people, wrap
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
@@ -39,7 +38,7 @@ _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": 
 @click.option(
     "--max-open",
     type=click.IntRange(min=1),
-    help="Most drafts that may be open at once.  [default: asked on a terminal, else 3]",
+    help="Most drafts that may be open at once.  [default: 3]",
 )
 @confirm_option
 def init(owner: str | None, source: str | None, max_open: int | None, confirm: bool) -> Output:
@@ -52,8 +51,12 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
 
     Example: init --owner @alex --confirm
     """
-    request = _request(owner, source, max_open, confirm=confirm, may_ask=not is_json())
-    root, now = request.repository, datetime.now(UTC)
+    repository = Repository(Path.cwd())
+    root, github = repository.root, github_repo(repository)
+    request = InitRequest(
+        repository=root, github=github, reviewer=owner, source=source, confirm=confirm, max_open=max_open
+    )
+    now = datetime.now(UTC)
     done = initialise(open_workspace(Path.cwd()), request)
     checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
     preview = preview_drafts(open_workspace(root), now=now)
@@ -70,25 +73,6 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
         lines += ["", "dartlab-coreloop doctor", *diagnosis_lines(checks)]
     most = max_open or open_workspace(root).settings.forge.max_open
     return Output(facts, [*lines, *_preview_lines(preview, most)], for_people(_notes(request, done)))
-
-
-def _request(
-    owner: str | None, source: str | None, max_open: int | None, *, confirm: bool, may_ask: bool
-) -> InitRequest:
-    """Return what to do; how many drafts may be open is asked on a terminal, while there are no settings."""
-    with Repository(Path.cwd()) as repository:
-        root, github = repository.root, github_repo(repository)
-    is_new = not (root / FILE_NAME).exists()
-    if max_open is None and is_new and confirm and may_ask and sys.stdin.isatty():
-        max_open = click.prompt("How many drafts may be open at once?", type=click.IntRange(min=1), default=3)
-    return InitRequest(
-        repository=root,
-        github=github,
-        reviewer=owner,
-        source=source,
-        confirm=confirm,
-        max_open=max_open,
-    )
 
 
 def _notes(request: InitRequest, done: Initialised) -> Iterator[str]:

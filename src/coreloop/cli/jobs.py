@@ -34,26 +34,20 @@ def jobs() -> None:
 
 
 @jobs.command()
-@click.option("--once", is_flag=True, help="Return after one job of each worker.")
 @click.option("--until-idle", is_flag=True, help="Return when no job is due.")
 @click.option(
     "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Jobs that are done at once."
 )
-def work(*, once: bool, until_idle: bool, workers: int) -> Output:
+def work(*, until_idle: bool, workers: int) -> Output:
     """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
 
     Example: jobs work --until-idle
     """
     with project_deps() as deps, _stopped_by_signals() as stop:
         forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
+        handlers = all_handlers(deps)
         report = do_jobs(
-            deps.queue,
-            all_handlers(deps),
-            threads=workers,
-            stop=stop,
-            until_idle=until_idle or once,
-            limit=1 if once else None,
-            show=show_outcome,
+            deps.queue, handlers, threads=workers, stop=stop, until_idle=until_idle, show=show_outcome
         )
     lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
     return Output(report, f"{report.done:,} done, {report.failed:,} failed{lost}")

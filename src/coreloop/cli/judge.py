@@ -27,7 +27,6 @@ from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, kept_s
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
-_VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
 _MAX_SHOWN: Final = 10
 """Items: each has two lines of one screen."""
@@ -37,7 +36,7 @@ _MAX_SHOWN: Final = 10
 @click.option("--id", "wanted", metavar="ID", help="A proposal or a request.")
 @click.option(
     "--verdict",
-    type=click.Choice(list(_VERDICTS)),
+    type=click.Choice([letter.value for letter in VerdictLetter]),
     help="P pass, T tolerable, C caution, V violation.",
 )
 @click.option("--cause", metavar="TEXT", help="The reason.")
@@ -62,12 +61,11 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
         return _queue(workspace)
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).effects
-        facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
+        facts = with_untrusted(item, *_texts(item.id), "questions", "failing", "working", "calls", "error")
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
     judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
-    letter = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]})"
-    line = f"{judgment.id}: {letter}, by {judgment.judged_by}; {_effect(judgment)}"
+    line = f"{judgment.id}: {judgment.verdict.named}, by {judgment.judged_by}; {_effect(judgment)}"
     return Output(judgment, printable(line), [f"appended to {path}"])
 
 
@@ -142,6 +140,8 @@ def _proposal(
         yield from _labelled("measured", _folded([measured[item.id]]))
     texts = (effect_text(effect) for effect in effects if item.id in effect.change.ids)
     yield from _labelled("effect", _folded(texts))
+    yield from _labelled("failed", _folded(item.failing))
+    yield from _labelled("worked", _folded(item.working))
     yield from _labelled("asked", item.questions[:_QUESTIONS])
     if item.change is not None:
         yield from _labelled("change", _change(item.change))

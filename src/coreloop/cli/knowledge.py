@@ -1,9 +1,9 @@
 """``dartlab-coreloop knowledge`` and ``backfill-blog``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,11 +13,11 @@ from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option
 from coreloop.cli.output import Command, Group, Output, spelled_path
-
-if TYPE_CHECKING:
-    from coreloop.learn.knowledge.blog import Backfill, NoInsight
-    from coreloop.learn.knowledge.cleanup import Cleaned
-    from coreloop.learn.knowledge.store import Insight
+from coreloop.learn.knowledge import store
+from coreloop.learn.knowledge.blog import NoInsight
+from coreloop.learn.knowledge.blog import backfill_blog as backfill_posts
+from coreloop.learn.knowledge.cleanup import Cleaned, clean, plan, project_notes
+from coreloop.learn.knowledge.store import Insight, project_database
 
 
 @click.group(cls=Group)
@@ -33,9 +33,7 @@ def prune(db: Path | None, confirm: bool) -> Output:
 
     Example: knowledge prune --confirm
     """
-    from coreloop.learn.knowledge import store
-
-    database = store.project_database(open_workspace(Path.cwd()), db)
+    database = project_database(open_workspace(Path.cwd()), db)
     with store.reading(database) as connection:
         weak = store.weak_bullets(connection)
     if confirm and weak:
@@ -59,9 +57,6 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
 
     Example: knowledge cleanup --confirm
     """
-    from coreloop.learn.knowledge.cleanup import clean, plan, project_notes
-    from coreloop.learn.knowledge.store import project_database
-
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
     if not workspace.audit_notes_dir.is_dir():
@@ -96,23 +91,19 @@ def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
 
     Example: backfill-blog --blog-root blog/ --confirm
     """
-    from coreloop.learn.knowledge import blog
-    from coreloop.learn.knowledge.store import project_database
-
     workspace = open_workspace(Path.cwd())
     database = project_database(workspace, db)
-    backfill = blog.backfill_blog(
+    backfill = backfill_posts(
         blog_root,
         project=workspace.root,
         database=database,
         confirm=confirm,
         now=datetime.now(UTC),
     )
-    notes = [printable(_reason(*post)) for post in backfill["malformed"].items()]
+    posts = {name: [_post(*post) for post in some.items()] for name, some in backfill.items()}
+    notes = [printable(post["reason"]) for post in posts["malformed"]]
     notes += [] if confirm else [NOT_CONFIRMED]
-    return Output(
-        _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill["malformed"]))
-    )
+    return Output({"confirmed": confirm, **posts}, _blog_lines(posts), notes, int(bool(posts["malformed"])))
 
 
 def _bullet_line(bullet: Mapping[str, Any]) -> str:
@@ -121,14 +112,14 @@ def _bullet_line(bullet: Mapping[str, Any]) -> str:
     return printable(f"{bullet['quality']:.2f} {counts:>9}  {sector}{bullet['bullet']}")
 
 
-def _effects(outcome: "Cleaned", removed: str, changed: str) -> Iterator[str]:
+def _effects(outcome: Cleaned, removed: str, changed: str) -> Iterator[str]:
     for effect in outcome.effects:
         verb = removed if effect.removes else changed
         table = printable(effect.table)
         yield f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(effect.rule)}"
 
 
-def _cleaned_notes(cleaned: "Cleaned") -> Iterator[str]:
+def _cleaned_notes(cleaned: Cleaned) -> Iterator[str]:
     """Say which files still hold clear text."""
     if cleaned.archive is None:
         yield "nothing to remove or change, so no snapshot was made"
@@ -141,35 +132,19 @@ def _cleaned_notes(cleaned: "Cleaned") -> Iterator[str]:
         yield f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
 
 
-def _blog_lines(backfill: "Backfill") -> Iterator[str]:
-    """Yield a table of posts: new, edited, or skipped with the reason."""
-    for state in ("new", "edited"):
-        for path, content in backfill[state].items():
-            yield printable(f"{padded(state, 9)}  {_code(content):<8}  {path}")
-    for path, content in backfill["skipped"].items():
-        yield printable(f"{padded('skipped', 9)}  {'':<8}  {path}: {_reason(path, content)}")
-    counts = {name: len(posts) for name, posts in backfill.items()}
-    yield ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
-
-
-def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
-    posts = {name: [_post_facts(*post) for post in some.items()] for name, some in backfill.items()}
-    return {"confirmed": confirm, **posts}
-
-
-def _post_facts(path: Path, content: "Insight | NoInsight") -> dict[str, object]:
-    reason = _reason(path, content)
-    return {"path": path, **({"reason": reason} if reason else {"stock_code": _code(content)})}
-
-
-def _code(content: "Insight | NoInsight") -> str:
-    return getattr(content, "stock_code", "")
-
-
-def _reason(path: Path, content: "Insight | NoInsight") -> str:
-    from coreloop.learn.knowledge.blog import NoInsight
-
+def _post(path: Path, content: Insight | NoInsight) -> dict[str, Any]:
+    """Return a post as JSON has it: with its code, or the reason why it has none."""
     if not isinstance(content, NoInsight):
-        return ""
-    line, reason = content.line, content.reason
-    return reason if line is None else f"{spelled_path(path)}:{line}: {reason}"
+        return {"path": path, "stock_code": content.stock_code}
+    place = "" if content.line is None else f"{spelled_path(path)}:{content.line}: "
+    return {"path": path, "reason": f"{place}{content.reason}"}
+
+
+def _blog_lines(posts: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[str]:
+    """Yield a table of posts: new, edited, or skipped with the reason."""
+    for state in ("new", "edited", "skipped"):
+        for post in posts[state]:
+            reason = f": {post['reason']}" if "reason" in post else ""
+            yield printable(f"{padded(state, 9)}  {post.get('stock_code', ''):<8}  {post['path']}{reason}")
+    counts = {name: len(some) for name, some in posts.items()}
+    yield ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())

@@ -23,6 +23,7 @@ GROUPS: Final = {
         "look": "Show what traces that exist already say; nothing is kept or sent.",
         "init": "Add the files that coreloop needs to a repository.",
         "doctor": "Check the set-up, and say what to do about each problem.",
+        "tools": "List the texts that models read of each tool, and check them.",
     },
     "Watch": {
         "observe": "Record the sessions of a coding agent in this project.",
@@ -30,7 +31,7 @@ GROUPS: Final = {
         "status": "Show where the loop stands, and warn when a stage produces no output.",
     },
     "Learn": {
-        "pattern": "Find where arguments come from, and sequences that keep succeeding.",
+        "pattern": "Find sequences of tools that keep succeeding.",
         "refine": "Find what distinguishes failed calls from successful calls.",
         "judge": "Record a verdict or, without options, list the proposals that wait for one.",
     },

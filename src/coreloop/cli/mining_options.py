@@ -1,21 +1,25 @@
 """Options and stderr messages of the commands that mine records."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from coreloop.base.messages import number_of
+from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
+from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, options
 from coreloop.cli.output import ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.schema import Absent, LogOddities
-    from coreloop.learn.mine.folder import Mined, Watch
+    from coreloop.learn.mine.window import Window
+    from coreloop.learn.propose import PatternResult, RefineResult
     from coreloop.observe.reading.outcome import Unseen
 
 
@@ -32,9 +36,11 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_mining(*args: Any, in_dir: "Path | None", own: bool, no_cache: bool, **options: Any) -> Any:
         from coreloop.learn.mine.folder import MiningOptions
 
+        bar = ProgressBar("reading records")
         if own and in_dir is not None:
             raise click.UsageError("--own and --in-dir both name the records; give one of them")
-        mining = MiningOptions(in_dir=in_dir, own=own, no_cache=no_cache)
+        folder = open_workspace(Path.cwd()).own_records_dir if own else in_dir
+        mining = MiningOptions(in_dir=folder, no_cache=no_cache, progress=bar.update, not_kept=_not_kept)
         return command(*args, mining=mining, **options)
 
     return with_mining
@@ -73,21 +79,31 @@ def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], C
     return with_night
 
 
-def watched() -> "Watch":
-    """Return callbacks that show the progress, and say on stderr if facts could not be kept."""
-    from coreloop.learn.mine.folder import Watch
-
-    bar = ProgressBar("reading records")
-    return Watch(progress=bar.update, opened=partial(_opened, bar))
-
-
-def _opened(bar: ProgressBar, mined: "Mined") -> None:
-    bar.end()
-    if mined.not_cached:
-        click.echo(f"aggregates are not cached: {mined.not_cached}", err=True)
+def _not_kept(reason: str) -> None:
+    click.echo(f"aggregates are not cached: {reason}", err=True)
 
 
 MAX_SHOWN = 10
+
+
+def window_text(window: "Window") -> str:
+    """``300 records in 3 files, 2026-04-01 to 2026-04-30``."""
+    days = window.recorded()
+    files = number_of(len(window.files), "file")
+    return f"{number_of(window.n_records(), 'record')} in {files}, {days.since} to {days.until}"
+
+
+def mined_facts(result: "PatternResult | RefineResult") -> dict[str, object]:
+    """Return what `pattern` and `refine` both have as JSON has it."""
+    return {
+        **fields_of(result.document, "window", "n_folded"),
+        "n_records": result.window.n_records(),
+        "n_files": len(result.window.files),
+        "fell": result.search.dropped,
+        **asdict(result.oddities),
+        "unseen": result.window.unseen(),
+        "files": result.paths,
+    }
 
 
 def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,8 +23,8 @@ class Output:
     value : object
         For ``--json``: what `orjson` writes; dataclasses by the names of their fields, paths as their text.
         A str and bytes are JSON already.
-    text : str, iterable of str, callable, or None
-        For people: a text, its lines, or what prints it. Without it, everyone gets the JSON.
+    text : str, iterable of str, or None
+        For people: a text, or its lines. Without it, everyone gets the JSON.
     notes : iterable of str
         On stderr afterwards, also beside JSON; see `for_people`.
     code : int
@@ -32,7 +32,7 @@ class Output:
     """
 
     value: object
-    text: str | Iterable[str] | Callable[[], object] | None = None
+    text: str | Iterable[str] | None = None
     notes: Iterable[str] = ()
     code: int = 0
 
@@ -52,8 +52,6 @@ def show(output: Output) -> None:
     """Print a result and its notes."""
     if output.text is None or is_json():
         click.echo(json_of(output.value))
-    elif callable(output.text):
-        output.text()
     else:
         for line in [output.text] if isinstance(output.text, str) else output.text:
             click.echo(line)
@@ -187,12 +185,13 @@ class ProgressBar:
         click.get_current_context().call_on_close(self.end)
 
     def update(self, done_bytes: int, total_bytes: int) -> None:
-        """Set how many bytes are processed."""
-        if time.monotonic() < self._next_s or not sys.stderr.isatty():
-            return
-        self._next_s = time.monotonic() + _PERIOD_S
-        self._is_shown = True
-        click.echo(f"\r{self._label}: {100 * done_bytes // max(total_bytes, 1)}%", nl=False, err=True)
+        """Set how many bytes are processed; all of them end it."""
+        if done_bytes >= total_bytes:
+            self.end()
+        elif time.monotonic() >= self._next_s and sys.stderr.isatty():
+            self._next_s = time.monotonic() + _PERIOD_S
+            self._is_shown = True
+            click.echo(f"\r{self._label}: {100 * done_bytes // total_bytes}%", nl=False, err=True)
 
     def end(self) -> None:
         """Erase the line if it is shown."""

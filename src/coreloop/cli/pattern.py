@@ -1,10 +1,9 @@
 """``dartlab-coreloop pattern``."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,22 +11,23 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
-from coreloop.base.validation import fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
+    mined_facts,
     more_lines,
     night_options,
     oddity_lines,
     skipped_lines,
-    watched,
+    window_text,
     written_notes,
 )
 from coreloop.cli.options import SHARE
-from coreloop.cli.output import Command, Output, cut, for_people, table, wrap
-
-if TYPE_CHECKING:
-    from coreloop.learn.proposals.entry import Candidate
-    from coreloop.learn.propose import PatternResult
+from coreloop.cli.output import Command, Output, for_people, table, wrap
+from coreloop.learn.mine.folder import newest_day
+from coreloop.learn.proposals.entry import Candidate
+from coreloop.learn.proposals.proposal_files import entries_counted
+from coreloop.learn.propose import NightRequest, PatternResult, run_pattern
+from coreloop.observe.reading.outcome import RequestOutcome
 
 
 @click.command(cls=Command)
@@ -46,21 +46,19 @@ if TYPE_CHECKING:
     help="Include the notes in data/dart/auditAnalysis; retention_days then removes nothing.",
 )
 def pattern(now: datetime, **options: Any) -> Output:
-    """Find where arguments come from, and sequences that keep succeeding.
+    """Find sequences of tools that keep succeeding.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.
 
     Example: pattern --since 7d --min-repeat 5
     """
-    from coreloop.learn.propose import NightRequest, run_pattern
-
     workspace = open_workspace(Path.cwd())
-    result = run_pattern(workspace, NightRequest(**options), now=now, watch=watched())
+    result = run_pattern(workspace, NightRequest(**options), now=now)
     notes = [
         *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
         *for_people(written_notes(result.paths)),
-        *skipped_lines(result.skipped_verdicts, "judgments"),
+        *skipped_lines(result.mined.judgments.skipped, "judgments"),
     ]
     for path in result.removed:
         days = workspace.settings.retention_days
@@ -68,7 +66,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     return Output(proposals_facts(result), proposal_lines(result), notes)
 
 
-def _notes(result: "PatternResult", folder: Path) -> Iterator[str]:
+def _notes(result: PatternResult, folder: Path) -> Iterator[str]:
     if not folder.is_dir():
         yield f"no audit notes: {folder} is missing"
     for name, reason in result.notes_skipped.items():
@@ -86,59 +84,53 @@ _GATES = {
 }
 
 
-def proposal_lines(result: "PatternResult") -> Iterator[str]:
+def proposal_lines(result: PatternResult) -> Iterator[str]:
     """Yield a run's results."""
-    from coreloop.learn.proposals.draft import is_weak
-    from coreloop.learn.proposals.proposal_files import entries_counted
-
-    days, document = result.recorded, result.document
-    yield (
-        f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {number_of(result.n_groups, 'sequence')}, "
-        f"{entries_counted(document, len(document.candidates), 'proposal')}"
-    )
-    if not result.n_records:
-        newest = f"the newest is from {result.newest}" if result.newest else "the log is empty"
-        yield f"  no records in these days; {newest}"
-    strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
+    document, window = result.document, result.window
+    n_proposed = sum(candidate.suggested_append is not None for candidate in document.candidates)
+    n_sequences = number_of(result.search.n_groups, "sequence")
+    yield f"{window_text(window)}; {n_sequences}, {entries_counted(document, n_proposed, 'proposal')}"
+    if not window.n_by_day:
+        day = newest_day(result.mined.files)
+        yield f"  no records in these days; {f'the newest is from {day}' if day else 'the log is empty'}"
+    strong = [one for one in document.candidates if not (one.refused or "").startswith("weak: ")]
     yield from _candidate_lines(strong[:MAX_SHOWN])
-    yield from more_lines(len(strong), "proposal")
+    yield from more_lines(len(strong), "sequence")
     if n_weak := len(document.candidates) - len(strong):
-        weak = number_of(n_weak, "proposal")
+        weak = number_of(n_weak, "sequence")
         yield f"  {weak} without text: no better than the rest of their category (see the draft)"
-    for gate, count in result.dropped.items():
+    for gate, count in result.search.dropped.items():
         if count:
             yield f"  {count} not proposed: {_GATES[gate]} ({gate})"
     yield from _other_lines(result)
 
 
-def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
+def _candidate_lines(candidates: list[Candidate]) -> Iterator[str]:
     columns = ("id", ">ok", ">questions", "low/base", "category")
     heading, *lines = table("", columns, map(_cells, candidates))
     yield from [heading] if candidates else ()
     for candidate, line in zip(candidates, lines, strict=True):
         yield line
         yield wrap(f"    {' > '.join(map(str, candidate.tool_pattern))}")
-        yield from (cut(f"    gate relaxed by the playbook: {bullet}") for bullet in candidate.bullets)
         if candidate.refused is not None:
             yield f"    no text: {candidate.refused}"
 
 
-def _cells(candidate: "Candidate") -> tuple[str, ...]:
+def _cells(candidate: Candidate) -> tuple[str, ...]:
     rates = f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}"
-    counts = f"{candidate.n_succeeded}/{candidate.n_observed}", f"{candidate.n_unique_questions}"
+    counts = f"{candidate.n_succeeded}/{candidate.n_begun}", f"{candidate.n_unique_questions}"
     return candidate.id, *counts, rates, candidate.cat_hash
 
 
-def _other_lines(result: "PatternResult") -> Iterator[str]:
+def _other_lines(result: PatternResult) -> Iterator[str]:
     """Yield neutral records, unreadable lines, entries without a definition, and notes."""
     document = result.document
-    if result.n_neutral:
+    if n_neutral := result.window.n_of(RequestOutcome.NEUTRAL):
         yield (
-            f"  {number_of(result.n_neutral, 'record')} counted as neither success nor failure: handed to "
+            f"  {number_of(n_neutral, 'record')} counted as neither success nor failure: handed to "
             "a human, an answer shorter than min_chunk_len, or a network or rate-limit error"
         )
-    yield from oddity_lines(result.oddities, result.unseen)
+    yield from oddity_lines(result.oddities, result.window.unseen())
     appends = [entry.suggested_append for entry in document.entries]
     if n_lost := sum(append is not None and append.target_file is None for append in appends):
         yield f"  {n_lost} with no definition found: name the tools in coreloop.yaml (see the draft)"
@@ -147,18 +139,14 @@ def _other_lines(result: "PatternResult") -> Iterator[str]:
         yield f"  {bullets} of {number_of(len(document.notes), 'audit note')}, in the draft"
 
 
-def proposals_facts(result: "PatternResult") -> dict[str, object]:
+def proposals_facts(result: PatternResult) -> dict[str, object]:
     """Return a run's results as JSON has them."""
     document = result.document
     return {
-        "window": document.window,
-        **fields_of(result, "n_records", "n_neutral", "n_files", "newest"),
-        "n_patterns": result.n_groups,
-        "fell": result.dropped,
-        **asdict(result.oddities),
-        "unseen": result.unseen,
+        **mined_facts(result),
+        "n_neutral": result.window.n_of(RequestOutcome.NEUTRAL),
+        "newest": newest_day(result.mined.files),
+        "n_patterns": result.search.n_groups,
         "candidates": [one.labelled(result.words) for one in document.candidates],
         **untrusted({"notes": document.notes}),
-        **fields_of(document, "n_folded"),
-        "files": result.paths,
     }

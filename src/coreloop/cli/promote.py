@@ -1,7 +1,6 @@
 """``dartlab-coreloop promote``, ``verify`` and ``propose-axis``."""
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -28,21 +27,8 @@ if TYPE_CHECKING:
     from coreloop.promote.run import PromoteRequest, PromoteResult
 
 
-class _Promote(Command):
-    """Names --tool where a tool stands alone: ``promote refund_order``."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            extra = re.fullmatch(r"Got unexpected extra arguments? \((\S+).*\)", error.message)
-            if extra is None:
-                raise
-            meant = f"promote --tool {printable(extra[1])}"
-            raise UsageError(f"nothing to promote; did you mean {meant}?") from error
-
-
-@click.command(cls=_Promote)
+@click.command(cls=Command)
+@click.argument("unnamed", metavar="", required=False)
 @click.option("--tool", help="Promote all statements about this tool.")
 @candidate_option
 @id_option
@@ -64,6 +50,7 @@ class _Promote(Command):
 @verbose_option
 @click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
 def promote(
+    unnamed: str | None,
     tool: str | None,
     candidate: Path | None,
     wanted: str | None,
@@ -72,10 +59,7 @@ def promote(
     confirm: bool,
     ask: bool,
     verbose: bool,
-    allow_unreached: bool,
-    allow_unverified: bool,
-    allow_harm: bool,
-    allow_unprotected: bool,
+    **allowed: bool,
 ) -> Output:
     """Open a draft pull request that adds proposals to a docstring.
 
@@ -86,9 +70,10 @@ def promote(
 
     Example: promote --tool list_orders --confirm
     """
-    from coreloop.promote.plan import Overrides
     from coreloop.promote.run import PromoteRequest, plan_promotion
 
+    if unnamed is not None:
+        raise UsageError(f"nothing to promote; did you mean promote --tool {printable(unnamed)}?")
     if revert is not None:
         if tool is not None or wanted is not None or candidate is not None:
             raise UsageError("--revert stands alone, with --confirm or --json at most")
@@ -96,20 +81,15 @@ def promote(
     if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
         raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
-    overrides = Overrides(
-        unreached=allow_unreached,
-        unverified=allow_unverified,
-        unprotected=allow_unprotected,
-        harm=allow_harm,
-    )
+    overrides = {name.removeprefix("allow_") for name, is_given in allowed.items() if is_given}
     request = PromoteRequest(
         path=candidate, wanted=wanted, tool=tool, overrides=overrides, extend=extend, ask=ask
     )
     if confirm:
         return _confirm(workspace, request)
     plan, left_out = plan_promotion(workspace, request)
-    show_left_out(left_out, verbose=verbose)
-    return Output(_facts(plan), partial(show_plan, plan, verbose=verbose), code=int(bool(plan.obstacles)))
+    lines, notes = plan_lines(plan, is_verbose=verbose), _left_out_lines(left_out, is_verbose=verbose)
+    return Output(_facts(plan), lines, notes, code=int(bool(plan.obstacles)))
 
 
 @click.command(cls=Command)
@@ -149,9 +129,8 @@ def _confirm(workspace: Workspace, request: "PromoteRequest") -> Output:
     warn, now = partial(click.echo, err=True), datetime.now(UTC)
     result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
     done = result.done
-    show_left_out(result.left_out)
     facts = {"branch": done.branch, "pull_request": _url(done), "fresh": done.fresh, "body": result.body}
-    return Output(facts, partial(show_done, result))
+    return Output(facts, _done_lines(result), _left_out_lines(result.left_out))
 
 
 def _revert(wanted: str, *, confirm: bool) -> Output:
@@ -165,9 +144,9 @@ def _revert(wanted: str, *, confirm: bool) -> Output:
     if confirm:
         done = confirm_revert(workspace, effects[-1], environ=os.environ)
         facts = {"branch": done.branch, "url": _url(done), "fresh": done.fresh}
-        return Output(facts, partial(show_reverted, done))
+        return Output(facts, _reverted_lines(done))
     plan = plan_revert(workspace, effects[-1])
-    return Output(fields_of(plan, "branch", "path", "message", "lines"), partial(show_revert, plan))
+    return Output(fields_of(plan, "branch", "path", "message", "lines"), _revert_lines(plan))
 
 
 def _url(done: "Done") -> str | None:
@@ -177,105 +156,101 @@ def _url(done: "Done") -> str | None:
 _MAX_LEFT_OUT: Final = 3
 
 
-def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
-    """Print what a promotion would do: diff, evidence and obstacles; with ``verbose`` the texts too."""
+def plan_lines(plan: "Plan", *, is_verbose: bool = False) -> Iterator[str]:
+    """Yield what a promotion would do: diff, evidence and obstacles; verbose, the texts too."""
     place = "the end of its first block of text" if plan.section is None else f"section {plan.section}"
-    click.echo(f"target   {plan.path}::{plan.proposal.symbol}, {place}")
-    click.echo(f"base     {plan.base} at {plan.base_sha[:12]}")
-    click.echo(f"\n{plan.diff}\n")
-    _show_reach(plan.reach)
-    click.echo(f"replay   {plan.replay.summary}")
+    yield f"target   {plan.path}::{plan.proposal.symbol}, {place}"
+    yield f"base     {plan.base} at {plan.base_sha[:12]}"
+    yield f"\n{plan.diff}\n"
+    yield from _reach_lines(plan.reach)
+    yield f"replay   {plan.replay.summary}"
     measured = plan.measured.summary if plan.measured is not None else "not yet; see measure"
-    click.echo(f"measured {measured}")
-    click.echo(f"branch   {plan.branch}")
-    for proposal in plan.proposals:
-        click.echo(printable(f"evidence {proposal.id}: {proposal.evidence[0]}"))
-    if verbose:
-        _show_text("commit", plan.message)
-        _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
-    for obstacle in plan.obstacles:
-        click.echo(f"stops    {obstacle}")
+    yield f"measured {measured}"
+    yield f"branch   {plan.branch}"
+    yield from (printable(f"evidence {its.id}: {its.evidence[0]}") for its in plan.proposals)
+    if is_verbose:
+        yield from _text_lines("commit", plan.message)
+        yield from _text_lines("pull request, a draft", f"{plan.title}\n\n{plan.body}")
+    for label, texts in (("note", plan.notes), ("stops", plan.obstacles)):
+        yield from (printable(f"{label:<9}{text}") for text in texts)
     if not plan.obstacles:
-        click.echo(
+        yield (
             "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."
         )
-    if not verbose:
-        click.echo("-v shows the texts of the commit and of the pull request.")
+    if not is_verbose:
+        yield "-v shows the texts of the commit and of the pull request."
 
 
-def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
-    """Print why other proposals for the tool are not promoted."""
-    listed = reasons if verbose else reasons[:_MAX_LEFT_OUT]
-    for reason in listed:
-        click.echo(f"left out: {reason}", err=True)
+def _left_out_lines(reasons: Sequence[str], *, is_verbose: bool = False) -> Iterator[str]:
+    """Yield why other proposals for the tool are not promoted."""
+    listed = reasons if is_verbose else reasons[:_MAX_LEFT_OUT]
+    yield from (f"left out: {reason}" for reason in listed)
     if len(listed) < len(reasons):
-        click.echo(f"left out: {len(reasons) - len(listed)} more; -v lists them", err=True)
+        yield f"left out: {len(reasons) - len(listed)} more; -v lists them"
 
 
-def show_change(plan: "Plan", done: "Done", body: Path) -> None:
-    """Print a promotion in short: the diff, the checks, the branch and the text of the pull request."""
-    for line in plan.diff.splitlines():
-        click.echo(f"    {line}")
-    click.echo()
-    _show_reach(plan.reach)
-    click.echo(f"replay   {plan.replay.summary}")
-    click.echo(f"branch   {done.branch}")
-    click.echo(f"text     {body}")
+def change_lines(plan: "Plan", done: "Done", body: Path) -> Iterator[str]:
+    """Yield a promotion in short: the diff, the checks, the branch and the text of the pull request."""
+    yield from (f"    {line}" for line in plan.diff.splitlines())
+    yield ""
+    yield from _reach_lines(plan.reach)
+    yield f"replay   {plan.replay.summary}"
+    yield f"branch   {done.branch}"
+    yield f"text     {body}"
 
 
-def show_done(result: "PromoteResult") -> None:
-    """Print the result of a promotion and the next step; without a plan the pull request already existed."""
+def _done_lines(result: "PromoteResult") -> Iterator[str]:
+    """Yield the result of a promotion and the next step; without a plan the pull request already existed."""
     plan, done, body = result.plan, result.done, result.body
     pull = done.pull_request
-    click.echo(f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}")
+    yield f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}"
     if plan is not None:
         label = "pushed" if result.remote is not None else "committed"
         here = "" if result.remote is not None else " here; nothing was pushed"
         commit = f"one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:"
-        click.echo(padded(label, 14) + commit)
+        yield padded(label, 14) + commit
         for line in plan.diff.splitlines():
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
-                click.echo(f"              {line}")
+                yield f"              {line}"
     if pull is not None:
-        click.echo(f"pull request  {pull.url}{' (draft)' if pull.draft else ''}")
+        yield f"pull request  {pull.url}{' (draft)' if pull.draft else ''}"
     if pull is None and plan is not None:
-        click.echo(f"text          {body}")
-        _show_next(result, plan)
+        yield f"text          {body}"
+        yield from _next_lines(result, plan)
 
 
-def _show_next(result: "PromoteResult", plan: "Plan") -> None:
-    """Print the commands that open the pull request; without GitHub, those that show and merge the branch."""
+def _next_lines(result: "PromoteResult", plan: "Plan") -> Iterator[str]:
+    """Yield the commands that open the pull request; without GitHub, those that show and merge the branch."""
     if result.on_github:
-        click.echo("No token: open the draft yourself, for example with")
-        click.echo(f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\")
-        click.echo(f"    --title '{plan.title}' --body-file '{result.body}'")
+        yield "No token: open the draft yourself, for example with"
+        yield f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\"
+        yield f"    --title '{plan.title}' --body-file '{result.body}'"
         return
     branch = result.done.branch
     if result.remote is not None:
-        click.echo(
+        yield (
             f"No repository on GitHub is known. Fetch from {result.remote}, read the branch, then merge it:"
         )
-        click.echo(f"  git fetch {result.remote}")
+        yield f"  git fetch {result.remote}"
         branch = f"{result.remote}/{branch}"
     else:
-        click.echo("The repository has no remote. Read the branch, then merge it:")
-    click.echo(f"  git show {branch}")
-    click.echo(f"  git switch {plan.base} && git merge {branch}")
+        yield "The repository has no remote. Read the branch, then merge it:"
+    yield f"  git show {branch}"
+    yield f"  git switch {plan.base} && git merge {branch}"
 
 
-def _show_reach(reach: "Measured | None") -> None:
+def _reach_lines(reach: "Measured | None") -> Iterator[str]:
     if reach is None:
-        click.echo("reach    unmeasured")
+        yield "reach    unmeasured"
         return
-    click.echo(f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}")
-    for line in reach.cap_lines():
-        click.echo(f"         {line}")
+    yield f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}"
+    yield from (f"         {line}" for line in reach.cap_lines())
 
 
-def _show_text(heading: str, text: str) -> None:
-    click.echo(f"\n--- {heading}")
-    click.echo(text.rstrip())
-    click.echo("---")
+def _text_lines(heading: str, text: str) -> Iterator[str]:
+    yield f"\n--- {heading}"
+    yield text.rstrip()
+    yield "---"
 
 
 def _facts(plan: "Plan") -> dict[str, object]:
@@ -295,41 +270,34 @@ def _reach_facts(reach: "Measured | None") -> dict[str, object]:
     return {"measured": True, **fields_of(reach, "ok", "source", "missing", "caps", "elsewhere")}
 
 
-def show_revert(plan: "Revert") -> None:
-    """Print what a revert would do."""
-    click.echo(f"target   {printable(plan.effect.change.target)}")
-    click.echo(f"verdict  {printable(plan.effect.title)}")
-    for line in plan.lines:
-        click.echo(f"removes  {printable(line)}")
-    click.echo(f"branch   {plan.branch}")
-    click.echo("Nothing changed; --confirm pushes the branch and opens the draft.")
+def _revert_lines(plan: "Revert") -> Iterator[str]:
+    """Yield what a revert would do."""
+    yield f"target   {printable(plan.effect.change.target)}"
+    yield f"verdict  {printable(plan.effect.title)}"
+    yield from (f"removes  {printable(line)}" for line in plan.lines)
+    yield f"branch   {plan.branch}"
+    yield "Nothing changed; --confirm pushes the branch and opens the draft."
 
 
-def show_reverted(done: "Done") -> None:
-    """Print the branch and the pull request of a revert."""
+def _reverted_lines(done: "Done") -> Iterator[str]:
+    """Yield the branch and the pull request of a revert."""
     state = "pushed" if done.fresh else "there already"
-    click.echo(f"branch {done.branch} is {state}")
-    click.echo(_url(done) or "no new pull request: open it by hand, or merge the one that is open")
+    yield f"branch {done.branch} is {state}"
+    yield _url(done) or "no new pull request: open it by hand, or merge the one that is open"
 
 
-def _least(name: str, default: int, text: str) -> Callable[[FC], FC]:
+def _least(name: str, gate: str, default: int, text: str) -> Callable[[FC], FC]:
     """The option of a gate."""
-    return click.option(name, type=click.IntRange(0), default=default, show_default=True, help=text)
+    return click.option(name, gate, type=click.IntRange(0), default=default, show_default=True, help=text)
 
 
 @click.command(cls=Command)
 @click.option("--engine", required=True, metavar="TOOL", help="The tool that would get the axis.")
 @click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole tool]")
-@_least("--min-phase-r-merges", 3, "Fewest merged promotions of Guide text.")
-@_least("--min-phase-f-caveats", 2, "Fewest merged caveats.")
-@_least("--min-age-days", 30, "Fewest days since the first merged promotion.")
-def propose_axis(
-    engine: str,
-    axis: str | None,
-    min_phase_r_merges: int,
-    min_phase_f_caveats: int,
-    min_age_days: int,
-) -> Output:
+@_least("--min-phase-r-merges", "phase_r_merges", 3, "Fewest merged promotions of Guide text.")
+@_least("--min-phase-f-caveats", "phase_f_caveats", 2, "Fewest merged caveats.")
+@_least("--min-age-days", "age_days", 30, "Fewest days since the first merged promotion.")
+def propose_axis(engine: str, axis: str | None, **gates: int) -> Output:
     """Gather the evidence that a tool needs a new axis.
 
     An axis is a value of a selector, such as kind="refund". If every gate passes, writes one document to
@@ -339,18 +307,10 @@ def propose_axis(
     """
     from coreloop.promote.axis import AxisRequest, Thresholds, run_propose_axis
 
-    now = datetime.now(UTC)
-    workspace = open_workspace(Path.cwd())
-    thresholds = Thresholds(
-        phase_r_merges=min_phase_r_merges, phase_f_caveats=min_phase_f_caveats, age_days=min_age_days
-    )
-    result = run_propose_axis(
-        workspace, AxisRequest(engine=engine, axis=axis, thresholds=thresholds), now=now
-    )
-    notes = []
-    if result.path is not None:
-        did = "wrote" if result.written else "has the section of today already:"
-        notes = [f"{did} {result.path}"]
+    request = AxisRequest(engine=engine, axis=axis, thresholds=Thresholds(**gates))
+    result = run_propose_axis(open_workspace(Path.cwd()), request, now=datetime.now(UTC))
+    did = "wrote" if result.written else "has the section of today already:"
+    notes = [f"{did} {result.path}"] if result.path is not None else []
     return Output(_axis_facts(result), _axis_lines(result.case), notes, 0 if result.case.passed else 1)
 
 

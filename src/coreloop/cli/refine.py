@@ -1,10 +1,9 @@
 """``dartlab-coreloop refine``."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -12,23 +11,30 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
-from coreloop.base.validation import fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
+    mined_facts,
     more_lines,
     night_options,
     oddity_lines,
     skipped_lines,
-    watched,
+    window_text,
     written_notes,
 )
 from coreloop.cli.options import verbose_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
-
-if TYPE_CHECKING:
-    from coreloop.learn.proposals.draft import Unproposed
-    from coreloop.learn.proposals.entry import Counterexample, ErrorRow, Statement
-    from coreloop.learn.propose import RefineResult
+from coreloop.learn.proposals.entry import (
+    Counterexample,
+    ErrorRow,
+    Statement,
+    cost_text,
+    difference_text,
+    sides_text,
+)
+from coreloop.learn.proposals.proposal_files import entries_counted
+from coreloop.learn.propose import FoundStatements, NightRequest, RefineResult, run_refine
+from coreloop.learn.statements.logged_calls import MAX_REQUESTS
+from coreloop.learn.statements.search import MIN_DAYS
 
 
 @click.command(cls=Command)
@@ -47,11 +53,9 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
     Example: refine --since 30d --exclude-types timeout,rate_limit
     """
-    from coreloop.learn.propose import NightRequest, run_refine
-
     request = NightRequest(excluded=tuple(exclude_types.split(",")), **options)
-    result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    skipped = skipped_lines(result.skipped_verdicts, "judgments")
+    result = run_refine(open_workspace(Path.cwd()), request, now=now)
+    skipped = skipped_lines(result.mined.judgments.skipped, "judgments")
     return Output(
         _facts(result),
         refined_lines(result, is_verbose=verbose),
@@ -61,38 +65,34 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
 _MAX_ERRORS: Final = 5
 _MAX_STATEMENTS: Final = 4
-"""With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
+"""With the heading, what is left out and the two paths: 24 lines, as a terminal has; fewer if hints are."""
 
 
-def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Iterator[str]:
+def refined_lines(refined: RefineResult, *, is_verbose: bool = False) -> Iterator[str]:
     """Yield a run's results, by default one screen."""
-    from coreloop.learn.proposals.proposal_files import entries_counted
-    from coreloop.learn.statements.logged_calls import MAX_REQUESTS
-
-    document = refined.document
+    document, window = refined.document, refined.window
     statements, n_groups = document.statements, len(document.counterexamples)
-    yield (
-        f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
-        f"{refined.recorded.since} to {refined.recorded.until}; "
-        f"{entries_counted(document, n_groups, 'failing group')}"
-    )
-    if refined.n_records > MAX_REQUESTS:
+    n_hints = sum(bool(row.suggestion) for row in document.errors[:_MAX_ERRORS])
+    n_shown = MAX_SHOWN if is_verbose else max(1, _MAX_STATEMENTS - n_hints)
+    yield f"{window_text(window)}; {entries_counted(document, n_groups, 'failing group')}"
+    if window.n_records() > MAX_REQUESTS:
         yield f"errors and statements are of {MAX_REQUESTS:,} records, drawn evenly"
     yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
-    for statement in statements[: MAX_SHOWN if is_verbose else _MAX_STATEMENTS]:
+    for statement in statements[:n_shown]:
         yield from _statement_lines(statement, is_verbose=is_verbose)
-    n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(statements))
-    yield from unproposed_lines(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
-    yield from oddity_lines(refined.oddities, refined.unseen)
-    n_statements = len(statements) + len(refined.unproposed.withheld)
-    yield from more_lines(n_statements, "statement", MAX_SHOWN if is_verbose else _MAX_STATEMENTS)
+    n_withheld = MAX_SHOWN if is_verbose else max(0, n_shown - len(statements))
+    yield from unproposed_lines(refined.found, max_shown=n_withheld)
+    yield from oddity_lines(refined.oddities, window.unseen())
+    n_statements = len(statements) + len(refined.found.withheld)
+    yield from more_lines(n_statements, "statement", n_shown)
     yield from more_lines(n_groups, "failing group", n_shown=0)
 
 
-def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str]:
+def error_lines(errors: Sequence[ErrorRow], *, max_shown: int) -> Iterator[str]:
     """Yield the table of errors: what they cost, who can mend them, and the text without values.
 
-    `MAX_SHOWN` rows have their whole text and the merged lines about them, fewer rows one line each.
+    `MAX_SHOWN` rows have their whole text and the merged lines about them, fewer rows one line each; below is
+    what a person could do.
     """
     is_whole, shown = max_shown == MAX_SHOWN, errors[:max_shown]
     columns = (">calls", ">lost", ">recovered", "mender", "tool and error")
@@ -101,62 +101,59 @@ def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str
     for row, line in zip(shown, lines, strict=True):
         yield line
         if is_whole:
-            texts = (f"{row.error_class}: {row.error}", *row.merged)
+            texts = (f"{row.error_class}: {row.error.removeprefix(f'{row.error_class}: ')}", *row.merged)
             yield from (wrap(f"    {text}") for text in texts)
+        if row.suggestion:
+            yield wrap(f"    {row.suggestion} (for a person; nothing is edited)")
     yield from more_lines(len(errors), "error", max_shown)
 
 
-def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:
+def _cells(row: ErrorRow, *, is_whole: bool) -> tuple[str, ...]:
     text = row.tool if is_whole else f"{row.tool}: {row.error or row.error_class}"
-    return (*map(str, (row.n_calls, row.n_lost, row.n_recovered)), row.mender, printable(text))
+    return (*map(str, (row.n_calls, row.n_lost, row.recovered)), row.mender, printable(text))
 
 
-def _facts(result: "RefineResult") -> dict[str, object]:
+def _facts(result: RefineResult) -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    document, unproposed = result.document, result.unproposed
+    document, found = result.document, result.found
 
-    def listed(rows: "Iterable[Statement | Counterexample | ErrorRow]") -> list[Any]:
+    def listed(rows: Iterable[Statement | Counterexample | ErrorRow]) -> list[Any]:
         return [row.labelled(result.words) for row in rows]
 
     return {
-        "window": document.window,
-        **fields_of(result, "n_days", "n_records", "n_files", "n_groups"),
-        "fell": result.dropped,
-        **asdict(result.oddities),
-        **fields_of(result, "unseen", "n_tests"),
+        **mined_facts(result),
+        "n_days": len(result.found.log.days),
+        "n_groups": result.search.n_groups,
+        "n_tests": result.found.n_tests,
         "unproposed": {
-            "n_settled": unproposed.n_settled,
-            "withheld": listed(unproposed.withheld),
-            **untrusted({"undefined": unproposed.undefined}),
+            "n_settled": found.n_settled,
+            "withheld": listed(found.withheld),
+            **untrusted({"undefined": found.undefined}),
+            "questions": found.questions,
         },
         "errors": listed(document.errors),
         "statements": listed(document.statements),
         "counterexamples": listed(document.counterexamples),
-        **fields_of(document, "n_folded"),
-        "files": result.paths,
     }
 
 
-def unproposed_lines(unproposed: "Unproposed", *, n_days: int, max_shown: int) -> Iterator[str]:
+def unproposed_lines(found: FoundStatements, *, max_shown: int) -> Iterator[str]:
     """Yield why there are no statements yet, or why those that were found are not proposed."""
-    from coreloop.learn.statements.search import MIN_DAYS
-
-    if 0 < n_days < MIN_DAYS:
+    if 0 < len(found.log.days) < MIN_DAYS:
         yield "  no statement yet: all records are of one day, and two are needed"
-    if unproposed.n_settled:
-        noun = number_of(unproposed.n_settled, "statement")
+    if found.n_settled:
+        noun = number_of(found.n_settled, "statement")
         yield f"  {noun} not proposed: already promoted, open or rejected (known)"
-    if unproposed.undefined:
-        about = f"  not proposed: statements about {', '.join(unproposed.undefined)}"
+    if found.undefined:
+        about = f"  not proposed: statements about {', '.join(found.undefined)}"
         yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
-        for one in unproposed.withheld[:max_shown]:
-            yield wrap(f"    {one.tool}: {one.line.removeprefix('- ')} ({one.sides})")
+        yield from (f"    {question}" for question in found.questions)
+        for one in found.withheld[:max_shown]:
+            yield wrap(f"    {one.text} ({sides_text(one, one.sides)})")
 
 
-def _statement_lines(statement: "Statement", *, is_verbose: bool) -> Iterator[str]:
+def _statement_lines(statement: Statement, *, is_verbose: bool) -> Iterator[str]:
     """Yield a statement: the line and the two sides; verbose, also what deviating calls cost."""
-    from coreloop.learn.proposals.entry import cost_text, difference_text, sides_text
-
     yield f"{statement.id:<20} {printable(statement.tool)}"
     yield wrap(f"    {statement.line.removeprefix('- ')}")
     dates = f"; {statement.seen}" if statement.n_undated else ""

@@ -4,22 +4,19 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.files import write_private
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER
 from coreloop.cli.output import Command, Output, ProgressBar
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.export import Report
-    from coreloop.sanitize.run import SanitizeResult
-    from coreloop.sanitize.sanitize_record import Mode
+from coreloop.sanitize.export import MAX_LISTED, Report
+from coreloop.sanitize.run import SanitizeResult, check_records, export_records
+from coreloop.sanitize.sanitize_record import Mode
 
 _SHOWN = 10
 
@@ -37,7 +34,6 @@ _SHOWN = 10
     help="Key of the pseudonyms; created if absent.  [default: a new key, not stored]",
 )
 @click.option("--keep-times", is_flag=True, help="Keep the minutes and the names of day files.")
-@click.option("--report", "report_file", type=FILE, help="Write the report as JSON.")
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
 def sanitize(
     paths: tuple[Path, ...],
@@ -48,7 +44,6 @@ def sanitize(
     names: Path | None,
     key_file: Path | None,
     keep_times: bool,
-    report_file: Path | None,
     jobs: int | None,
 ) -> Output:
     """Copy the records without private data, or check them for it.
@@ -58,18 +53,16 @@ def sanitize(
 
     Example: sanitize --mode mask --out shared
     """
-    from coreloop.sanitize.run import check_records, export_records
-
     workspace, jobs = open_workspace(Path.cwd()), jobs or os.cpu_count() or 1
     _require_one_task(paths, check=check, mode=mode, writes=out is not None or key_file is not None)
     bar = ProgressBar("looking" if check else "sanitizing")
-    shared: dict[str, Any] = {"names": names, "report": report_file, "jobs": jobs, "progress": bar.update}
+    shared: dict[str, Any] = {"names": names, "jobs": jobs, "progress": bar.update}
     if check:
         result = check_records(workspace, (*paths, *([source] if source is not None else [])), **shared)
     else:
         result = export_records(
             workspace,
-            cast("Mode", mode),
+            cast(Mode, mode),
             now=datetime.now(UTC),
             source=source,
             out=out,
@@ -78,7 +71,7 @@ def sanitize(
             **shared,
         )
     bar.end()
-    return _output(result, report_file, mode)
+    return _output(result, mode)
 
 
 def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None, writes: bool) -> None:
@@ -91,28 +84,23 @@ def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None,
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
 
 
-def _output(result: "SanitizeResult", report_file: Path | None, mode: str | None) -> Output:
+def _output(result: SanitizeResult, mode: str | None) -> Output:
     notes = [f"warning: {warning}" for warning in result.warnings]
     if result.out is not None:
         notes.append(f"wrote {result.out}")
     if mode == "mask":
         notes.append("read the copy before you publish it: rules do not find everything")
-    text = result.to_json()
-    if report_file is not None:
-        write_private(report_file, text)
-        notes.append(f"wrote {report_file}")
-    return Output(text.rstrip(b"\n"), _lines(result, report_file), notes, 0 if result.is_clean else 1)
+    return Output(result.to_json().rstrip(b"\n"), _lines(result), notes, 0 if result.is_clean else 1)
 
 
-def _lines(result: "SanitizeResult", report_file: Path | None) -> Iterator[str]:
+def _lines(result: SanitizeResult) -> Iterator[str]:
     for source, report in zip(result.sources, result.reports, strict=True):
         if len(result.reports) > 1:
             yield f"{printable(str(source))}:"
-        yield from _report_lines(report, report_file)
+        yield from _report_lines(report)
 
 
-def _report_lines(report: "Report", report_file: Path | None) -> Iterator[str]:
-    from coreloop.sanitize.export import MAX_LISTED
+def _report_lines(report: Report) -> Iterator[str]:
 
     what = "read" if report.mode is None else f"written (mode {report.mode})"
     yield f"{number_of(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected"
@@ -128,7 +116,7 @@ def _report_lines(report: "Report", report_file: Path | None) -> Iterator[str]:
         yield f"{number_of(report.n_unread, 'file')} not read: {', '.join(names)}"
     found = [(place, f"{place['kind']} in {place['path']}") for place in report.places]
     rejected = [(line, f"{line['reason']} ({line['bytes']:,} bytes)") for line in report.rejected]
-    n_found, more = report.findings.total() if found else 0, report_file or "--report FILE.json"
+    n_found = report.findings.total() if found else 0
     for listed, total, noun in (
         (found, n_found, "findings"),
         (rejected, report.n_rejected, "rejected lines"),
@@ -136,4 +124,4 @@ def _report_lines(report: "Report", report_file: Path | None) -> Iterator[str]:
         for place, detail in listed[:_SHOWN]:
             yield printable(f"{place['file']}:{place['line']}: {detail}")
         if total > _SHOWN:
-            yield f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}"
+            yield f"… {_SHOWN} of {total:,} {noun}; --json has up to {MAX_LISTED:,}"

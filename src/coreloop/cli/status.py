@@ -8,23 +8,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
+from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
+from coreloop.admin.status.promotions import Promotions
+from coreloop.admin.status.read_status import read_stability_gates, read_status
+from coreloop.admin.status.stability import Stability, StabilityGate
+from coreloop.admin.status.status import Standing, Status
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable, text_width, wrapped
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
-from coreloop.cli.mining_options import absent_lines, mining_options, watched
+from coreloop.cli.mining_options import absent_lines, mining_options
 from coreloop.cli.output import Command, Output
-
-if TYPE_CHECKING:
-    from coreloop.admin.status.promotions import Promotions
-    from coreloop.admin.status.stability import Stability, StabilityGate
-    from coreloop.admin.status.status import Standing, Status
-    from coreloop.learn.mine.folder import MiningOptions
+from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.learn.mine.folder import MiningOptions
+from coreloop.learn.verdicts.proposal_state import count_states
 
 
 @click.command(cls=Command)
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     "--stability", "only_stability", is_flag=True, help="Check only the stability gates; exit 1 if one fails."
 )
 @mining_options
-def status(only_stability: bool, mining: "MiningOptions") -> Output:
+def status(only_stability: bool, mining: MiningOptions) -> Output:
     """Show where the loop stands, and warn when a stage produces no output.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN
@@ -40,15 +42,13 @@ def status(only_stability: bool, mining: "MiningOptions") -> Output:
 
     Example: status --stability
     """
-    from coreloop.admin.status.read_status import read_stability_gates, read_status
-
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     if only_stability:
         stability = read_stability_gates(workspace, now=now)
         facts = fields_of(stability, "holds", "gates", "flaws")
         return Output(facts, _stability_lines(stability), code=0 if stability.holds else 1)
-    state = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watched())
+    state = read_status(workspace, now=now, environ=os.environ, mining=mining)
     return Output(status_facts(state), status_lines(state))
 
 
@@ -64,16 +64,14 @@ class _Line(NamedTuple):
     colour: str | None = None
 
 
-def status_lines(status: "Status") -> Iterator[str]:
+def status_lines(status: Status) -> Iterator[str]:
     """Yield a status as text."""
     parts = (_log_lines, _proposal_lines, _promotion_lines, _effect_lines, _alarm_lines)
     return _printed(line for part in parts for line in part(status))
 
 
-def status_facts(status: "Status") -> dict[str, object]:
+def status_facts(status: Status) -> dict[str, object]:
     """Return the status as JSON has it; proposals are only counted, since their files list their keys."""
-    from coreloop.learn.verdicts.proposal_state import count_states
-
     standings = {name: asdict(getattr(status, name)) for name in ("candidates", "counterexamples")}
     names = (field.name for field in fields(status) if field.name not in {"promoted_keys", "states"})
     facts = fields_of(status, *names) | standings
@@ -82,7 +80,7 @@ def status_facts(status: "Status") -> dict[str, object]:
     return facts
 
 
-def _stability_lines(stability: "Stability") -> Iterator[str]:
+def _stability_lines(stability: Stability) -> Iterator[str]:
     """Yield the stability gates, and the merges that are not clean."""
     gates = [_Line(gate.name, _figure(gate), None if gate.passed else "red") for gate in stability.gates]
     for flaw in stability.flaws:
@@ -91,13 +89,13 @@ def _stability_lines(stability: "Stability") -> Iterator[str]:
     return _printed(gates)
 
 
-def _figure(gate: "StabilityGate") -> str:
+def _figure(gate: StabilityGate) -> str:
     if gate.needed:
         return f"{gate.figure} of {gate.needed}"
     return f"{gate.figure}" if gate.passed else f"{gate.figure}, must be {gate.needed}"
 
 
-def _log_lines(status: "Status") -> Iterator[_Line]:
+def _log_lines(status: Status) -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
@@ -113,7 +111,7 @@ def _log_lines(status: "Status") -> Iterator[_Line]:
         yield _Line("note", text, "yellow")
 
 
-def _proposal_lines(status: "Status") -> Iterator[_Line]:
+def _proposal_lines(status: Status) -> Iterator[_Line]:
     today = status.generated_at.date()
     yield _Line("from pattern", _standing(status.candidates, today))
     yield _Line("from refine", _standing(status.counterexamples, today))
@@ -122,7 +120,7 @@ def _proposal_lines(status: "Status") -> Iterator[_Line]:
         yield _Line("measured", f"{measured.tool}: {lines}: {measured.dated}")
 
 
-def _standing(standing: "Standing", today: date) -> str:
+def _standing(standing: Standing, today: date) -> str:
     oldest = f" (the oldest {_ago(standing.oldest, today)})" if standing.oldest is not None else ""
     accepted = f"{standing.accepted:,} accepted, " if standing.accepted else ""
     without = f", {standing.without_text:,} without text" if standing.without_text else ""
@@ -132,7 +130,7 @@ def _standing(standing: "Standing", today: date) -> str:
     )
 
 
-def _promotion_lines(status: "Status") -> Iterator[_Line]:
+def _promotion_lines(status: Status) -> Iterator[_Line]:
     for note in status.notes:
         yield _Line("note", note, "yellow")
     if status.promotions is None:
@@ -145,8 +143,7 @@ def _promotion_lines(status: "Status") -> Iterator[_Line]:
     yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
 
 
-def _promotions(status: "Status", promotions: "Promotions") -> str:
-    from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
+def _promotions(status: Status, promotions: Promotions) -> str:
 
     today = status.generated_at.date()
     newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
@@ -158,11 +155,9 @@ def _promotions(status: "Status", promotions: "Promotions") -> str:
     )
 
 
-def _effect_lines(status: "Status") -> Iterator[_Line]:
+def _effect_lines(status: Status) -> Iterator[_Line]:
     if not status.effects:
         return
-    from coreloop.learn.effect.verdict import EffectVerdict
-
     verdicts = Counter(effect.verdict for effect in status.effects)
     counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
     yield _Line("effect", f"of {number_of(len(status.effects), 'change')}: {counts}")
@@ -175,7 +170,7 @@ def _effect_lines(status: "Status") -> Iterator[_Line]:
             yield _Line("", f"{effect_chart(effect.look)}  {shares}")
 
 
-def _alarm_lines(status: "Status") -> Iterator[_Line]:
+def _alarm_lines(status: Status) -> Iterator[_Line]:
     if not status.alarms:
         yield _Line("alarms", "none", "green")
     for alarm in status.alarms:
@@ -188,7 +183,7 @@ def _ago(day: date, today: date) -> str:
     return f"{day}, {number_of(days, 'day')} ago" if days > 0 else f"{day}, today"
 
 
-def _printed(lines: "Iterable[_Line]") -> Iterator[str]:
+def _printed(lines: Iterable[_Line]) -> Iterator[str]:
     """Yield the lines: on a terminal, coloured and wrapped beside their labels."""
     listed = list(lines)
     width = max(text_width(line.label) for line in listed) + 2

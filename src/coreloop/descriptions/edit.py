@@ -1,38 +1,20 @@
-"""Insert lines into one docstring, or remove lines from it, or raise the reason why not.
+"""Bullets that are put into a text or taken out of it: the new value, or the reason why there is none.
 
-Every edit is proven before it is returned: both files are parsed, compared and scanned. No file is opened
-here.
+No file is known here; `coreloop.descriptions.texts` spells values in files, and proves that.
 """
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from coreloop.descriptions.place import (
-    DocstringBullet,
-    Wanted,
-    never,
-    place,
-    read_bullets,
-    read_first_block,
-)
-from coreloop.descriptions.sections import DocstringSection, Layout, Style, scan
-from coreloop.descriptions.source import (
-    Located,
-    SourceText,
-    UnprovenError,
-    docstring_node,
-    encode,
-    equal_except,
-    find_definition,
-    locate,
-    read_source,
-)
+from coreloop.descriptions.place import DocstringBullet, Wanted, margin_lead, place, read_bullets
+from coreloop.descriptions.sections import DocstringSection, Layout
+from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.spelled import Cut
 
-# a backslash at a line's end, but not an escaped one
-_ESCAPED_BREAK = re.compile(r"(?<!\\)(?:\\\\)*\\[\r\n]")
+Read: TypeAlias = Callable[[str], Layout]
 # Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
@@ -45,225 +27,107 @@ class Edited:
     ----------
     old, source : bytes
         The whole file before and after: the old one without the `removed` lines, with the `appended` ones.
-    qualname : str
-        The docstring's definition.
     appended : tuple of str
         The requested lines that were absent; none if nothing changed.
     before, after : str
-        The docstring's value.
+        The text's value.
     removed : tuple of str
         Lines that were replaced.
+    is_literal : bool
+        Whether models receive the text as it is, unlike a docstring, of which frameworks send parts.
     """
 
     old: bytes
     source: bytes
-    qualname: str
     appended: tuple[str, ...]
     before: str
     after: str
     removed: tuple[str, ...] = ()
+    is_literal: bool = False
 
 
-def put_lines(
-    source: bytes,
-    qualname: str,
-    lines: Sequence[str],
-    *,
-    section: str | None = None,
-    style: Style = "numpydoc",
-    is_ours: Callable[[str], bool] = never,
-    replaced: Collection[str] = (),
-) -> Edited:
-    """Put bullets where every model reads them: at the end of the first block of text.
-
-    That is before the first section or field, after a blank line; an existing list that has only lines of
-    coreloop's forms is continued. Lines that are there already are not added again. A missing section is
-    created at the end, in the style of the docstring's other sections.
-
-    Nothing else in the file changes, and that is proven: the new file parses to the same tree except for this
-    docstring; the change is one insertion between its quotes; every old line is unchanged; the new lines are
-    where they belong, and no other section gained or lost a line; the same call on the new file changes
-    nothing. A docstring in single quotes gets its line breaks as escapes; a raw one in single quotes is
-    refused.
+def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) -> tuple[Cut, tuple[str, ...]]:
+    """Put lines at their place, see `coreloop.descriptions.place.place`.
 
     Parameters
     ----------
-    source : bytes
-        A Python file in the encoding that it declares.
-    qualname : str
-        Dotted name (``Class.method``, ``outer.inner``); ``""`` or ``"<module>"`` is the module.
-    lines : sequence of str
-        Bullets, each on one line from its dash on.
-    section : str, optional
-        Put them at the end of this section instead; other spellings of known names (``Args``) match, too.
-    style : {"numpydoc", "google", "markdown"}
-        Style of a new section in a docstring without sections.
-    is_ours : callable, optional
-        Whether a bullet is of a form that coreloop writes.
-    replaced : collection of str
-        Lines of coreloop's at the same place to remove; each is present exactly once. Without these and the
-        new lines, the file before and after is the same, byte for byte.
+    value : str
+        The text.
+    wanted : Wanted
+        The lines.
+    read : callable
+        Finds the sections of a value.
+    indent : str or None
+        White space of new lines below a text of one line, whose closing quotes then get their own line; None
+        if the text is in quotes that end on its last line.
+
+    Returns
+    -------
+    Cut, tuple of str
+        Where to insert what, and the lines that were absent.
 
     Raises
     ------
     UnprovenError
-        Nothing can be changed with proof; the reason, for a maintainer.
+        The lines would not be read as what they are, or a section would gain or lose a line.
     """
-    wanted = Wanted(tuple(lines), section, style, is_ours)
-    _check(wanted)
-    old = read_source(source)
-    if not replaced:
-        return _insert(old, qualname, wanted)
-    before = _located(old, qualname, wanted.asked).literal.value
-    edited = _insert(remove_bullets(old, qualname, replaced, section=section), qualname, wanted)
-    if not edited.appended:
-        raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
-    return replace(edited, old=source, before=before, removed=tuple(replaced))
-
-
-def remove_bullets(
-    source: SourceText, qualname: str, bullets: Collection[str], *, section: str | None
-) -> SourceText:
-    """Remove some bullets of one docstring.
-
-    Parameters
-    ----------
-    source : SourceText
-        The file.
-    qualname : str
-        As in `put_lines`.
-    bullets : collection of str
-        Bullets, each on one line from its dash on.
-    section : str or None
-        Their section; None for the first block.
-
-    Raises
-    ------
-    UnprovenError
-        A bullet is not present exactly once, or the rest would be read differently.
-    """
-    asked = () if section is None else (section,)
-    for bullet in reversed(_find(_located(source, qualname, asked).layout, bullets, section)):
-        source = _without(
-            _located(source, qualname, asked), bullet
-        )  # from the last: numbers above stay the same
-    return source
-
-
-def _check(wanted: Wanted) -> None:
-    if not wanted.lines:
-        raise UnprovenError("there are no lines to append")
-    for text in wanted.lines:
-        if not text.strip():
-            raise UnprovenError("a line is empty")
-        if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
-            raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
-
-
-def _located(source: SourceText, qualname: str, asked: Collection[str]) -> Located:
-    located = locate(source, qualname, asked=asked)
-    if located is None:
-        raise UnprovenError(f"{qualname or 'the module'} has no docstring")
-    return located
-
-
-def _insert(source: SourceText, qualname: str, wanted: Wanted) -> Edited:
-    target = _located(source, qualname, wanted.asked)
-    before, literal = target.layout, target.literal
-    placement = place(before, wanted, indent=target.indent)
+    _check(wanted.lines)
+    before = read(value)
+    placement = place(before, wanted, indent=indent or "")
     if placement is None:
-        return Edited(source.raw, source.raw, qualname, (), literal.value, literal.value)
+        return (0, 0, ""), ()
     position = before.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
-    if literal.triple and position == len(literal.value):
-        added += (
-            "\n" + placement.lead
-        )  # closing quotes on their own line, since the text could end in a quote
-    value = literal.value[:position] + added + literal.value[position:]
-    offset = literal.offset(position)
-    spelled = literal.spell(added, source.newline_at(offset))
-    new, after = _spliced(target, offset, offset, spelled, value)
-    if after.open_fence or (
-        before.least is not None and (after.least, after.margin) != (before.least, before.margin)
-    ):
-        raise UnprovenError("the lines would change how the rest of the docstring is read")
+    if indent is not None and position == len(value):
+        added += "\n" + margin_lead(before, indent)  # the text could end in a quote
+    after = read(value[:position] + added + value[position:])
+    if after.open_fence:
+        raise UnprovenError("the text would have a code fence that is never closed")
     own = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
     created = [section for section in after.sections if section.heading in own]
-    rest = replace(after, sections=tuple(section for section in after.sections if section not in created))
+    rest = [section for section in after.sections if section not in created]
     if (
-        len(created) != placement.created
+        len(created) != bool(wanted.section and not before.named(wanted.section))
         or any(_texts(after, section, own) for section in created)
-        or _outline(rest, own) != _outline(before)
+        or _outline(after, rest, own) != _outline(before, before.sections)
         or place(after, wanted, indent="") is not None
     ):
         where = "the first block" if wanted.section is None else f"section {wanted.section}"
-        raise UnprovenError(
-            f"the lines would not be read as text of {where}, or would change another section"
-        )
-    return Edited(source.raw, new.raw, qualname, placement.appended, literal.value, value)
+        raise UnprovenError(f"the lines would not be text of {where}, or would change another section")
+    return (position, position, added), placement.appended
 
 
-def _spliced(target: Located, start: int, end: int, spelled: str, value: str) -> tuple[SourceText, Layout]:
-    """Replace ``text[start:end]`` of the file; prove that its tree changes by the docstring's value alone.
-
-    Returns the new file, and the layout of its docstring.
-    """
-    old = target.source
-    if not target.literal.start <= start <= end <= target.literal.end:
-        raise UnprovenError("the edit would be outside the docstring")
-    inserted = encode(spelled, old.encoding)
-    new = read_source(old.raw[: old.byte_offset(start)] + inserted + old.raw[old.byte_offset(end) :])
-    if new.text != old.text[:start] + spelled + old.text[end:]:
-        raise UnprovenError(f"text inserted in {old.encoding} would not read back as it was written")
-    edited = find_definition(new.tree, target.qualname)
-    node = docstring_node(edited)
-    if node is None or node.value != value:
-        raise UnprovenError("the docstring would not read back as it was written")
-    first, last = old.span(target.node)
-    grown = len(new.text) - len(old.text)
-    if new.span(node) != (first, last + grown) or edited.line != target.definition.line:
-        raise UnprovenError("the edit would not stay inside the docstring")
-    if not equal_except(old.tree, new.tree, pair=(target.node, node)):
-        raise UnprovenError("code outside the docstring would change")
-    return new, scan(value, asked=target.asked)
+def _check(lines: Sequence[str]) -> None:
+    if not lines or not all(text.strip() for text in lines):
+        raise UnprovenError("there are no lines, or one is empty")
+    if unwanted := next((char for char in "".join(lines) if unicodedata.category(char) in _UNWANTED), None):
+        raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
 
 
-def bullets_at(layout: Layout, section: str | None) -> list[DocstringBullet]:
-    """The bullets of a section, or of the first block."""
-    if section is None:
-        parts = [(0, read_first_block(layout, lambda _: True).last + 1)]
-    else:
-        parts = [(part.body, part.end) for part in layout.named(section)]
-    bullets = [bullet for first, end in parts for bullet in read_bullets(layout.lines, first, end)]
-    return [bullet for bullet in bullets if not layout.lines[bullet.first].code]
-
-
-def _find(layout: Layout, texts: Collection[str], section: str | None) -> list[DocstringBullet]:
-    bullets = [bullet for bullet in bullets_at(layout, section) if bullet.text in texts]
-    if any(not bullet.first for bullet in bullets):
-        raise UnprovenError("a line to remove is the first line of the docstring")
+def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet]:
+    """The bullets to remove; `UnprovenError` unless each is present exactly once, below the first line."""
+    every = read_bullets(layout.lines, 0, len(layout.lines))
+    bullets = [its for its in every if its.first and its.text in texts and not layout.lines[its.first].code]
     if not bullets or Counter(bullet.text for bullet in bullets) != Counter(set(texts)):
-        raise UnprovenError("a line to remove is absent, or present more than once")
+        raise UnprovenError("a line to remove is absent below the first line, or present more than once")
     return bullets
 
 
-def _without(target: Located, bullet: DocstringBullet) -> SourceText:
-    """Remove a bullet, and the blank line above it if it is a whole list."""
-    literal, lines = target.literal, target.layout.lines
+def without(value: str, bullet: DocstringBullet, read: Read) -> Cut:
+    """Where to cut a bullet out, with the blank line above it if it is a whole list."""
+    before = read(value)
+    lines = before.lines
     is_alone = lines[bullet.first - 1].blank and (bullet.end == len(lines) or lines[bullet.end].blank)
-    start, end = lines[bullet.first - is_alone - 1].end, lines[bullet.end - 1].end
-    span = literal.offset(start), literal.offset(end)
-    if not literal.raw and _ESCAPED_BREAK.search(target.source.text, *span):
-        raise UnprovenError("an escaped line break is next to a line to remove")
-    new, after = _spliced(target, *span, "", literal.value[:start] + literal.value[end:])
-    if _outline(target.layout, range(bullet.first, bullet.end)) != _outline(after):
+    start, end = lines[max(bullet.first - is_alone - 1, 0)].end, lines[bullet.end - 1].end
+    after, own = read(value[:start] + value[end:]), range(bullet.first, bullet.end)
+    if _outline(before, before.sections, own) != _outline(after, after.sections):
         raise UnprovenError("removing the lines would change how another section is read")
-    return new
+    return start, end, ""
 
 
-def _outline(layout: Layout, left_out: Collection[int] = ()) -> list[tuple[str, str, list[str]]]:
+def _outline(layout: Layout, sections: Sequence[DocstringSection], own: Collection[int] = ()) -> list[object]:
     """Sections with their text, without some lines."""
-    return [(section.name, section.style, _texts(layout, section, left_out)) for section in layout.sections]
+    return [(section.name, section.style, _texts(layout, section, own)) for section in sections]
 
 
 def _texts(layout: Layout, section: DocstringSection, left_out: Collection[int]) -> list[str]:

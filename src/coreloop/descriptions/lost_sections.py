@@ -1,11 +1,9 @@
 """Which sections the docstrings of a file have, and which ones an edit would lose.
 
-Only sections with content count: a heading without text, or with a placeholder (`TODO`), would defeat the
-rule, so its section counts as missing.
+Only sections with text count: a heading alone would defeat the rule, so its section counts as missing.
 """
 
-import re
-from collections import Counter
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,31 +12,16 @@ from pathlib import Path
 from coreloop.base.errors import GitError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
+from coreloop.base.project.definitions import visible
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.sections import Layout, name_key, scan
-from coreloop.descriptions.source import (
-    Definition,
-    UnprovenError,
-    definitions,
-    docstring_node,
-    is_shadowed,
-    read_source,
-)
+from coreloop.descriptions.source import UnprovenError, read_source
 
 SECTIONS = DocstringSettings().sections
 """Sections that a report checks by default."""
 
 OTHER_SECTIONS = ("When", "How", "Verified", "Caveats")
 """Other sections whose loss is reported."""
-
-# Placeholders: lines that begin with the first, and lines that consist of the second.
-_PROMISE = re.compile(r"(?:TODO|TBD|TBA|TBC|FIXME|XXX|WIP)\b|추후 ?작성|작성 ?예정|미정")
-_NOTHING = re.compile(
-    r"todo|tbd|tba|tbc|fixme|xxx|wip|to be (?:done|written|added|documented)|n/?a|none|nil|nothing"
-    r"|not applicable|placeholder|해당 ?없음|없음",
-    re.IGNORECASE,
-)
-_LEADING = re.compile(r"^(?:[-*+•>#:]|\d+[.)]|\.\.(?=\s)|\s)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +75,27 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     UnprovenError
         Python cannot read the file.
     """
-    return tuple(
-        _shape(definition, sections) for definition in _public(definitions(read_source(source).tree))
-    )
+    found = dict(visible(read_source(source).tree))
+    functions = tuple(f"{name}." for name, node in found.items() if not isinstance(node, ast.ClassDef))
+    listed = list[Shape]()
+    for name, node in found.items():
+        if "._" not in f".{name}" and not name.startswith(functions):
+            present = docstring_sections(ast.get_docstring(node, clean=False), sections=sections)
+            missing = tuple(section for section in sections if section not in present)
+            listed.append(Shape(name, node.lineno, present, missing))
+    return tuple(listed)
 
 
-def lost_sections(
-    old: bytes, new: bytes, *, sections: Sequence[str] = (*SECTIONS, *OTHER_SECTIONS)
-) -> tuple[Loss, ...]:
+def lost_sections(old: bytes, new: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Loss, ...]:
     """Compare two states of a file: sections that a definition in both of them had and lost.
 
-    Several definitions of a name are compared in their order. A removed definition is not a loss; a removed
-    docstring is.
+    A removed definition is not a loss; a removed docstring is.
 
     Parameters
     ----------
     old, new : bytes
     sections : sequence of str
-        Names of the requested sections.
+        Names of the requested sections; `OTHER_SECTIONS` are compared, too.
 
     Returns
     -------
@@ -120,17 +106,17 @@ def lost_sections(
     UnprovenError
         Python cannot read one of them.
     """
-    had = dict(_numbered(shapes(old, sections=sections)))
+    known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
+    had = {shape.qualname: shape.present for shape in shapes(old, sections=known)}
     losses = [
-        Loss(shape.qualname, shape.line, tuple(x for x in had[key].present if x not in shape.present))
-        for key, shape in _numbered(shapes(new, sections=sections))
-        if key in had
+        Loss(its.qualname, its.line, tuple(x for x in had.get(its.qualname, ()) if x not in its.present))
+        for its in shapes(new, sections=known)
     ]
     return tuple(loss for loss in losses if loss.sections)
 
 
 def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTIONS) -> tuple[str, ...]:
-    """The sections out of `sections` that a docstring has, with content.
+    """The sections out of `sections` that a docstring has, with text.
 
     Parameters
     ----------
@@ -147,63 +133,23 @@ def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTI
         return ()
     layout = scan(docstring, asked=sections)
     keys = set(_implicit(layout))
-    keys.update(part.key for part in layout.sections if _has_content(layout.content(part), part.key))
+    keys.update(part.key for part in layout.sections if _has_text(layout.content(part)))
     return tuple(name for name in sections if name_key(name) in keys)
-
-
-def _public(scopes: Iterator[Definition]) -> Iterator[Definition]:
-    """Public classes and functions."""
-    functions: set[str] = set()
-    for definition in scopes:
-        parts = definition.qualname.split(".")
-        inside = any(".".join(parts[:count]) in functions for count in range(1, len(parts)))
-        if not hasattr(definition.node, "bases"):
-            functions.add(definition.qualname)
-        hidden = inside or is_shadowed(definition) or any(part.startswith("_") for part in parts)
-        if definition.qualname and not hidden:
-            yield definition
-
-
-def _shape(definition: Definition, sections: Sequence[str]) -> Shape:
-    try:
-        node = docstring_node(definition)
-    except UnprovenError:
-        node = None  # an f-string or bytes: Python sees no docstring either
-    present = docstring_sections(str(node.value) if node else None, sections=sections)
-    missing = tuple(name for name in sections if name not in present)
-    return Shape(definition.qualname, definition.line, present, missing)
 
 
 def _implicit(layout: Layout) -> Iterator[str]:
     """Summary and description: the first paragraph, and any other before the first heading."""
     parts = [list(part) for has_text, part in groupby(layout.preface(), key=bool) if has_text]
     first, *others = [part for part in parts if not part[0].startswith(".. ")] or [[]]
-    if _has_content(first, "summary"):
+    if _has_text(first):
         yield "summary"
-    if any(_has_content(part, "description") for part in others):
+    if any(map(_has_text, others)):
         yield "description"
 
 
-def _has_content(lines: Sequence[str], key: str) -> bool:
-    return any(not _is_stub(line, key) for line in lines)
-
-
-def _is_stub(line: str, key: str) -> bool:
-    """Whether a line is a placeholder, or has no letter and no digit."""
-    if line.startswith(("```", "~~~")):
-        return True
-    text = _LEADING.sub("", line).strip("`*_()[]<>. \t…")
-    if not any(char.isalnum() for char in text) or _PROMISE.match(text):
-        return True
-    # "None" is content for Returns; under any other heading it is a placeholder.
-    return bool(_NOTHING.fullmatch(text)) and not (key == "returns" and text.casefold() == "none")
-
-
-def _numbered(listed: Sequence[Shape]) -> Iterator[tuple[tuple[str, int], Shape]]:
-    seen: Counter[str] = Counter()
-    for shape in listed:
-        yield (shape.qualname, seen[shape.qualname]), shape
-        seen[shape.qualname] += 1
+def _has_text(lines: Sequence[str]) -> bool:
+    """Whether a line has a letter or digit; the name of a fence's language is none."""
+    return any(char.isalnum() for line in lines if not line.startswith("```") for char in line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,28 +184,21 @@ def check_files(
         The revision or the repository does not exist.
     """
     files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else (path,))]
-    if base is None:
-        return [_report(path, None, sections) for path in files]
-    with Repository(root) as repository:
-        sha, top = repository.resolve(base), repository.root.resolve()
-        if sha is None:
-            raise GitError(f"revision {base} does not exist; fetch it, or name another")
-        outside = "it is outside the repository, so it cannot be compared with a revision"
-        return [
-            _report(path, repository.read(sha, path.resolve().relative_to(top).as_posix()), sections)
-            if path.resolve().is_relative_to(top)
-            else FileReport(path, unreadable=outside)
-            for path in files
-        ]
+    repository = Repository(root) if base is not None else None
+    if repository is not None and repository.resolve(str(base)) is None:
+        raise GitError(f"revision {base} does not exist; fetch it, or name another")
+    return [_report(path, repository, str(base), sections) for path in files]
 
 
-def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
-    source, present = read_file(path), tuple[Shape, ...]()
+def _report(path: Path, repository: Repository | None, base: str, sections: Sequence[str]) -> FileReport:
+    source, place, old = read_file(path), path.resolve(), None
     try:
         present = shapes(source, sections=sections)
-        known = tuple(dict.fromkeys((*sections, *OTHER_SECTIONS)))
-        lost = lost_sections(old, source, sections=known) if old is not None else ()
+        if repository is not None:
+            old = repository.read(base, place.relative_to(repository.root.resolve()).as_posix())
+        lost = lost_sections(old, source, sections=sections) if old is not None else ()
     except UnprovenError as reason:
-        where = "at the other revision: " if present else ""
-        return FileReport(path, present, unreadable=f"{where}{reason}")
+        return FileReport(path, unreadable=str(reason))
+    except ValueError:
+        return FileReport(path, unreadable="it is outside the repository, so it has no other revision")
     return FileReport(path, present, lost)

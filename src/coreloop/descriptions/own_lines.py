@@ -1,17 +1,18 @@
-"""Which lines of a docstring are coreloop's: those that promotions on the branch added.
+"""Which lines of a text are coreloop's: those that promotions on the branch added.
 
 History decides, not the form: a person may write a line of the same form.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from coreloop.base.git.promotions import read_history
 from coreloop.base.git.repository import Repository
-from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.place import read_bullets
-from coreloop.descriptions.source import Located, UnprovenError, locate, read_source
+from coreloop.descriptions.sections import split_lines
+from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import ToolText, find_text, find_texts
 
 
 def promoted_lines(
@@ -44,37 +45,41 @@ def promoted_lines(
 
 
 def symbol_of(target: str) -> tuple[str, str]:
-    """File and name of a target."""
+    """File and name of a target, which is that of the tool for an argument's text."""
     file, _, symbol = target.partition("::")
-    return file, symbol
+    return file, symbol.partition("[")[0]
 
 
-def existing_bullets(source: bytes, target: str, section: str | None) -> tuple[str, ...]:
-    """The bullets of a section, or (None) of the first block; empty if the docstring is unreadable."""
-    try:
-        located = _locate(source, target, section)
-        return tuple(bullet.text for bullet in bullets_at(located.layout, section)) if located else ()
-    except UnprovenError:
-        return ()
+def bullets_in(value: str) -> Counter[str]:
+    """The bullets of a text, each on one line."""
+    lines = split_lines(value)
+    return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
 
 
 def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
-    """The bullets of a docstring, each on one line; empty if Python cannot read the file.
+    """The bullets of a target's text, each on one line; empty if the file is unreadable or lacks it.
 
     Parameters
     ----------
     source : bytes or None
         The file; None if absent.
     target : str
-        ``path.py::qualname``; the path does not matter.
+        ``path.py::qualname``, or ``path::tool`` outside Python, with ``[argument]`` for an argument's text.
     """
     with suppress(UnprovenError):
-        if located := _locate(source or b"", target, None):
-            lines = located.layout.lines
-            return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
+        return bullets_in(text_of(source or b"", target).value)
     return Counter()
 
 
-def _locate(source: bytes, target: str, section: str | None) -> Located | None:
-    qualname = target.partition("::")[2]
-    return locate(read_source(source), qualname, asked=() if section is None else (section,))
+def text_of(source: bytes, target: str) -> ToolText:
+    """The text of a target; `UnprovenError` if the file is unreadable, or has no such text, or several."""
+    path, _, name = target.partition("::")
+    return find_text(path, source, name)
+
+
+def text_with(source: bytes, target: str, lines: Collection[str]) -> ToolText:
+    """The text of a target's tool that has some lines, an argument's too; else as `text_of`."""
+    path, name = symbol_of(target)
+    texts = (its for its in find_texts(path, source, [name]) if name in {its.tool, its.symbol})
+    own = [text for text in texts if set(lines) <= bullets_in(text.value).keys()]
+    return own[0] if len(own) == 1 else text_of(source, target)

@@ -14,7 +14,6 @@ from coreloop.descriptions.source import UnprovenError
 WIDTH: Final = 79
 """Columns at which bullets are wrapped, as a terminal counts them: PEP 8's, which each linter accepts."""
 
-_BULLET: Final = re.compile(r"[-*+•]\s|\d+[.)]\s")
 _SUMMARIES: Final = frozenset({"summary", "description"})
 _MARK: Final = "- "
 _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
@@ -33,17 +32,11 @@ class Placement:
         With indentation, heading and blank lines.
     appended : tuple of str
         The requested lines that were absent.
-    created : bool
-        Whether the section is new.
-    lead : str
-        White space of the docstring's margin, for closing quotes that need their own line.
     """
 
     after: int
     lines: tuple[str, ...]
     appended: tuple[str, ...]
-    created: bool
-    lead: str
 
 
 def never(_: str) -> bool:
@@ -65,17 +58,15 @@ class Wanted:
         Style of a new section in a docstring without sections.
     is_ours : callable
         Whether a bullet is of a form that coreloop writes; a list with only such bullets is continued.
+    width : int
+        Columns at which bullets are wrapped.
     """
 
     lines: tuple[str, ...]
     section: str | None = None
     style: Style = "numpydoc"
     is_ours: Callable[[str], bool] = never
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The section to look for."""
-        return () if self.section is None else (self.section,)
+    width: int = WIDTH
 
 
 def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
@@ -100,24 +91,21 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
         No place is unambiguous.
     """
     if wanted.section is None:
-        placement = _place_first(layout, wanted, indent)
-    else:
-        placement = _place_in_section(layout, wanted, wanted.section, indent)
-    if placement is not None and layout.open_fence:
-        raise UnprovenError("the docstring has a code fence that is never closed")
-    return placement
+        return _place_first(layout, wanted, indent)
+    return _place_in_section(layout, wanted, wanted.section, indent)
 
 
 def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | None:
-    block = read_first_block(layout, wanted.is_ours)
-    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in block.listed)
+    last, bullets = _first_block(layout)
+    listed = {bullet.text for bullet in bullets}
+    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in listed)
     if not missing:
         return None
-    lead = _margin_lead(layout, indent)
-    inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
-    gap = [] if block.bullets else [""]
-    text = (*gap, *_written(missing, inner), *_tail(layout, block.last))
-    return Placement(block.last, text, missing, False, lead)
+    is_ours = bullets and all(map(wanted.is_ours, listed))
+    lead = layout.lines[bullets[0].first].lead if is_ours else margin_lead(layout, indent)
+    gap = [] if is_ours or layout.lines[last].blank else [""]
+    text = (*gap, *_written(missing, lead, wanted.width), *_tail(layout, last))
+    return Placement(last, text, missing)
 
 
 def _tail(layout: Layout, last: int) -> list[str]:
@@ -126,8 +114,8 @@ def _tail(layout: Layout, last: int) -> list[str]:
     return [""] if following and not following[0].blank else []
 
 
-def _written(lines: Sequence[str], lead: str) -> list[str]:
-    return [part for line in lines for part in write_bullet(line, lead)]
+def _written(lines: Sequence[str], lead: str, width: int) -> list[str]:
+    return [part for line in lines for part in write_bullet(line, lead, width)]
 
 
 def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str) -> Placement | None:
@@ -135,56 +123,28 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     existing = layout.named(section)
     if len(existing) > 1:
         raise UnprovenError(f"the docstring has {len(existing)} sections named {section}")
-    present = _content(layout, existing[0]) if existing else set()
+    bullets = [its for part in existing for its in read_bullets(layout.lines, part.body, part.end)]
+    present = {*(its.text for its in bullets), *(line for part in existing for line in layout.content(part))}
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
     if not missing:
         return None
-    if existing:
-        return _place_into(layout, existing[0], missing, wanted, indent)
-    return _place_new(layout, section, missing, wanted, indent)
+    lead = margin_lead(layout, indent)
+    if not existing:
+        return _place_new(layout, section, missing, wanted, lead)
+    own = existing[0]
+    if any(map(layout.is_rule, range(own.body, own.end))):
+        raise UnprovenError(f"section {section} has a line of dashes that may be a heading or a table")
+    is_list = own.inline or own.end == own.body or (bullets and bullets[-1].end == own.end)
+    body = [line.lead for line in layout.lines[own.body : own.end] if not line.blank and not own.inline]
+    default = lead + _step(lead) if own.style == "google" else lead
+    text = _written(missing, body[0] if body else default, wanted.width)
+    return Placement(max(own.end, own.body) - 1, (*([] if is_list else [""]), *text), missing)
 
 
-def _content(layout: Layout, section: DocstringSection) -> set[str]:
-    """Text of a section, by line and by bullet."""
-    bullets = read_bullets(layout.lines, section.body, section.end)
-    return {*layout.content(section), *(bullet.text for bullet in bullets)}
-
-
-def _place_into(
-    layout: Layout, section: DocstringSection, missing: tuple[str, ...], wanted: Wanted, indent: str
-) -> Placement:
-    _refuse_unclear_end(layout, section)
-    lead = _margin_lead(layout, indent)
-    inner = _body_lead(layout, section, lead)
-    gap = [""] if _needs_gap(layout, section) else []
-    text = (*gap, *_written(missing, inner))
-    return Placement(max(section.end, section.body) - 1, text, missing, False, lead)
-
-
-def _refuse_unclear_end(layout: Layout, section: DocstringSection) -> None:
-    if any(layout.is_rule(number) for number in range(section.body, section.end)):
-        raise UnprovenError(f"section {section.name} has a line of dashes that may be a heading or a table")
-    headings = {other.heading for other in layout.sections}
-    below = (number for number in range(section.end, len(layout.lines)) if not layout.lines[number].blank)
-    following = next(below, None)
-    if section.lazy and not section.inline and following is not None and following not in headings:
-        raise UnprovenError(f"the text of section {section.name} is not indented, so its end is not clear")
-
-
-def _margin_lead(layout: Layout, indent: str) -> str:
+def margin_lead(layout: Layout, indent: str) -> str:
+    """White space of the margin, as written."""
     leads = (line.lead for line in layout.lines[1:] if not line.blank and line.indent == layout.margin)
     return next(leads, indent)
-
-
-def _body_lead(layout: Layout, section: DocstringSection, lead: str) -> str:
-    """White space of the section's least indented text."""
-    hanging = section.style == "google" and (bool(section.inline) or not section.lazy)
-    least = layout.margin + hanging
-    lines = layout.lines[section.body : section.end]
-    body = [line for line in lines if not line.blank and line.indent >= least]
-    if body:
-        return min(reversed(body), key=lambda line: line.indent).lead
-    return lead + _step(lead) if hanging else lead
 
 
 def _step(lead: str) -> str:
@@ -192,46 +152,22 @@ def _step(lead: str) -> str:
     return "\t" if lead.endswith("\t") else "    "
 
 
-def _needs_gap(layout: Layout, section: DocstringSection) -> bool:
-    """Whether a blank line must separate new bullets from a doctest or from text of another kind."""
-    lines = layout.lines[section.body : section.end]
-    body = [line for line in lines if not line.blank and line.indent >= layout.margin]
-    if section.lazy or not body:
-        return False
-    least = min(line.indent for line in body)
-    top = next(line for line in reversed(body) if line.indent == least).text.strip()
-    return body[-1].code == "doctest" or not _BULLET.match(top)
-
-
 def _place_new(
-    layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, indent: str
+    layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, lead: str
 ) -> Placement:
     # after a field, a section would be read as part of that field
     above = range(layout.first_field)
     last = max((number for number in above if not layout.lines[number].blank), default=None)
     if last is None:
         raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
-    lead = _margin_lead(layout, indent)
-    text = ("", *_new_section(layout, section, missing, wanted, lead), *_tail(layout, last))
-    return Placement(last, text, missing, True, lead)
-
-
-def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wanted, lead: str) -> list[str]:
-    """Write a section as the docstring's last one is, or in the wanted style if it has none."""
     headed = [its for its in layout.sections if not its.prose and (its.known or its.mark != "=")]
-    model = max(headed, key=lambda its: (its.known, its.heading), default=None)
-    style, mark = (model.style, model.mark) if model is not None else (wanted.style, "")
-    heading = [lead + text for text in _heading(mark, section, style)]
-    return [*heading, *_written(lines, lead + _step(lead) if style == "google" else lead)]
-
-
-def _heading(mark: str, section: str, style: Style) -> list[str]:
-    if style == "google":
-        return [f"{section}:"]
-    if style == "numpydoc":
-        return [section, (mark or "-") * max(3, columns(section))]
-    mark = mark or "##"
-    return [f"{mark} {section}" if mark.startswith("#") else f"{mark}{section}{mark}"]
+    style, mark = (headed[-1].style, headed[-1].mark) if headed else (wanted.style, "")
+    heading = [f"{section}:"] if style == "google" else [section, (mark or "-") * max(3, columns(section))]
+    if style == "markdown":
+        heading = [f"{mark}{section}{mark}" if mark[:1] in ("*", "_") else f"{mark or '##'} {section}"]
+    inner = lead + _step(lead) if style == "google" else lead
+    text = (*(lead + line for line in heading), *_written(missing, inner, wanted.width))
+    return Placement(last, ("", *text, *_tail(layout, last)), missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,14 +200,8 @@ def read_bullets(lines: Sequence[DocLine], first: int, end: int) -> list[Docstri
     return bullets
 
 
-def read_list(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringBullet]:
-    """The bullets of some lines, or [] if any line is not part of a bullet."""
-    bullets = read_bullets(lines, first, end)
-    return bullets if sum(bullet.end - bullet.first for bullet in bullets) == end - first else []
-
-
-def write_bullet(text: str, lead: str) -> list[str]:
-    """Wrap a bullet between words, where possible to `WIDTH` columns.
+def write_bullet(text: str, lead: str, width: int = WIDTH) -> list[str]:
+    """Wrap a bullet between words, where possible to a width in columns.
 
     Parameters
     ----------
@@ -285,7 +215,7 @@ def write_bullet(text: str, lead: str) -> list[str]:
         return [lead + text]
     written, current = list[str](), lead + words[0]
     for word in words[1:]:
-        is_wide = columns(f"{current} {word}") > WIDTH and current.strip() not in {"", "-"}
+        is_wide = columns(f"{current} {word}") > width and current.strip() not in {"", "-"}
         if is_wide and not _NO_START.match(word):
             written.append(current)
             current = f"{lead}  {word}"
@@ -294,55 +224,22 @@ def write_bullet(text: str, lead: str) -> list[str]:
     return [*written, current]
 
 
-@dataclass(frozen=True, slots=True)
-class FirstBlock:
-    """The first block of text.
+def _first_block(layout: Layout) -> tuple[int, list[DocstringBullet]]:
+    """The first block of text: the number of its last line, and the list that ends it, if one does.
 
     It ends where the first section or field begins. A title above it, and a heading Summary or Description,
-    are part of it.
-
-    Attributes
-    ----------
-    last : int
-        Number of its last line of text.
-    bullets : tuple of DocstringBullet
-        Its last paragraph, if that is a list with only lines of coreloop's forms.
-    listed : frozenset of str
-        All bullets of its last paragraph.
-    """
-
-    last: int
-    bullets: tuple[DocstringBullet, ...]
-    listed: frozenset[str]
-
-
-def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlock:
-    """Find the first block.
-
-    Parameters
-    ----------
-    layout : Layout
-        The docstring.
-    is_ours : callable
-        Whether a bullet is of a form that coreloop writes.
-
-    Raises
-    ------
-    UnprovenError
-        The docstring has no text before the first section.
+    are part of it. A list is a whole paragraph of bullets.
     """
     lines = layout.lines
-    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=None)
+    nowhere = 0 if all(line.blank for line in lines) else None
+    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=nowhere)
     if last is None:
-        raise UnprovenError(
-            "the docstring has no text before its first section; write a summary first, "
-            "or set docstring: {placement: section}"
-        )
+        raise UnprovenError("the docstring has no text before its first section; write a summary first")
     first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
     is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
-    bullets = read_list(lines, first, last + 1) if is_text else []
-    texts = frozenset(bullet.text for bullet in bullets)
-    return FirstBlock(last, tuple(bullets) if all(map(is_ours, texts)) else (), texts)
+    bullets = read_bullets(lines, first, last + 1) if is_text else []
+    is_list = sum(bullet.end - bullet.first for bullet in bullets) == last + 1 - first
+    return last, bullets if is_list else []
 
 
 def _limit(layout: Layout) -> int:

@@ -8,38 +8,23 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 Style = Literal["numpydoc", "google", "markdown"]
-Code = Literal["", "fence", "doctest"]
 
-PROJECT_NAMES = ("Guide", "When", "How", "Verified", "Caveats")
-"""Sections of this project's own vocabulary; `Name: text` opens them even inside a numpydoc section."""
+_NAMES = [line.split("\t") for line in Path(__file__).with_name("section_names.tsv").read_text().splitlines()]
+"""Known names; spellings of one section are on one line."""
 
-KNOWN_NAMES = (
-    *PROJECT_NAMES,
-    *("Summary", "Description", "Extended Summary", "Short Summary"),
-    *("Args", "Arguments", "Params", "Parameters", "Keyword Args", "Keyword Arguments", "Other Parameters"),
-    *("Return", "Returns", "Yield", "Yields", "Receives", "Raise", "Raises", "Exceptions", "Warns"),
-    *("Attributes", "Methods", "Functions", "Classes", "Modules", "Example", "Examples", "Usage"),
-    *("Note", "Notes", "See Also", "References", "Deprecated", "Todo", "Warning", "Warnings", "Attention"),
-    *("Caution", "Danger", "Error", "Hint", "Important", "Tip"),
-)
 
-_SPELLINGS = {
-    "parameters": ("args", "arguments", "params", "parameter"),
-    "returns": ("return",),
-    "raises": ("raise", "exceptions"),
-    "examples": ("example",),
-    "notes": ("note",),
-    "caveats": ("caveat",),
-    "summary": ("shortsummary",),
-    "description": ("extendedsummary",),
-}
-_SAME = {spelling: key for key, spellings in _SPELLINGS.items() for spelling in spellings}
+def _squashed(name: str) -> str:
+    return re.sub(r"[\s_*-]+", "", name.strip().removesuffix(":")).casefold()
+
+
+_SAME = {_squashed(name): _squashed(names[0]) for names in _NAMES for name in names}
 
 # numpydoc wants an underline as long as the heading, Markdown one dash; people write at least three.
-_RULE = re.compile(r"-{3,}|={3,}|~{3,}|\^{3,}")
+_RULE = re.compile(r"\A(?:-{3,}|={3,}|~{3,}|\^{3,})\Z")
 _ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:(?<![ \t])[ \t]+#+)?")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**
 # reads "Guide: text" and "Data Sources:", but not "1st: x" and "{a}: x"
@@ -49,17 +34,17 @@ _FIELD = re.compile(
     r"[:@](?:param(?:eter)?|arg(?:ument)?|key(?:word)?|kwarg|type|raises?|except(?:ion)?|returns?|rtype|yields?|"
     r"ytype|i?var|cvar|vartype|meta)\b[^:`]{0,200}:(?!`)"
 )
-_FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
+_FENCE = re.compile(r"(?P<fence>`{3,})[^`]*")
 
 
 def name_key(name: str) -> str:
     """The key that all spellings of a section name share (`SeeAlso`, `See also:`, `See Also`)."""
-    key = re.sub(r"[\s_*-]+", "", name.strip().removesuffix(":")).casefold()
-    return _SAME.get(key, key)
+    return _SAME.get(_squashed(name), _squashed(name))
 
 
-KNOWN_KEYS = frozenset(map(name_key, KNOWN_NAMES))
-PROJECT_KEYS = frozenset(map(name_key, PROJECT_NAMES))
+KNOWN_KEYS = frozenset(_SAME.values())
+PROJECT_KEYS = frozenset({"guide", "when", "how", "verified", "caveats"})
+"""Sections of this project's own vocabulary; `Name: text` opens them even inside a numpydoc section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +58,7 @@ class DocLine:
     text: str
     start: int
     indent: int
-    code: Code = ""
+    code: str = ""
 
     @property
     def end(self) -> int:
@@ -121,8 +106,6 @@ class DocstringSection:
         line of text; ``end == body`` if it has no text.
     inline : str
         Text on the heading's own line (``Guide: text``).
-    lazy : bool
-        A Google heading whose text starts at the heading's own column.
     """
 
     name: str
@@ -132,7 +115,6 @@ class DocstringSection:
     body: int
     end: int
     inline: str = ""
-    lazy: bool = False
 
     @property
     def key(self) -> str:
@@ -152,13 +134,12 @@ class DocstringSection:
 class Layout:
     """A docstring as lines and sections.
 
-    `margin` is the column of headings, `least` the columns that `inspect.cleandoc` removes (None: one line).
+    `margin` is the column of headings: that of the least indented line, as `inspect.cleandoc` has it.
     """
 
     lines: tuple[DocLine, ...]
     sections: tuple[DocstringSection, ...]
     margin: int
-    least: int | None
     open_fence: bool
 
     def named(self, name: str) -> list[DocstringSection]:
@@ -173,7 +154,7 @@ class Layout:
     @property
     def first_field(self) -> int:
         """Number of the first line with a field (``:param x:``), or of the line after the last."""
-        fields = (number for number, line in enumerate(self.lines) if _is_field(line, self.margin))
+        fields = (number for number, line in enumerate(self.lines) if self.is_field(line))
         return next(fields, len(self.lines))
 
     def preface(self) -> list[str]:
@@ -183,16 +164,15 @@ class Layout:
 
     def is_rule(self, number: int) -> bool:
         """Whether a line at the margin has only dashes: an underline, a table border, a transition."""
-        return _is_rule(self.lines[number], self.margin)
+        return 0 <= number < len(self.lines) and self._is(_RULE, self.lines[number])
 
+    def is_field(self, line: DocLine) -> bool:
+        """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
+        return self._is(_FIELD, line)
 
-def _is_rule(line: DocLine, margin: int) -> bool:
-    return not line.code and line.indent == margin and bool(_RULE.fullmatch(line.text.strip()))
-
-
-def _is_field(line: DocLine, margin: int) -> bool:
-    """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
-    return not line.code and line.indent == margin and bool(_FIELD.match(line.text.strip()))
+    def _is(self, pattern: re.Pattern[str], line: DocLine) -> bool:
+        at_margin = not line.code and line.indent == self.margin
+        return at_margin and pattern.match(line.text.strip()) is not None
 
 
 def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
@@ -214,65 +194,39 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
     Layout
     """
     lines, open_fence = _mark_code(split_lines(docstring))
-    least = min((line.indent for line in lines[1:] if not line.blank), default=None)
-    layout = _scan_at(lines, least or 0, least, asked, open_fence)
-    closing = lines[-1]
-    if layout.sections or least is None or not closing.blank or closing.indent <= least:
-        return layout
-    # A line is outdented (an escaped line break in an example does that), but the closing quotes still show
-    # the margin.
-    moved = _scan_at(lines, closing.indent, least, asked, open_fence)
-    return moved if moved.sections else layout
-
-
-def _scan_at(
-    lines: Sequence[DocLine], margin: int, least: int | None, asked: Collection[str], open_fence: bool
-) -> Layout:
+    margin = min((line.indent for line in lines[1:] if not line.blank), default=0)
     # As in `inspect.cleandoc`, the first line's own indentation does not count.
-    lines = (replace(lines[0], indent=margin), *lines[1:])
-    sections = tuple(_Scanner(lines, margin, frozenset(map(name_key, asked))).sections())
-    return Layout(lines, sections, margin, least, open_fence)
+    lines[0] = replace(lines[0], indent=margin)
+    layout = Layout(tuple(lines), (), margin, open_fence)
+    return replace(layout, sections=tuple(_Scanner(layout, asked).sections()))
 
 
 def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
     """Mark doctests (up to a blank or outdented line) and fenced lines; return whether a fence stays open."""
     marked, fence, prompt = [], "", -1
-    for number, line in enumerate(lines):
+    for line in lines:
         stripped = line.text.strip()
-        code: Code = "fence" if fence else ""
+        code = "fence" if fence else ""
         if fence:
-            fence = "" if len(stripped) >= len(fence) and set(stripped) == {fence[0]} else fence
+            fence = "" if len(stripped) >= len(fence) and set(stripped) == {"`"} else fence
         elif prompt >= 0 and stripped and line.indent >= prompt:
             code = "doctest"
         elif stripped.startswith(">>>"):
             code, prompt = "doctest", line.indent
         else:
-            prompt, fence = -1, "" if _underlines(lines[number - 1 : number + 1]) else _opened(stripped)
+            opened = _FENCE.fullmatch(stripped)
+            prompt, fence = -1, opened["fence"] if opened else ""
         marked.append(replace(line, code=code) if code else line)
     return marked, bool(fence)
-
-
-def _underlines(pair: Sequence[DocLine]) -> bool:
-    """Whether the second of two lines underlines the first in reST; a fence would be shorter."""
-    if len(pair) < 2 or pair[0].blank or pair[0].indent != pair[1].indent:
-        return False
-    title, rule = (line.text.strip() for line in pair)
-    return set(rule) == {"~"} and len(rule) >= columns(title)
-
-
-def _opened(stripped: str) -> str:
-    match = _FENCE.fullmatch(stripped)
-    return match["fence"] if match and match["fence"][0] not in match["info"] else ""
 
 
 class _Scanner:
     """One pass over the lines; `_current` is the section that the next line would belong to."""
 
-    def __init__(self, lines: Sequence[DocLine], margin: int, asked: frozenset[str]) -> None:
-        self._lines = lines
-        self._margin = margin
-        self._known = KNOWN_KEYS | asked
-        self._project = PROJECT_KEYS | asked
+    def __init__(self, layout: Layout, asked: Collection[str]) -> None:
+        self._layout, self._lines, self._margin = layout, layout.lines, layout.margin
+        self._known = KNOWN_KEYS.union(map(name_key, asked))
+        self._project = PROJECT_KEYS.union(map(name_key, asked))
         self._sections: list[DocstringSection] = []
         self._current: DocstringSection | None = None
         self._lazy = False
@@ -280,36 +234,30 @@ class _Scanner:
     def sections(self) -> list[DocstringSection]:
         number = 0
         while number < len(self._lines):
-            if opened := self._heading(number):
-                self._close()
-                self._current, self._lazy = opened, opened.lazy
+            opened = self._heading(number)
+            if opened is not None:
+                self._sections.append(opened)
+                self._current, self._lazy = opened, bool(opened.inline)
                 number = opened.body
                 continue
             self._read(number)
             number += 1
-        self._close()
         return self._sections
-
-    def _close(self) -> None:
-        if self._current is not None:
-            self._sections.append(self._current)
-        self._current = None
 
     def _read(self, number: int) -> None:
         """Add a line to the current section, or end it at a field or at text outside a Google section."""
         line = self._lines[number]
-        if self._current is not None and _is_field(line, self._margin):
-            self._close()
+        if self._layout.is_field(line):
+            self._current = None
         if self._current is None or line.blank:
             self._lazy = self._lazy and not line.blank
             return
         outside = line.indent <= self._margin and line.code != "fence"
         if self._current.style == "google" and outside and not self._lazy:
-            self._close()
+            self._current = None
             return
-        # After `Guide: text`, an indented block continues the text.
-        self._lazy = self._lazy and (outside or not self._current.inline)
-        self._current = replace(self._current, end=number + 1)
+        self._lazy = self._lazy and outside  # below `Guide: text`, an indented block may follow
+        self._current = self._sections[-1] = replace(self._current, end=number + 1)
 
     def _heading(self, number: int) -> DocstringSection | None:
         """The section that a line opens; underlines and number signs first, since a colon may be prose."""
@@ -321,10 +269,10 @@ class _Scanner:
 
     def _numpydoc(self, number: int, text: str) -> DocstringSection | None:
         """A name with an underline."""
-        if not self._is_rule(number + 1) or self._is_rule(number):
+        if not self._layout.is_rule(number + 1) or self._layout.is_rule(number):
             return None
         started = self._current is not None and self._current.body == number
-        if self._is_rule(number - 1) and not started:
+        if self._layout.is_rule(number - 1) and not started:
             return None  # a line between two rules is a table or an overlined title
         mark = self._lines[number + 1].text.strip()[0]
         return DocstringSection(text.removesuffix(":"), "numpydoc", mark, number, number + 2, number + 2)
@@ -337,8 +285,6 @@ class _Scanner:
             if match is None or name_key(match["name"]) not in self._known or not self._is_fresh(number):
                 return None  # emphasis
         name = match["name"].strip("* ").removesuffix(":")
-        if not match["name"]:
-            return None
         return DocstringSection(name, "markdown", match["mark"], number, number + 1, number + 1)
 
     def _google(self, number: int, text: str) -> DocstringSection | None:
@@ -347,29 +293,20 @@ class _Scanner:
         if not match or match["name"][0].islower():
             return None
         name, inline = match["name"], match["inline"] or ""
-        below = self._lines[number + 1 : number + 2]
-        is_followed = bool(below) and not below[0].blank
-        is_above_block = is_followed and below[0].indent > self._margin
-        if not self._is_google(number, name, bool(inline), is_above_block):
-            return None
-        lazy = bool(inline) or (is_followed and not is_above_block)
-        return DocstringSection(name, "google", "", number, number + 1, number + 1, inline, lazy)
-
-    def _is_google(self, number: int, name: str, has_inline: bool, is_above_block: bool) -> bool:
-        key, current, is_fresh = name_key(name), self._current, self._is_fresh(number)
+        below = [line.indent for line in self._lines[number + 1 : number + 2] if not line.blank]
+        is_fresh, is_block, current = self._is_fresh(number), below > [self._margin], self._current
         is_title = current is not None and not current.heading and not current.known
-        structural = current is not None and current.style != "google" and not is_title
-        if has_inline:
-            return is_fresh and key in (self._project if structural else self._known)
-        if key in self._known:
-            return is_fresh or (is_above_block and not structural)
-        titled = not any(word[0].islower() for word in name.split())
-        return titled and is_fresh and not structural and is_above_block
+        is_structural = current is not None and current.style != "google" and not is_title
+        if inline:
+            opens = is_fresh and name_key(name) in (self._project if is_structural else self._known)
+        elif name_key(name) in self._known:
+            opens = (is_fresh and below != [self._margin]) or (is_block and not is_structural)
+        else:
+            is_titled = not any(word[0].islower() for word in name.split())
+            opens = is_titled and is_fresh and is_block and not is_structural
+        return DocstringSection(name, "google", "", number, number + 1, number + 1, inline) if opens else None
 
     def _is_fresh(self, number: int) -> bool:
         """Whether a heading may start here: at the top, after a blank line, or after a Google section."""
         after_google = self._current is not None and self._current.style == "google"
         return number == 0 or after_google or self._lines[number - 1].blank
-
-    def _is_rule(self, number: int) -> bool:
-        return 0 <= number < len(self._lines) and _is_rule(self._lines[number], self._margin)

@@ -72,8 +72,7 @@ def check_event(inputs: CheckInputs) -> Decision:
     CoreloopError
         If a file, the event or the clone cannot be used.
     """
-    with Repository(inputs.folder) as repository:
-        return _Check(repository, read_change(inputs), inputs.folder).decide()
+    return _Check(Repository(inputs.folder), read_change(inputs), inputs.folder).decide()
 
 
 def asks_to_merge(label: str) -> bool:

@@ -53,9 +53,9 @@ def _numbers(inputs: CheckInputs) -> tuple[int | None, list[int]]:
     numbers = [] if change.number is None else [change.number]
     if not change.is_group:
         return change.number, numbers
-    with Repository(inputs.folder) as repository:
-        messages = {its.sha: its.message for its in repository.log(change.head, exclude=change.base)}
-        heads = repository.promotion_heads(repository.remote(), "gh-readonly-queue/")
+    repository = Repository(inputs.folder)
+    messages = {its.sha: its.message for its in repository.log(change.head, exclude=change.base)}
+    heads = repository.promotion_heads(repository.remote(), "gh-readonly-queue/")
     queued = [QUEUED.fullmatch(name) for name, commit in heads.items() if commit.sha in messages]
     matches = [*map(_MERGED.match, messages.values()), *queued]
     numbers += [int(match[1] or match[2]) for match in matches if match]

@@ -10,13 +10,14 @@ from typing import Final
 from coreloop.base.git.repository import Commit, Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
 from coreloop.base.project.settings import Settings
-from coreloop.base.records import UNSPECIFIED, join_steps, step
+from coreloop.base.records import join_steps, step
 from coreloop.base.text import printable
-from coreloop.descriptions.edit import put_lines
-from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
+from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines, text_of
+from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.sections import Style
-from coreloop.descriptions.source import UnprovenError, find_definition, read_source
-from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_advice, parse_line, statement_key
+from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import SUFFIXES, put_lines
+from coreloop.learn.line import SequenceLine, keys_of, parse_advice, parse_line, statement_key
 from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_line, refuse_words
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
@@ -50,13 +51,12 @@ def changed_lines(
     """
     before, after = (docstring_bullets(side, target) for side in (old, new))
     added, removed = list((after - before).elements()), list((before - after).elements())
-    qualname = target.partition("::")[2]
+    path, text = target.partition("::")[0], text_of(old, target)
     alone = sections if len(sections) == 1 else ()  # lines of two phases stand in the first block
     for section, kind in dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))]):
         with suppress(UnprovenError):
-            edited = put_lines(
-                old, qualname, added, section=section, style=kind, is_ours=is_form, replaced=removed
-            )
+            wanted = Wanted(tuple(added), section, kind, is_form)
+            edited = put_lines(path, old, text, wanted, replaced=removed)
             if edited.source == new:
                 return added, removed
     raise UnprovenError(f"{printable(target)} is not as promote writes it; promote it again")
@@ -97,12 +97,13 @@ class Proof:
         """Why the change is not exactly what `promote` writes for its proposals."""
         symbol = self.target.partition("::")[2]
         if not SYMBOL.fullmatch(symbol) or len({its.get("Target") for its in self.groups}) > 1:
-            yield f"the trailers of commit {self.commit.sha[:12]} do not name one docstring"
+            yield f"the trailers of commit {self.commit.sha[:12]} do not name one text"
             return
         try:
             replaced = self._replaced()
             added, removed = self._changed(replaced)
             words = self._words(replaced)
+            unknown = {line: tuple(refuse_words(line, words)) for line in added}
         except UnprovenError as reason:
             yield str(reason)
             return
@@ -111,7 +112,7 @@ class Proof:
         if not self._is_named(added, standing, words.tool):
             yield "its lines are not those of the proposals that its commit names; promote it again"
         for line in added:
-            reasons = filter(None, (refuse_line(line, private=False), *refuse_words(line, words)))
+            reasons = filter(None, (refuse_line(line, private=False), *unknown[line]))
             yield from (f"{printable(line)}: {reason}" for reason in reasons)
 
     def _refuse_room(
@@ -145,7 +146,7 @@ class Proof:
         """The target's file; `UnprovenError` unless it alone changes, and of it only the text."""
         file = self.target.partition("::")[0]
         replaced = self.repository.replaced_file(self.old, self.new)
-        if replaced is None or replaced.path != self.project + file or not file.endswith(".py"):
+        if replaced is None or replaced.path != self.project + file or not file.endswith(SUFFIXES):
             raise UnprovenError(f"it changes more than the text of {printable(file)}; put the rest elsewhere")
         return replaced
 
@@ -161,7 +162,7 @@ class Proof:
     def _is_named(self, added: Sequence[str], standing: Iterable[str], tool: str) -> bool:
         """Whether each proposal has its line, or one the lines of a sequence, and none is left over."""
         values = [value for line in added if (value := parse_line(line)) is not None]
-        if len(self.groups) == 1 and len(values) == len(added) == len(set(map(type, values))):
+        if len(self.groups) == 1 and len(values) == len(added) == len({bool(its.calls) for its in values}):
             there = [value for line in standing if (value := parse_line(line)) is not None]
             return self.groups[0]["Candidate-Key"] in _sequence_keys(values, there)
         own = list[str]()  # of coreloop's forms alone: any text has a key
@@ -172,14 +173,13 @@ class Proof:
 
     def _words(self, file: Replaced) -> Words:
         """What the base declares of the words about the target's tool."""
-        qualname = self.target.partition("::")[2]
-        tree = read_source(self.repository.read(self.base, file.path) or b"").tree
-        tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
-        tools = tools or [qualname.rpartition(".")[2]]
+        target, symbol = self.target.partition("[")[0], self.target.partition("::")[2]
+        tools = [name for name, its in self.settings.tools.items() if its.target == target]
+        own = target.partition("::")[2]
+        tools = tools or [own.rpartition(".")[2], own]
         subject = self.commit.message.partition("\n")[0]
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
-        definition = find_definition(tree, qualname)
-        return Words(self.repository, self.base, self.settings, file.path, tool, definition)
+        return Words(self.repository, self.base, self.settings, file.path, tool, symbol)
 
 
 def _subject(line: str) -> tuple[str, ...]:
@@ -188,15 +188,13 @@ def _subject(line: str) -> tuple[str, ...]:
     return () if advice is None else advice.subject()
 
 
-def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:
+def _sequence_keys(added: Sequence[SequenceLine], standing: Sequence[SequenceLine]) -> Iterator[str]:
     """The keys that a Guide may have: of its category with its steps, or with its calls as written.
 
     One of its two lines may stand there already, of another promotion.
     """
-    whens, calls = ([its for its in added if isinstance(its, kind)] for kind in (When, AdvisedCalls))
-    labels = {its.category or UNSPECIFIED for its in whens or standing if isinstance(its, When)}
-    for its in calls or standing:
-        if isinstance(its, AdvisedCalls):
-            steps = join_steps(step(call.name, *call.chosen()) for call in its.calls)
-            texts = (steps, str(replace(its, language="en")))
-            yield from (statement_key(label, text, SECTIONS["R"]) for label in labels for text in texts)
+    labels = {its.category for its in added} - {""} or {its.category for its in standing} - {""}
+    for its in [its for its in added if its.calls] or standing:
+        steps = join_steps(step(call.name, *call.chosen()) for call in its.calls)
+        texts = (steps, str(replace(its, language="en")))
+        yield from (statement_key(label, text, SECTIONS["R"]) for label in labels for text in texts)

@@ -110,8 +110,7 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
         The guard's check would be required, but was never green: no pull request could be merged any more.
     """
     project = open_workspace(folder).root
-    with Repository(project) as repository:
-        root = repository.root
+    root = Repository(project).root
     wanted = read_wanted(root / FILE)
     api = connect_api(project, environ)
     before = after = differences(wanted, current := read_current(api, wanted.branch))

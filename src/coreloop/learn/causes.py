@@ -130,8 +130,6 @@ def _restored(
     template: str, words: Mapping[str, str], fixed: Mapping[str, str], keys: Collection[_Key]
 ) -> str:
     """Restore its own words: if the whole text occurs in clear, else those in small letters alone."""
-    if not OWN_WORD.search(template):
-        return template
     for known in ({**words, **fixed}, words):
         whole = named(template, known)
         if _key(whole) in keys:

@@ -2,25 +2,22 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 import polars as pl
 
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
-from coreloop.base.text import printable
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_FAILURE
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
-from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
-from coreloop.learn.statistics import success_bound
+from coreloop.learn.proposals.entry import CAVEATS, MAX_EXAMPLES, Counterexample, Search, with_questions
+from coreloop.learn.statistics import wilson_interval
 
-MAX_EXAMPLES: Final = 5
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _PLACE: Final = ("us", "file", "at")
-_Found = tuple[Counterexample, list[dict[str, int]]]
-"""With the `_PLACE` of some of its failures."""
+_Found = tuple[Counterexample, list[tuple[int, int]]]
+"""With the places of some of its failures."""
 
 
 def find_counterexamples(
@@ -55,14 +52,7 @@ def find_counterexamples(
     new = [(group, places) for group, places in frequent if group.key not in known]
     dropped = {"min_failures": n_groups - len(frequent), "known": len(frequent) - len(new)}
     new.sort(key=lambda pair: (-pair[0].harm_low, -pair[0].wasted_ms, -pair[0].n_failures, pair[0].key))
-    questions = window.question_texts((one["file"], one["at"]) for _, places in new for one in places)
-
-    def example(us: int, file: int, at: int) -> Example:
-        """Without a question if the line no longer exists."""
-        return Example(printable(window.paths[file].name), at, questions.get((file, at), ""))
-
-    found = tuple(replace(group, examples=tuple(example(**one) for one in places)) for group, places in new)
-    return Search(found, n_groups, dropped)
+    return Search(with_questions(new, window), n_groups, dropped)
 
 
 def _failing_calls(window: Window, excluded: Collection[str]) -> pl.DataFrame:
@@ -101,24 +91,18 @@ def _of_calls(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
             labels=("tool_error",),
             error_class=row["error_class"],
             error_template=template,
-            n_without=Without(of_tool[True] - of_shape[True], of_tool.total() - n_calls),
+            n_other_failures=of_tool[True] - of_shape[True],
+            n_other_calls=of_tool.total() - n_calls,
             wasted_ms=row["wasted_us"] / 1000,
-            **_counts(row, of_shape.total()),
+            **_counts(row, n_calls),
         )
-        yield group, row["places"]
+        yield group, [(place["file"], place["at"]) for place in row["places"]]
 
 
 def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFrame:
     frames = window.frames
     is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
-    known = frames.groups.lazy().filter(pl.col("shape") != 0)
-    firsts = counted.group_by("group").agg(pl.col("us").min()).join(known, on="group")
-    earliest = (
-        firsts.sort("us", "shape")
-        .unique("pattern", keep="first", maintain_order=True)
-        .select("pattern", "shape")
-    )
     totals = counted.group_by("pattern").agg(n_calls=pl.len())
     return (
         counted.filter(IS_FAILURE)
@@ -133,8 +117,8 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
         )
         .join(totals, on="pattern")
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(earliest, on="pattern")
-        .join(frames.patterns.lazy().filter(pl.col("sequence") != NO_SEQUENCE), on="pattern")
+        .join(frames.patterns, on="pattern")
+        .filter(pl.col("sequence") != NO_SEQUENCE, pl.col("shape").is_not_null())
         .sort("first_us", "category", "sequence")
         .collect()
     )
@@ -142,7 +126,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
 
 def _of_sequences(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
     for row in rows.iter_rows(named=True):
-        steps = msgspec.json.decode(window.frames.shapes[row["shape"]], type=tuple[Step, ...])
+        steps = msgspec.json.decode(row["shape"], type=tuple[Step, ...])
         target = target_step(steps)
         classes = names_of(row["signals"], among=CLASSES)
         group = Counterexample(
@@ -155,11 +139,10 @@ def _of_sequences(window: Window, rows: pl.DataFrame) -> Iterator[_Found]:
             cat_hash=row["category"],
             labels=names_of(row["signals"], among=LABELS),
             error_class=classes[0] if len(classes) == 1 else None,
-            n_without=Without(0, 0),
             wasted_ms=0.0,
             **_counts(row, row["n_calls"]),
         )
-        yield group, row["places"]
+        yield group, [(place["file"], place["at"]) for place in row["places"]]
 
 
 def _counts(row: Mapping[str, Any], n_calls: int) -> dict[str, Any]:
@@ -167,7 +150,7 @@ def _counts(row: Mapping[str, Any], n_calls: int) -> dict[str, Any]:
     return {
         "n_failures": row["n_failures"],
         "n_calls": n_calls,
-        "harm_low": success_bound(row["n_failures"], n_calls),
+        "harm_low": wilson_interval(row["n_failures"], n_calls)[0],
         "first_seen": moment(row["first_us"]),
         "last_seen": moment(row["last_us"]),
     }

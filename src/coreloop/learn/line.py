@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from coreloop.base.git.trailers import SECTIONS
@@ -20,6 +21,8 @@ LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end, since a line has none
 _WORD: Final = r"[\w][\w-]{0,39}"
+SIGNS: Final = "#$%&@*!+=?§€£"
+"""Of them, one may be a prefix that no source declares: it is not private."""
 _PATH: Final = rf"{_TOOL}\(\)(?:\.{_NAME}|\.\*|\[\]){{0,12}}"  # get_product_details().variants.*.item_id
 
 
@@ -37,13 +40,14 @@ class Form(NamedTuple):
 FORMS: Final[Mapping[str, Form]] = {
     "always_pass": Form("Always pass {arguments}", "항상 전달: {arguments}", "always_pass"),
     "leave_out": Form("Leave out {arguments}", "전달하지 않음: {arguments}", "leave_out arguments"),
-    "not_both": Form(
-        "Never pass {argument} and {other} together",
-        "함께 전달하지 않음: {argument}, {other}",
-        "not_both argument other",
-    ),
+    "not_both": Form("Never pass {group} together", "함께 전달하지 않음: {group}", "group group"),
+    "exactly_one": Form("Pass exactly one of {group}", "하나만 전달: {group}", "group group"),
+    "at_least_one": Form("Pass at least one of {group}", "하나 이상 전달: {group}", "group group"),
     "never_empty": Form("{arguments}: never empty", "{arguments}: 비워 두지 않음", "never_empty arguments"),
     "one_of": Form("{argument}: one of {values}", "{argument}: 다음 중 하나 {values}", "values argument"),
+    "each_of": Form(
+        "{argument}: each one of {values}", "{argument}: 각각 {values} 중 하나", "values argument"
+    ),
     "at_most": Form("{argument}: at most {number}", "{argument}: 최대 {number}", "over argument"),
     "at_least": Form("{argument}: at least {number}", "{argument}: 최소 {number}", "under argument"),
     "only_while": Form(
@@ -53,6 +57,7 @@ FORMS: Final[Mapping[str, Form]] = {
     ),
     "written": Form("{argument}: {shape}", "{argument}: {shape}", "shape argument"),
     "prefix": Form("{argument}: begins with {prefix}", "{argument}: 접두사 {prefix}", "shape argument"),
+    "below": Form("{argument}: below {prefix}", "{argument}: {prefix} 아래", "shape argument"),
     "items": Form(
         "{argument}: at most {number} items", "{argument}: 최대 {number}개 항목", "length argument"
     ),
@@ -68,30 +73,22 @@ FORMS: Final[Mapping[str, Form]] = {
 }
 GUIDE_FORMS: Final = frozenset({"source"})
 """Forms of a Guide."""
-SHAPES: Final[Mapping[str, str]] = {
-    "as YYYY-MM-DD": "YYYY-MM-DD 형식",
-    "as HH:MM": "HH:MM 형식",
-    "as Area/City": "Area/City 형식",
-    "a whole number": "정수",
-    "an absolute path": "절대 경로",
-    "in upper case": "대문자",
-    "in lower case": "소문자",
-    "a list": "목록",
-    "no word such as null": "null 같은 단어 아님",
-}
+_SHAPES: Final = Path(__file__).with_name("shapes.tsv").read_text("utf-8")
+SHAPES: Final[Mapping[str, str]] = dict(line.split("\t") for line in _SHAPES.splitlines())
 """What the slot ``shape`` may hold, with its Korean."""
 _ENGLISH: Final = {korean: english for english, korean in SHAPES.items()}
 _ITEMS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("argument", "arguments", "field", "other"), _NAME),
+    **dict.fromkeys(("argument", "arguments", "field", "group", "other"), _NAME),
     **dict.fromkeys(("values", "states"), _WORD),
     "tool": _TOOL,
     "paths": _PATH,
     "number": r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?",
     "value": r'(?:"[^"]{1,80}"|true|false)',
-    "prefix": r"[#$@]?\w[\w./:-]{0,11}",
+    "prefix": rf"(?:(?![./:-])[\w{SIGNS}./:-]{{1,13}}|~?(?:/[\w.-]{{1,40}}){{1,8}}/?)",
 }
 _SEPARATORS: Final[Mapping[str, Mapping[Language, tuple[str, str]]]] = {
     "arguments": {"en": (", ", " and "), "ko": (", ", ", ")},
+    "group": {"en": (", ", " and "), "ko": (", ", ", ")},
     "values": {"en": (", ", ", "), "ko": (", ", ", ")},
     "paths": {"en": (" or ", " or "), "ko": (" 또는 ", " 또는 ")},
     "states": {"en": (" or ", " or "), "ko": (" 또는 ", " 또는 ")},
@@ -106,7 +103,7 @@ _FIELD_NAME: Final = re.compile(r"\.(\w+)")
 class Named(NamedTuple):
     """A name in a line; an argument or a value of another tool than the docstring's has that ``tool``."""
 
-    kind: Literal["tool", "argument", "value", "field", "category"]
+    kind: Literal["tool", "argument", "value", "state", "field", "category"]
     name: str
     tool: str = ""
 
@@ -144,7 +141,7 @@ class Advice:
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments that it names."""
-        return self.items("argument", "arguments", "other")
+        return self.items("argument", "arguments", "group", "other")
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -159,7 +156,8 @@ class Advice:
     def names(self) -> Iterator[Named]:
         """The names and values in the line, each with the vocabulary that must contain it."""
         yield from (Named("argument", name) for name in self.arguments)
-        yield from (Named("value", text) for text in self.items("values", "states", "prefix"))
+        yield from (Named("value", text) for text in self.items("values", "prefix") if text not in SIGNS)
+        yield from (Named("state", text) for text in self.items("states"))
         yield from (Named("value", text.strip('"')) for text in self.items("value") if text[0] == '"')
         fields = (name for path in self.paths for name in path)
         yield from (Named("field", name) for name in (*fields, *self.items("field")))
@@ -234,7 +232,10 @@ def _slot(name: str, language: Language) -> str:
     """Matches what `_join` writes."""
     shapes = map(re.escape, SHAPES if language == "en" else SHAPES.values())
     item = f"(?:{'|'.join(shapes) if name == 'shape' else _ITEMS[name]})"
-    return f"{item}(?:(?:{_between(name, language)}){item})*" if name in _SEPARATORS else item
+    if name not in _SEPARATORS:
+        return item
+    further = "{1,2}" if name == "group" else "*"
+    return f"{item}(?:(?:{_between(name, language)}){item}){further}"
 
 
 @cache
@@ -304,7 +305,6 @@ _ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|{ELIDED})'  # company |
 _CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
 _CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
 _OF_CATEGORY: Final = {"en": "- When: questions of category {}.", "ko": "- 쓸 때: {} 분류의 질문."}
-_OF_NONE: Final = {"en": "- When: questions of no category.", "ko": "- 쓸 때: 분류 없는 질문."}
 _CALLING: Final = {"en": "- Call: {}.", "ko": "- 호출: {}."}
 
 
@@ -360,33 +360,22 @@ def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
-    """The questions that a Guide applies to; ``category`` is ``""`` for questions of no category."""
+class SequenceLine:
+    """A line of a sequence: the calls that it recommends or, without any, the category of its questions."""
 
-    category: str
     language: Language = "en"
+    category: str = ""
+    calls: tuple[AdvisedCall, ...] = ()
 
     def __str__(self) -> str:
-        return (_OF_CATEGORY if self.category else _OF_NONE)[self.language].format(self.category)
+        if self.calls:
+            return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
+        return _OF_CATEGORY[self.language].format(self.category)
 
     def names(self) -> Iterator[Named]:
-        """The category, if there is one."""
+        """The category, or the tools, and the arguments and values of their calls."""
         if self.category:
             yield Named("category", self.category)
-
-
-@dataclass(frozen=True, slots=True)
-class AdvisedCalls:
-    """The steps that a Guide recommends."""
-
-    calls: tuple[AdvisedCall, ...]
-    language: Language = "en"
-
-    def __str__(self) -> str:
-        return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
-
-    def names(self) -> Iterator[Named]:
-        """The tools, and the arguments and values of their calls."""
         for call in self.calls:
             yield Named("tool", call.name)
             for argument, given in call.arguments:
@@ -396,18 +385,13 @@ class AdvisedCalls:
                     yield Named("value", given.strip('"'), call.name)
 
 
-Line = When | AdvisedCalls
-
-
-def parse_line(line: str) -> Line | None:
-    """Parse a line of a Guide; None if coreloop does not write such a line."""
+def parse_line(line: str) -> SequenceLine | None:
+    """Parse a line of a sequence; None if coreloop does not write such a line."""
     for language in LANGUAGES:
-        if line == _OF_NONE[language]:
-            return When("", language)
         if match := re.fullmatch(_with_slot(_OF_CATEGORY[language], r"(\S+)"), line):
-            return When(match[1], language)
+            return SequenceLine(language, match[1])
         if match := re.fullmatch(_with_slot(_CALLING[language], f"({_CALLS})"), line):
-            value = AdvisedCalls(tuple(map(_call, re.findall(_CALL, match[1]))), language)
+            value = SequenceLine(language, calls=tuple(map(_call, re.findall(_CALL, match[1]))))
             return value if str(value) == line else None
     return None
 

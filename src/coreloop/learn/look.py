@@ -18,18 +18,17 @@ from coreloop.learn.facts.read_lines import NO_QUESTION
 from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.requests import Requests
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
-from coreloop.learn.proposals.entry import ErrorRow, Statement
-from coreloop.learn.propose import find_statements
+from coreloop.learn.proposals.entry import MIN_CASES
+from coreloop.learn.propose import FoundStatements, find_statements
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen
+from coreloop.observe.reading.outcome import RequestOutcome
 
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
-_MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _MAX_NAMED: Final = 3
 
 
@@ -48,33 +47,26 @@ class Looked:
 
     Attributes
     ----------
-    formats : dict of str to dict
-        By format: ``files``, ``requests`` and ``calls`` that were read, each once.
     n_unknown : int
         Files of no format that is read.
     report : ImportReport
-        What was read; its calls count each request once, unlike the traces.
+        What was read, with the ``files`` of each format, and what the traces do not say.
     n_requests, n_failed : int
         Requests, and those of them that failed.
     n_failed_calls : int
         Calls that failed; `Unseen.guessed` of them only read like failures.
-    unseen : Unseen
-        What the traces do not say, or their records do not hold.
     missing : tuple of str
         What the traces lack, and how to get it.
     next : str
         What to do next.
     """
 
-    formats: dict[str, dict[str, int]]
     n_unknown: int = 0
     report: ImportReport
     n_requests: int
     n_failed: int
     n_failed_calls: int
-    unseen: Unseen
-    errors: tuple[ErrorRow, ...]
-    statements: tuple[Statement, ...]
+    found: FoundStatements
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
     next: str
@@ -106,14 +98,15 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         parts = read_all(recognised, watching)
-        report = replace(land(parts, workspace.records_dir, workspace.settings, root), n_files=len(files))
+        report = land(parts, workspace.records_dir, workspace.settings, root)
         formats = {
-            name: {"files": recognised.formats[name], **counts} for name, counts in report.formats.items()
+            name: Counter(files=recognised.formats[name], **counts) for name, counts in report.formats.items()
         }
-        return replace(_mine(workspace, report, formats), n_unknown=len(recognised.unread))
+        report = replace(report, n_files=len(files), formats=formats)
+        return replace(_mine(workspace, report), n_unknown=len(recognised.unread))
 
 
-def _mine(workspace: Workspace, report: ImportReport, formats: dict[str, dict[str, int]]) -> Looked:
+def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     if not report.added:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
         raise UsageError(f"no request can be read; skipped: {reasons}")
@@ -122,24 +115,17 @@ def _mine(workspace: Workspace, report: ImportReport, formats: dict[str, dict[st
     mined = mine(replace(workspace, settings=settings), MiningOptions(no_cache=True))
     window = merge(mined.files, EVERY_DAY)
     found = find_statements(window, mined.workspace)
-    has_results = any(part.has_results for file in mined.files for part in file.parts)
-    unseen, arguments = window.unseen(), argument_rows(found.log)
-    tools = Counter[str]()
-    for call, n in sorted(window.calls.items(), key=lambda item: item[0].tool):
-        tools[call.tool] += n
+    arguments = argument_rows(found.log)
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
-        formats=formats,
-        report=replace(report, tools=tools),
+        report=report,
         n_requests=sum(group.n for group in window.requests),
         n_failed=window.n_of(RequestOutcome.FAILURE),
         n_failed_calls=sum(n for call, n in window.calls.items() if call.error_class),
-        unseen=unseen,
-        errors=tuple(replace(row, task="") for row in found.errors),  # no code is at hand
-        statements=found.statements,
+        found=found,
         arguments=arguments,
         missing=(
-            *_missing_of_calls(window, has_origins=bool(arguments or has_results)),
+            *_missing_of_calls(window, found.log),
             *_missing_of_requests(window, is_one_day=report.first_day == report.last_day),
             *_missing_of_tools(window.requests),
         ),
@@ -163,11 +149,12 @@ def argument_rows(log: CaseLog) -> tuple[ArgumentOrigin, ...]:
     return tuple(rows)
 
 
-def _missing_of_calls(window: Window, *, has_origins: bool) -> Iterator[str]:
+def _missing_of_calls(window: Window, log: CaseLog) -> Iterator[str]:
+    values = (value for request in log.requests for call in request.calls for value in call.values.values())
     n = sum(n for call, n in window.calls.items() if call.is_known)
     if not n and not window.unseen().calls:
         yield "calls of tools: these traces have none"
-    elif not has_origins:
+    elif any(call.ok for call in window.calls) and all(value.sources is None for value in values):
         yield "results of tools: without them it is not known where arguments come from"
     if n and not any(call.error_class for call in window.calls):
         yield f"failed calls: none of {n:,}; a failure is flagged by the trace, or its text says so"
@@ -203,8 +190,8 @@ def _missing_of_tools(groups: Sequence[Requests]) -> Iterator[str]:
     for group in groups:
         for tool in {call.tool for call in group.failed if call.error_class not in TRANSIENT}:
             failing[tool] += group.n
-    if few := sorted(tool for tool, n in failing.items() if n < _MIN_CASES):
+    if few := sorted(tool for tool, n in failing.items() if n < MIN_CASES):
         named = ", ".join(few[:_MAX_NAMED])
         more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
-        needed = f"{_MIN_CASES} failing requests and as many others"
+        needed = f"{MIN_CASES} failing requests and as many others"
         yield f"more failures of {named}{more}: a cause needs {needed}"

@@ -1,56 +1,59 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
 from coreloop.base.date_range import Days
-from coreloop.base.error_classes import known_types
-from coreloop.base.files import locked, write_private
-from coreloop.base.project.tools import logged_names, resolve_tools
+from coreloop.base.error_classes import BITS
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import file_errors, locked, read_file, write_private
+from coreloop.base.project.tools import Passed, Unresolved
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools, logged_names
+from coreloop.learn.effect.tool_days import last_sent, newest_sent, sent_tools
+from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.facts.schema import LogOddities, find_oddities
-from coreloop.learn.knowledge.store import good_bullets
+from coreloop.learn.knowledge.store import good_intents
+from coreloop.learn.line import parse_advice
 from coreloop.learn.mine.folder import (
-    UNWATCHED,
+    AGENT,
     Mined,
     MiningOptions,
-    Watch,
     mine,
-    newest_day,
-    remove_expired,
     without_collections,
 )
 from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals import draft
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import Unproposed, draft_candidate, draft_statements
-from coreloop.learn.proposals.entry import Candidate, ErrorRow, Statement
+from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Search, Statement, with_questions
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    ProposalsFile,
     markdown,
     read_night,
 )
-from coreloop.learn.statements.findings import Places, error_table, to_statements
+from coreloop.learn.statements.findings import (
+    error_table,
+    examples,
+    ignored_arguments,
+    to_statements,
+)
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import (
+    ProposalState,
     Standpoint,
     kept_states,
-    merge_times,
-    rejected_keys,
     settled_keys,
 )
 from coreloop.observe.journal import remove_days
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen
-
-_MAX_EXAMPLES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,7 @@ class NightRequest:
     """
 
     days: Days
-    mining: MiningOptions = field(default_factory=MiningOptions)
+    mining: MiningOptions = AGENT
     gates: Mapping[str, float | None] = field(default_factory=dict)
     out: Path | None = None
     sanitized: bool = False
@@ -90,40 +93,26 @@ class Night:
 
     Attributes
     ----------
-    recorded : Days
-        From the first to the last day that has a record.
-    n_records, n_neutral, n_files : int
-        Records in the window, how many of them are neutral, and files with such records.
-    newest : date or None
-        Day of the newest record, in the window or not.
-    oddities : LogOddities
-        Lines that were not mined, and fields that were read as absent, in all of the files.
-    unseen : Unseen
-        What the records of the window do not say.
-    skipped_verdicts : mapping of str to int
-        Lines of verdicts that could not be read, by reason.
+    mined, window : Mined, Window
+        All records and verdicts, and the requests of the days.
     words : Vocabulary
         Definitions of the tools that are named.
-    n_groups : int
-        Sequences, or failing groups, that were examined.
-    dropped : mapping of str to int
-        How many of them each gate dropped.
+    search : Search
+        The sequences, or failing groups, as found.
     paths : tuple of Path
         The file of proposals and the draft; empty if the window has no records.
     """
 
-    recorded: Days
-    n_records: int
-    n_neutral: int
-    n_files: int
-    newest: date | None
-    oddities: LogOddities
-    unseen: Unseen
-    skipped_verdicts: Mapping[str, int]
+    mined: Mined
+    window: Window
     words: Vocabulary
-    n_groups: int
-    dropped: Mapping[str, int]
+    search: Search[Any]
     paths: tuple[Path, ...] = ()
+
+    @property
+    def oddities(self) -> LogOddities:
+        """Lines that were not mined, and fields that were read as absent, in all of the files."""
+        return find_oddities((file.path, part) for file in self.mined.files for part in file.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,24 +130,16 @@ class PatternResult(Night):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefineResult(Night):
-    """Result of ``refine``.
-
-    ``n_days`` have records, and ``n_tests`` counts all lines that were tested; they and ``unproposed`` are in
-    none of its files.
-    """
+    """Result of ``refine``; ``found`` has what none of its files has, too."""
 
     document: CounterexamplesFile
-    n_days: int
-    n_tests: int
-    unproposed: Unproposed
+    found: "FoundStatements"
 
 
 _Result = TypeVar("_Result", PatternResult, RefineResult)
 
 
-def run_pattern(
-    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
-) -> PatternResult:
+def run_pattern(workspace: Workspace, request: NightRequest, *, now: datetime) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
 
     Parameters
@@ -169,8 +150,6 @@ def run_pattern(
         Options.
     now : datetime
         With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
 
     Raises
     ------
@@ -179,20 +158,20 @@ def run_pattern(
     GitError
         The clone is shallow, so what was promoted is not known.
     """
-    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
-    known = settled_keys(kept_states(workspace, mined.judgments))
-    playbook = good_bullets(workspace.knowledge_file)
-    result = propose(mined, request.days, now=now, known=known, playbook=playbook)
+    mined = mine(_with_gates(workspace, request), request.mining)
+    states, playbook = kept_states(workspace, mined.judgments), good_intents(workspace.knowledge_file)
+    result = propose(mined, request.days, now=now, states=states, playbook=playbook)
     if request.with_notes:
-        return write_night(_with_notes(result, workspace.audit_notes_dir), workspace, request)
+        from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
+
+        notes, skipped = read_notes(workspace.audit_notes_dir)
+        result = replace(result, document=replace(result.document, notes=notes), notes_skipped=skipped)
     result = write_night(result, workspace, request)
     return replace(result, removed=_remove_expired(mined, request, now))
 
 
 @without_collections()
-def run_refine(
-    workspace: Workspace, request: NightRequest, *, now: datetime, watch: Watch = UNWATCHED
-) -> RefineResult:
+def run_refine(workspace: Workspace, request: NightRequest, *, now: datetime) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
     Raises
@@ -202,12 +181,12 @@ def run_refine(
     WorkspaceError, GitError
         As by `run_pattern`.
     """
-    excluded = known_types(request.excluded)
-    mined = mine(_with_gates(workspace, request), request.mining, watch=watch)
+    excluded = _known_types(request.excluded)
+    mined = mine(_with_gates(workspace, request), request.mining)
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
-        result = replace(result, unproposed=Unproposed(n_settled=result.unproposed.n_settled))
+        result = replace(result, found=replace(result.found, withheld=()))
     return write_night(result, workspace, request)
 
 
@@ -216,30 +195,35 @@ def propose(
     days: Days,
     *,
     now: datetime,
-    known: frozenset[str] = frozenset(),
-    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    states: Sequence[Standpoint] = (),
+    playbook: Collection[str] = (),
 ) -> PatternResult:
     """Find the candidates of a window and draft their texts; writes nothing.
 
-    ``known`` and ``playbook`` are as in `find_candidates`.
+    ``states`` are those of the project's proposals, ``playbook`` is as in `find_candidates`.
     """
-    from coreloop.learn.sequences import find_candidates, with_q_values  # imports polars
+    from coreloop.learn.sequences import find_candidates, refuse_against, with_q_values  # imports polars
 
-    window = merge(mined.files, days)
+    window, known = merge(mined.files, days), settled_keys(states)
     search = find_candidates(window, mined.workspace.settings.gates, known=known, playbook=playbook)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
     drafts: dict[str, Candidate] = {}
     for candidate in tested:
-        draft = draft_candidate(candidate, words)
-        drafts.setdefault(draft.key, draft)
-    new = tuple(draft for key, draft in drafts.items() if key not in known)
+        drafted = draft.draft_candidate(candidate, words)
+        drafts.setdefault(drafted.key, drafted)
+    new = tuple(drafted for key, drafted in drafts.items() if key not in known)
+    if any(one.suggested_append is not None for one in new):
+        rejected = [one for one in states if one.state is ProposalState.REJECTED]
+        found = find_statements(window, mined.workspace, words.tools, rejected)
+        said = [(one.tool, one.line) for one in found.statements if one.is_declared(found.words)]
+        new = tuple(refuse_against(one, window, said, found.names) for one in new)
     return PatternResult(
         document=CandidatesFile(generated_at=now, window=days, candidates=new),
+        mined=mined,
+        window=window,
         words=words,
-        n_groups=search.n_groups,
-        dropped={**search.dropped, "same_text": len(tested) - len(new)},
-        **_records(window, mined),
+        search=replace(search, dropped={**search.dropped, "same_text": len(tested) - len(new)}),
     )
 
 
@@ -268,29 +252,49 @@ def refine(
             generated_at=now,
             window=days,
             statements=found.statements,
-            counterexamples=search.entries,
+            counterexamples=tuple(
+                replace(one, tool=found.names.get(one.tool, one.tool)) for one in search.entries
+            ),
             errors=found.errors,
         ),
+        mined=mined,
+        window=window,
         words=found.words,
-        n_days=len(found.log.days),
-        n_tests=found.n_tests,
-        unproposed=found.unproposed,
-        n_groups=search.n_groups,
-        dropped=search.dropped,
-        **_records(window, mined),
+        found=found,
+        search=search,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class FoundStatements:
-    """The lines that requests give reason for, and the table of errors; as of `RefineResult`."""
+    """The lines that requests give reason for, and the table of errors.
+
+    ``withheld`` are about tools that neither the source nor coreloop.yaml defines, so that no docstring could
+    have them; ``n_settled`` counts lines that are promoted, on a branch or rejected, ``n_tests`` those that
+    were tested. ``names`` are the project's names of logged tools.
+    """
 
     log: CaseLog
+    names: Mapping[str, str]
     statements: tuple[Statement, ...]
     errors: tuple[ErrorRow, ...]
-    unproposed: Unproposed
+    withheld: tuple[Statement, ...]
+    n_settled: int
     words: Vocabulary
     n_tests: int
+
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """The tools of those that are withheld."""
+        return tuple(sorted({statement.tool for statement in self.withheld}))
+
+    @property
+    def questions(self) -> list[str]:
+        """Which of these tools have several definitions, and what speaks for each."""
+        tools = map(self.words.tools.get, self.undefined)
+        return [
+            f"{its.name} is {its.reason}" for its in tools if isinstance(its, Unresolved) and its.is_defined
+        ]
 
 
 def find_statements(
@@ -301,22 +305,58 @@ def find_statements(
 ) -> FoundStatements:
     """Find the lines of a window that are not settled; ``named`` are further tools to know the words of."""
     settings = workspace.settings
-    log = read_log(window, logged_names(window.tools, root=workspace.root, configured=settings.tools))
-    words = _vocabulary(workspace, {*named, *log.tools})
-    merges = merge_times(states)
-    tools = search_tools(log, words, merges, rejected_keys(states))
+    names = logged_names(window.tools, workspace)
+    log = read_log(window, names)
+    sent = sent_tools(workspace.audit_dir, {request.sent for request in log.requests})
+    schemas = {(name, names.get(tool.name, tool.name)): tool.schema for name, tool in sent}
+    words = _vocabulary(workspace, {*named, *log.tools}, log.passed)
+    promotions = (one.promotion for one in states if one.promotion is not None)
+    merges = {its.key: its.merged_at for its in promotions if not its.reverted}
+    rejected = frozenset(one.key for one in states if one.state is ProposalState.REJECTED)
+    tools = search_tools(log, words, merges, rejected)
     located = to_statements(tools, log, language=settings.language)
-    statements, unproposed = draft_statements(
-        (statement for statement, _ in located), words, settled=settled_keys(states), merges=merges
-    )
+    texts = _texts(workspace, words, {statement.tool for statement, _ in located}, names, window)
+    new = [(one, places) for one, places in located if one.key not in settled_keys(states)]
+    known = [(one, places) for one, places in new if words.is_known(one.tool)]
+    drafts = [(draft.draft_statement(one, words, merges, texts), places) for one, places in known]
     return FoundStatements(
         log,
-        _with_questions(statements, located, window),
-        error_table(log, tools, words=words),
-        unproposed,
+        names,
+        with_questions(drafts, window),
+        (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
+        tuple(one for one, _ in new if not words.is_known(one.tool)),
+        len(located) - len(new),
         words,
         sum(len(tool.tested) for tool in tools),
     )
+
+
+def _texts(
+    workspace: Workspace, words: Vocabulary, tools: Collection[str], names: Mapping[str, str], window: Window
+) -> draft.Texts:
+    """What stands in the texts of some tools: in the source, and in what models were last sent."""
+    texts = defaultdict[str, list[tuple[str, str]]](list)
+    for tool in filter(None, map(words.tool, tools)):
+        with suppress(WorkspaceError):
+            texts[tool.name] += draft.standing_texts(
+                read_file(workspace.root / tool.file), tool.qualname, tool.file
+            )
+    for logged, sent in last_sent(workspace.audit_dir, newest_sent(window)).items():
+        lines = (line for text in sent for _, line in draft.lines_of(text))
+        texts[names.get(logged, logged)] += [(line, "what models were last sent") for line in lines]
+    return texts
+
+
+def read_examples(workspace: Workspace, entry: Entry) -> tuple[list[str], list[str]]:
+    """Calls of a statement's days that failed, and that worked, as of `examples`; read from the records."""
+    line = parse_advice(entry.line) if isinstance(entry, Statement) else None
+    if line is None:
+        return [], []
+    days = Days(entry.first_seen.date(), entry.last_seen.date())
+    window = merge(mine(workspace).files, days)
+    names = logged_names(window.tools, workspace)
+    failing, working = examples(read_log(window, names), entry.tool, line)
+    return (failing, working) if failing or working else (["its records are gone"], [])
 
 
 def write_night(result: _Result, workspace: Workspace, request: NightRequest) -> _Result:
@@ -331,7 +371,7 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         The folder cannot be written, or the day's file is damaged. Neither file is written in part.
     """
     document = result.document
-    if not result.n_records and not getattr(document, document.local):
+    if not result.window.n_by_day and not any(getattr(document, name) for name in document.LOCAL):
         return result
     folder = request.out or workspace.audit_dir / document.name
     workspace.keep_private(folder)
@@ -343,44 +383,12 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         if request.sanitized:
             document = document.shared(result.words)
         write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
-        write_private(path, to_json(document))
+        write_private(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return replace(result, document=document, paths=(path, draft))
 
 
-def to_json(document: ProposalsFile) -> bytes:
-    """The file's bytes: indented JSON, UTF-8."""
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _records(window: Window, mined: Mined) -> dict[str, Any]:
-    """What `Night` says of the records."""
-    return {
-        "recorded": window.recorded(),
-        "n_records": window.n_records(),
-        "n_neutral": window.n_of(RequestOutcome.NEUTRAL),
-        "n_files": len(window.files),
-        "newest": newest_day(mined.files),
-        "oddities": find_oddities((file.path, part.oddities) for file in mined.files for part in file.parts),
-        "unseen": window.unseen(),
-        "skipped_verdicts": mined.judgments.skipped,
-    }
-
-
-def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
-    settings = workspace.settings
-    return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
-
-
-def _with_questions(
-    statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
-) -> tuple[Statement, ...]:
-    """Statements with example questions of the requests whose calls deviate."""
-    places = {statement.key: its[:_MAX_EXAMPLES] for statement, its in located}
-    texts = window.question_texts(place for one in statements for place in places[one.key])
-    return tuple(
-        replace(one, example_questions=tuple(filter(None, map(texts.get, places[one.key]))))
-        for one in statements
-    )
+def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:
+    return Vocabulary(find_tools(names, workspace, passed=passed), workspace.settings)
 
 
 def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
@@ -389,20 +397,29 @@ def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
     return replace(workspace, settings=replace(workspace.settings, gates=gates))
 
 
-def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
-    """The result with the audit notes, shown after the candidates."""
-    from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
-
-    notes, skipped = read_notes(folder)
-    return replace(result, document=replace(result.document, notes=notes), notes_skipped=skipped)
-
-
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
-    keep_days = mined.workspace.settings.retention_days
-    if keep_days is None or not request.mining.is_of_agent:
+    workspace, keep_days = mined.workspace, mined.workspace.settings.retention_days
+    if keep_days is None or request.with_notes or request.mining.in_dir is not None:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
-    paths = remove_expired(mined.files, before=first_day)
-    remove_days(mined.workspace.contexts_dir, before=first_day)
-    return paths
+    limit = (first_day - EPOCH_DAY).days
+    newer = {file.path for file in mined.files if max(file.days, default=0) >= limit}
+    with file_errors("cannot be removed ({strerror})", workspace.audit_dir):
+        remove_days(workspace.contexts_dir, before=first_day)
+        return remove_days(workspace.records_dir, before=first_day, kept=newer)
+
+
+def _known_types(names: Iterable[str]) -> frozenset[str]:
+    """Return the labels and classes that a user named.
+
+    Raises
+    ------
+    UsageError
+        A name is neither a label nor a class.
+    """
+    wanted = frozenset(filter(None, (name.strip() for name in names)))
+    unknown = sorted(wanted - set(BITS))
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
+    return wanted

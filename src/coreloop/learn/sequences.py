@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -12,17 +12,17 @@ import polars as pl
 
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
-from coreloop.learn.facts.schema import NO_LENGTH
+from coreloop.learn.effect.tool_days import against_of, named_failure
 from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.frames import IS_COUNTED, IS_SUCCESS
+from coreloop.learn.mine.requests import Request, Requests
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, moment
-from coreloop.learn.proposals.entry import GUIDE, Candidate, Search
+from coreloop.learn.proposals.entry import GUIDE, MAX_EXAMPLES, Candidate, Search
 from coreloop.learn.statements.cases import case_numbers, rank_test, rates_of
 from coreloop.learn.statements.logged_calls import read_requests
-from coreloop.learn.statistics import benjamini_hochberg, success_bound
+from coreloop.learn.statistics import benjamini_hochberg, wilson_interval
 from coreloop.observe.reading.outcome import RequestOutcome
 
-MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
 """Requests and questions that the gate needs if the playbook has a good bullet."""
 MAX_QUESTIONS: Final = 200
@@ -30,6 +30,8 @@ MAX_QUESTIONS: Final = 200
 _MAX_REQUESTS: Final = 10_000
 """Of the candidates' categories; of more, a fixed draw is compared."""
 _SUCCESS: Final = RequestOutcome.SUCCESS
+# Matches `analysis(axis=a)` of `analysis(axis=a)>show()`; a step may hold `"a>b"` and `<other>`.
+_FIRST_STEP: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|<other>|[^">])+')
 _MIN_CASES: Final = 2  # the least that the playbook's relaxed gate lets through
 
 
@@ -38,7 +40,7 @@ def find_candidates(
     gate: Gates,
     *,
     known: frozenset[str] = frozenset(),
-    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    playbook: Collection[str] = (),
 ) -> Search[Candidate]:
     """Find the patterns of a window that keep succeeding.
 
@@ -50,8 +52,8 @@ def find_candidates(
         Minimum figures.
     known : frozenset of str
         Keys that are not proposed again: promoted, in an open pull request, or rejected.
-    playbook : mapping of str to tuple of str
-        Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
+    playbook : collection of str
+        Intents with good bullets. A pattern whose category has the intent as its topic part needs only two
         requests and two different questions; the gate's success rate still applies.
 
     Returns
@@ -63,10 +65,9 @@ def find_candidates(
     gates = ("min_repeat", "min_success_rate", "steps_not_recorded", "min_unique_questions")
     dropped = Counter(dict.fromkeys(gates, 0))
     rows = count_patterns(window).to_dicts()
-    advice = {label: _advice(label, playbook) for label in {row["category"] for row in rows}}
 
     def least(count: int, category: str) -> int:
-        return min(count, RELAXED_COUNT) if advice[category] else count
+        return min(count, RELAXED_COUNT) if _topic(category) in playbook else count
 
     passing = []
     for row in rows:
@@ -80,22 +81,20 @@ def find_candidates(
             passing.append(row)
     found: list[Candidate] = []
     for candidate in _candidates(window, passing):
-        n_questions, category = candidate.n_unique_questions, candidate.cat_hash
-        if n_questions < least(gate.min_unique_questions, category):
+        if candidate.n_unique_questions < least(gate.min_unique_questions, candidate.cat_hash):
             dropped["min_unique_questions"] += 1
         elif candidate.key in known:
             dropped["known"] += 1
         else:
-            is_relaxed = candidate.n_observed < gate.min_repeat or n_questions < gate.min_unique_questions
-            found.append(replace(candidate, bullets=advice[category]) if is_relaxed else candidate)
+            found.append(candidate)
     found.sort(key=lambda one: (one.base_rate - one.success_low, -one.n_observed, one.key))
     return Search(tuple(found), len(rows), dropped)
 
 
-def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The bullets for a category's topic, the second part of ``FIN-profitability-KR``."""
+def _topic(category: str) -> str:
+    """The second part of ``FIN-profitability-KR``."""
     parts = category.split("-")
-    return playbook.get(parts[1], ()) if len(parts) > 1 and is_category(category) else ()
+    return parts[1] if len(parts) > 1 and is_category(category) else ""
 
 
 def count_patterns(window: Window) -> pl.DataFrame:
@@ -107,26 +106,22 @@ def count_patterns(window: Window) -> pl.DataFrame:
         A row per category and sequence with at least one counted record: pattern (a number), category,
         sequence, shape (the most frequent; null if all records have omitted calls), n_observed (successes and
         failures), n_success, success_rate, n_sessions, n_peers and n_peers_success (all counted records of
-        the category, those without a sequence included), base_rate (their rate), avg_chunk_len (characters;
-        0.0 if unknown), first_us, last_us (microseconds since 1970).
+        the category, those without a sequence included), base_rate (their rate), first_us, last_us
+        (microseconds since 1970).
     """
-    frames = window.frames
-    counted = frames.requests.lazy().filter(IS_COUNTED)
-    length, session = pl.col("length"), pl.col("session")
-    patterns = counted.group_by("pattern").agg(
-        n_observed=pl.len(),
-        n_success=IS_SUCCESS.sum(),
-        n_sessions=session.filter(session != 0).n_unique(),
-        avg_chunk_len=length.filter(length != NO_LENGTH).mean().fill_null(0.0),
-        first_us=pl.col("us").min(),
-        last_us=pl.col("us").max(),
-    )
-    known = frames.groups.lazy().filter(pl.col("shape") != 0)
-    shapes = counted.group_by("group").len().join(known, on="group").group_by("pattern", "shape")
-    frequent = shapes.agg(pl.col("len").sum()).sort("len", "shape", descending=[True, False])
+    session = pl.col("session")
     return (
-        patterns.collect()
-        .join(frames.patterns, on="pattern")
+        window.frames.requests.lazy()
+        .filter(IS_COUNTED)
+        .group_by("pattern")
+        .agg(
+            n_observed=pl.len(),
+            n_success=IS_SUCCESS.sum(),
+            n_sessions=session.filter(session != 0).n_unique(),
+            first_us=pl.col("us").min(),
+            last_us=pl.col("us").max(),
+        )
+        .join(window.frames.patterns, on="pattern")
         .with_columns(
             n_peers=pl.col("n_observed").sum().over("category"),
             n_peers_success=pl.col("n_success").sum().over("category"),
@@ -136,20 +131,22 @@ def count_patterns(window: Window) -> pl.DataFrame:
             success_rate=pl.col("n_success") / pl.col("n_observed"),
             base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
         )
-        .join(
-            frequent.unique("pattern", keep="first", maintain_order=True).drop("len").collect(),
-            on="pattern",
-            how="left",
-        )
+        .collect()
     )
 
 
 def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterator[Candidate]:
     """The patterns with their texts and steps."""
     distinct = _distinct(window, [row["pattern"] for row in patterns])
+    n, n_ok = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for group in window.requests:
+        succeeded, failed = map(group.n_of, (_SUCCESS, RequestOutcome.FAILURE))
+        n.update(dict.fromkeys(_began(group), succeeded + failed))
+        n_ok.update(dict.fromkeys(_began(group), succeeded))
     for row in patterns:
         questions = distinct[row["pattern"]]
-        steps = msgspec.json.decode(window.frames.shapes[row["shape"]], type=tuple[Step, ...])
+        began = _began_by(row["category"], window.texts[row["sequence"]])
+        steps = _steps(row["shape"])
         target = target_step(steps)
         yield Candidate(
             key=statement_key(row["category"], window.texts[row["sequence"]], GUIDE),
@@ -159,18 +156,33 @@ def _candidates(window: Window, patterns: Sequence[Mapping[str, Any]]) -> Iterat
             seq_hash=row["sequence"],
             tool_pattern=steps,
             n_observed=row["n_observed"],
+            n_begun=n[began],
             n_unique_questions=len(questions),
             n_sessions=row["n_sessions"],
             success_rate=row["success_rate"],
-            success_low=success_bound(row["n_success"], row["n_observed"]),
+            success_low=wilson_interval(row["n_success"], n[began])[0],
             base_rate=row["base_rate"],
-            rest_ok=row["n_peers_success"] - row["n_success"],
-            rest_n=row["n_peers"] - row["n_observed"],
-            avg_chunk_len=row["avg_chunk_len"],
+            rest_ok=row["n_peers_success"] - n_ok[began],
+            rest_n=row["n_peers"] - n[began],
             first_seen=moment(row["first_us"]),
             last_seen=moment(row["last_us"]),
             example_questions=tuple(filter(None, questions))[:MAX_EXAMPLES],
         )
+
+
+_steps: Final = cache(msgspec.json.Decoder(tuple[Step, ...]).decode)
+
+
+def _began(requests: Requests) -> set[tuple[str, str]]:
+    """The category with the first step that they tried, and with the first that worked."""
+    first = (*requests.calls[:1], *[call for call in requests.calls if call.ok][:1])
+    return {(requests.alike.category, call.step) for call in first}
+
+
+def _began_by(category: str, sequence: str) -> tuple[str, str]:
+    """The category with the first step of a sequence."""
+    first = _FIRST_STEP.match(sequence)
+    return category, first[0] if first else sequence
 
 
 def _distinct(window: Window, patterns: Sequence[int]) -> dict[int, list[str]]:
@@ -217,31 +229,61 @@ def distinct_questions(questions: Iterable[str]) -> list[str]:
 
 
 def with_q_values(window: Window, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Test each candidate against the rest of its category (Mann–Whitney on the cases' success rates)."""
+    """Test each candidate against the rest of its category (Mann–Whitney on the cases' success rates).
+
+    Of the requests that began its sequence, those that went on so and succeeded are successes.
+    """
     n, n_ok = defaultdict[Any, Counter[int]](Counter), defaultdict[Any, Counter[int]](Counter)
-    for category, sequence, case, succeeded in _rows(window, {one.cat_hash for one in candidates}):
-        for key in (category, (category, sequence)):
+    for request, case in _cases(window, {one.cat_hash for one in candidates}):
+        category, succeeded = request.group.alike.category, request.outcome == _SUCCESS
+        for key in (category, *_began(request.group)):
             n[key][case] += 1
             n_ok[key][case] += succeeded
+        n_ok[category, window.steps(request.group).sequence][case] += succeeded
     p_values = []
     for one in candidates:
-        category, own = one.cat_hash, (one.cat_hash, one.seq_hash)
-        own_rates = rates_of(n[own], n_ok[own])
-        rest = rates_of(n[category] - n[own], n_ok[category] - n_ok[own])
+        category, began = one.cat_hash, _began_by(one.cat_hash, window.texts[one.seq_hash])
+        own_rates = rates_of(n[began], n_ok[category, one.seq_hash])
+        rest = rates_of(n[category] - n[began], n_ok[category] - n_ok[began])
         is_tested = min(len(own_rates), len(rest)) >= _MIN_CASES
         p_values.append(rank_test(own_rates, rest) if is_tested else 1.0)
     q_values = benjamini_hochberg(p_values)
     return [replace(one, q_value=q_value) for one, q_value in zip(candidates, q_values, strict=True)]
 
 
-def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, bool]]:
-    """Category, sequence, case, and whether it succeeded, of each request that is compared."""
+def _cases(window: Window, categories: set[str]) -> Iterator[tuple[Request, int]]:
+    """Each request that is compared, and its case."""
     groups = (group for group in window.requests if group.alike.category in categories)
     counted = window.drawn(groups, _MAX_REQUESTS, least=RequestOutcome.FAILURE)
-    sequences = [window.steps(one.group).sequence for one in counted]
-    read = zip(sequences, read_requests(window, counted), strict=True)
-    cases, _ = case_numbers([replace(keys, calls=sequence) for sequence, (_, keys) in read])
-    return [
-        (one.group.alike.category, sequence, case, one.outcome == _SUCCESS)
-        for one, sequence, case in zip(counted, sequences, cases, strict=True)
-    ]
+    read = zip(counted, read_requests(window, counted), strict=True)
+    keys = [replace(keys, calls=window.steps(one.group).sequence) for one, (_, keys) in read]
+    return zip(counted, case_numbers(keys)[0], strict=True)
+
+
+def refuse_against(
+    candidate: Candidate, window: Window, lines: Iterable[tuple[str, str]], names: Mapping[str, str]
+) -> Candidate:
+    """Refuse a candidate if most of its requests have a call against a line.
+
+    Parameters
+    ----------
+    lines : iterable of (str, str)
+        Tools, and lines about them.
+    names : mapping of str to str
+        The project's names of logged tools.
+    """
+    own = (
+        group
+        for group in window.requests
+        if (group.alike.category, window.steps(group).sequence) == (candidate.cat_hash, candidate.seq_hash)
+        and _steps(window.steps(group).shape) == candidate.tool_pattern
+    )
+    read = read_requests(window, window.drawn(own, _MAX_REQUESTS, least=_SUCCESS), names)
+    for tool, line in lines if candidate.suggested_append is not None else ():
+        failure = named_failure([line])
+        against = (against_of(request, tool, failure) for request, _ in read if failure)
+        n_against = sum(any(call.ok for call in calls) for calls in against)
+        if 2 * n_against > len(read):
+            refused = f"its calls are against {tool}: {line.removeprefix('- ')}"
+            return replace(candidate, suggested_append=None, refused=refused)
+    return candidate

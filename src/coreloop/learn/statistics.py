@@ -1,16 +1,10 @@
-"""Statistics of counts: intervals of rates and differences, tests, the correction for many tests."""
+"""Statistics of counts: intervals of rates and differences, the correction for many tests."""
 
 from collections.abc import Sequence
-from math import exp, fsum, lgamma, sqrt
+from math import sqrt
 from typing import Final
 
 _Z: Final = 1.959963984540054  # of a two-sided 95 % interval
-_TIE = 1e-7  # relative, as in R; the error of lgamma is 1e-9 at 100,000 requests
-
-
-def success_bound(successes: int, requests: int) -> float:
-    """Lower bound of a success rate: 0–1; 0.0 when ``requests`` is 0. See `wilson_interval`."""
-    return wilson_interval(successes, requests)[0]
 
 
 def wilson_interval(hits: float, n: int) -> tuple[float, float]:
@@ -37,33 +31,6 @@ def wilson_interval(hits: float, n: int) -> tuple[float, float]:
     low = (centre - spread) / (1 + share) if hits else 0.0  # rounding would give 2e-18, above the rate
     high = (centre + spread) / (1 + share) if hits < n else 1.0
     return low, high
-
-
-def fisher_exact(a_hits: int, a_n: int, b_hits: int, b_n: int) -> float:
-    """Test whether two sides have the same rate (Fisher's exact test).
-
-    Parameters
-    ----------
-    a_hits, a_n : int
-        Counts of one side; ``0 <= a_hits <= a_n``.
-    b_hits, b_n : int
-        Counts of the other side.
-
-    Returns
-    -------
-    float
-        Two-sided p, 0–1: the sum over all tables with these margins that are not more probable than this one
-        (by more than 1e-7 of its probability). 1.0 when a side is empty.
-
-    References
-    ----------
-    Fisher (1935), JRSS 98:39; two-sided as in R's ``fisher.test`` and ``scipy.stats.fisher_exact``.
-    """
-    hits = a_hits + b_hits
-    limit = _log_probability(a_hits, a_n, b_n, hits) + _TIE
-    tables = range(max(0, hits - b_n), min(a_n, hits) + 1)
-    logs = (_log_probability(count, a_n, b_n, hits) for count in tables)
-    return min(1.0, fsum(exp(log) for log in logs if log <= limit))
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -121,12 +88,3 @@ def newcombe_interval(hits: float, n: int, other_hits: float, other_n: int) -> t
     below = _Z * sqrt(low * (1 - low) / n + other_high * (1 - other_high) / other_n)
     above = _Z * sqrt(high * (1 - high) / n + other_low * (1 - other_low) / other_n)
     return max(-1.0, difference - below), min(1.0, difference + above)
-
-
-def _log_probability(a_hits: int, a_n: int, b_n: int, hits: int) -> float:
-    """Natural logarithm of a table's probability, its margins given (hypergeometric)."""
-    return _log_choose(a_n, a_hits) + _log_choose(b_n, hits - a_hits) - _log_choose(a_n + b_n, hits)
-
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

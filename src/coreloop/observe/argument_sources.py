@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
 from coreloop.observe.case_keys import composed, is_identifier
 from coreloop.observe.failure_texts import parsed_json
-from coreloop.observe.shown_states import CONTAINERS, MAX_FIELDS, Compared, ShownObjects, saw
+from coreloop.observe.shown_states import CONTAINERS, MAX_FIELDS, ShownObjects, saw
 
 if TYPE_CHECKING:
     from coreloop.observe.record_parts import RecordedCall
@@ -56,13 +56,13 @@ class Lookup(NamedTuple):
         As in the record; None if no argument was compared.
     echoes : set of int
         Hashes of the arguments' values, which are not remembered when the call's own result repeats them.
-    identifiers : set of int, or None
-        Hashes of the identifiers among them; None if no tool's source is known.
+    identifiers : set of int
+        Hashes of the identifiers among them.
     """
 
     args_from: dict[str, list[str]] | None
     echoes: set[int]
-    identifiers: set[int] | None
+    identifiers: set[int]
 
 
 class Sources:
@@ -107,15 +107,13 @@ class Sources:
             del texts[: len(texts) - _MAX_TEXTS + 1]
             texts.append(question)
 
-    def look_up(self, texts_by_name: Mapping[str, list[str]], *, names_objects: bool = True) -> Lookup:
+    def look_up(self, texts_by_name: Mapping[str, list[str]]) -> Lookup:
         """Find where the values of a call's arguments occurred before.
 
         Parameters
         ----------
         texts_by_name : mapping of str to list of str
             The `texts_in` each argument.
-        names_objects : bool
-            Whether the objects that the call's result shows are to be remembered.
         """
         while self._unread:  # the last result of a request never is
             self._read(*self._unread.pop(0))
@@ -129,9 +127,9 @@ class Sources:
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
         identifiers = filter(is_identifier, chain.from_iterable(texts_by_name.values()))
-        return Lookup(paths_by_name or None, echoes, {*map(hash, identifiers)} if names_objects else None)
+        return Lookup(paths_by_name or None, echoes, {*map(hash, identifiers)})
 
-    def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None] | None) -> Lookup:
+    def trace(self, recorded: "RecordedCall", key: Callable[[], bytes]) -> Lookup:
         """Add the sources of its arguments to a call.
 
         Parameters
@@ -139,15 +137,14 @@ class Sources:
         recorded : RecordedCall
             Its call gets ``args_from`` if any argument was compared, and ``saw`` if one names an object that
             was shown.
-        compared : callable or None
-            Returns what a tool's source compares with, if any source is known.
+        key : callable
+            Returns the key of `hash_state`, or an empty one.
         """
         call = recorded.call
-        lookup = self.look_up(recorded.texts, names_objects=compared is not None)
+        lookup = self.look_up(recorded.texts)
         if lookup.args_from is not None:
             call["args_from"] = lookup.args_from
-        of_tool = compared(call["name"]) if compared is not None and self.has_results else None
-        if of_tool is not None and (states := saw(recorded.args, self._shown, of_tool)):
+        if self._shown and (states := saw(recorded.args, self._shown, key)):
             call["saw"] = states
         return lookup
 
@@ -171,7 +168,7 @@ class Sources:
             self._is_complete = False
             return
         self.has_results = True
-        unread = tool, result, lookup or Lookup(None, set(), None)
+        unread = tool, result, lookup or Lookup(None, set(), set())
         if self._searched is None:
             self._read(*unread)
         else:
@@ -242,7 +239,7 @@ class Sources:
                 else:
                     self._is_complete = False
             n_left = 0 if is_cut else n_left - len(node)
-            if asked_for is not None and is_object and (is_shown or chars_left < 0):
+            if is_object and (is_shown or chars_left < 0):
                 self._shown.note(node, name, asked_for if node is root and len(asked_for) == 1 else ())
         self._is_complete &= chars_left >= 0 and n_left > 0
 
@@ -278,8 +275,8 @@ def values_in(arguments: Iterable[Mapping[str, list[str]]]) -> set[str | float]:
     return values
 
 
-def copied(result: Any, *, shows_objects: bool) -> Any:
-    """A result as it is now, with at least what will be read of it, and maybe noted of its objects."""
+def copied(result: Any) -> Any:
+    """A result as it is now, with at least what will be read of it, and noted of its objects."""
     if type(result) not in CONTAINERS:
         return result[: MAX_CHARS + 1] if type(result) is str else result
     content = _in_envelope(result)
@@ -290,7 +287,7 @@ def copied(result: Any, *, shows_objects: bool) -> Any:
         for node in nodes:
             for key, value in node.items() if type(node) is dict else enumerate(node):
                 kind = type(value)
-                if kind in CONTAINERS and (n_left > 0 or (shows_objects and kind is dict)):
+                if kind in CONTAINERS and (n_left > 0 or kind is dict):
                     if kind is not tuple and len(value) <= n_left:
                         node[key] = copy = value.copy()
                     else:

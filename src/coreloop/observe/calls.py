@@ -3,12 +3,12 @@
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import orjson
 
-from coreloop.base.record_lines import MAX_STRING_CHARS, bounded, canonical_json, shorten, to_plain
-from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, READS_FAILED, ToolCall, hash_args, step
+from coreloop.base.record_lines import MAX_STRING_CHARS, bounded, dataclass_fields, shorten, to_plain
+from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, READS_FAILED, ToolCall, digest, step
 from coreloop.observe import failure_texts
 from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import Lookup, Sources
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from coreloop.observe.log_settings import LogSettings
 
 
+# orjson kills the process if a field of a dataclass with slots is not set.
+_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 _SHORT_CHARS: Final = 120  # of arguments without a text, or a name, that is cut
 
 
@@ -89,7 +91,7 @@ def trace_calls(calls: Sequence[_Recorded], sources: Sources, settings: "LogSett
             sources.add_question(text)
         _remember(sources, [other for other in running if not _overlaps(other[0][0], call)])
         running = [other for other in running if _overlaps(other[0][0], call)]
-        lookup = sources.trace(recorded, settings.compared) if has_results else None
+        lookup = sources.trace(recorded, settings.case_key) if has_results else None
         running.append(((call, recorded), lookup))
     _remember(sources, running)
 
@@ -128,7 +130,7 @@ def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts
     call: ToolCall = {
         "name": name,
         "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
-        "args_hash": hash_args(canonical),
+        "args_hash": digest(canonical),
         "ok": None if is_unknown else succeeded,
         "error": error_message,
         "duration_ms": parts.number(traced.duration_ms, drop=drop),
@@ -158,3 +160,24 @@ def _canonical(args: Mapping[str, object] | None, drop: parts.Drop) -> bytes:
 def _named(args: object) -> dict[str, Any]:
     named = args if isinstance(args, dict) else {} if args is None else to_plain(args)
     return named if isinstance(named, dict) else {"value": named}
+
+
+def canonical_json(value: object) -> bytes:
+    """Encode a value as compact UTF-8 JSON with sorted keys; a set becomes a sorted list.
+
+    Raises
+    ------
+    TypeError
+        The value has no JSON form; convert it with `to_plain`.
+    """
+    return orjson.dumps(value, default=_as_plain, option=_CANONICAL)
+
+
+def _as_plain(value: object) -> Any:
+    """A set as a sorted list; a dataclass as its fields."""
+    kind = type(value)
+    if issubclass(kind, set | frozenset):
+        return sorted(cast("set[Any]", value), key=repr)
+    if not hasattr(kind, "__dataclass_fields__"):
+        raise TypeError
+    return dataclass_fields(value)

@@ -19,7 +19,7 @@ from coreloop.observe import drops
 from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources, copied, values_in
 from coreloop.observe.calls import recorded_call, trace_calls
-from coreloop.observe.case_keys import RequestIdentifiers, case_key
+from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.drops import drop, never_raises
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
@@ -195,7 +195,7 @@ class AuditCollector:
         with self._lock:
             if self._sources is None:
                 for call in calls:
-                    call.result = copied(call.result, shows_objects=self._settings.compared is not None)
+                    call.result = copied(call.result)
                 self._untraced.append(made)
                 if len(self._untraced) > _MAX_UNTRACED:
                     self._sources = self._traced(record, None)
@@ -328,15 +328,8 @@ class AuditCollector:
 
     def _add_case(self, record: Record) -> None:
         """Add the hashes of the calls' identifiers; if the key cannot be read or made, only they are lost."""
-        if not self._identifiers:
-            return
-        try:
-            keys = self._settings.case_keys
-            if not keys:  # reading the environment and the file each time would double the time of a flush
-                keys.append(case_key(self._settings.journal.folder.parent))
-            record["case"] = self._identifiers.case(keys[0])
-        except OSError:
-            drop("case_key")
+        if self._identifiers and (key := self._settings.case_key()):
+            record["case"] = self._identifiers.case(key)
 
     def __enter__(self) -> Self:
         _blocks.set((*_blocks.get(), self))

@@ -25,14 +25,14 @@ class SentTool(NamedTuple):
     schema: Any
 
 
-def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
+def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path, framework: str = "") -> str:
     """Write a set of tools to ``descriptions/HASH.json`` unless this process has; return ``desc:HASH``.
 
     The hash is 16 hex digits of SHA-256 of the file's content: tools sorted by name, each with ``hash``
-    (of its own name, description and schema), ``name``, ``description`` and ``schema``. A fault of the disk
-    is counted, and the hash returned nevertheless.
+    (of its own name, description and schema), ``name``, ``description`` and ``schema``; and the ``framework``
+    that sent them, as in ``reach:``. A fault of the disk is counted, and the hash returned nevertheless.
     """
-    content = _content(tools)
+    content = _content(tools, framework)
     number = sha256(content).hexdigest()[:16]
     place = (str(audit_dir), number)
     if place not in _kept and len(_kept) >= MAX_SETS:
@@ -48,10 +48,10 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
     return f"desc:{number}"
 
 
-def _content(tools: Iterable[SentTool]) -> bytes:
+def _content(tools: Iterable[SentTool], framework: str) -> bytes:
     named = sorted(tools, key=lambda tool: tool.name)
     listed = [{"hash": sha256(_dump(tool._asdict())).hexdigest()[:16], **tool._asdict()} for tool in named]
-    return _dump({"tools": listed}) + b"\n"
+    return _dump({"tools": listed, **({"framework": framework} if framework else {})}) + b"\n"
 
 
 def _dump(value: object) -> bytes:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from datetime import date
 
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
@@ -156,7 +157,7 @@ def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
     """
     from collections import Counter
 
-    from coreloop.base import jsonl  # keeps its decoder out of the collector's server
+    from coreloop.observe import jsonl  # keeps its decoder out of the collector's server
 
     counts: Counter[str] = Counter()
     for line in jsonl.read(path, DroppedRecords, other="not a count").values if path.exists() else ():
@@ -165,11 +166,13 @@ def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def remove_days(folder: Path, *, before: "date") -> None:
-    """Remove the files of days before this one; their names say which."""
-    for path in folder.glob("????-??-??.jsonl"):
-        if path.stem < before.isoformat():
-            path.unlink(missing_ok=True)
+def remove_days(folder: Path, *, before: "date", kept: "Container[Path]" = ()) -> list[Path]:
+    """Remove the files of days before this one, by name, but those to be kept; returns which."""
+    files = sorted(folder.glob("????-??-??.jsonl"))
+    old = [path for path in files if path.stem < before.isoformat() and path not in kept]
+    for path in old:
+        path.unlink(missing_ok=True)
+    return old
 
 
 def write_new(path: Path, content: bytes) -> None:

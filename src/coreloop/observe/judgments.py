@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from coreloop.base import jsonl
+from coreloop.observe import jsonl
 
 # Who judged, of the verdicts that `coreloop.feedback` writes.
 USER: Final = "user"

@@ -1,16 +1,16 @@
 """What all requests of a log share: the project's settings, read in another's server."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.base.categories import Categories
+from coreloop.observe import case_keys
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import Journal
 from coreloop.observe.record_parts import CONTEXTS
-from coreloop.observe.shown_states import Compared
 
 if TYPE_CHECKING:
     from coreloop.base.project.score_rule import OutcomeRule
@@ -26,16 +26,24 @@ class LogSettings(NamedTuple):
 
     journal: Journal
     tools_version: str | None
-    case_keys: list[bytes]
-    """The key of cases, once it was needed."""
+    keys: list[bytes]
+    """The key of cases, once it was needed; an empty one stands for none."""
     categories: Categories = Categories()
     selectors: Mapping[str, Sequence[str]] = {}
     failed_results: Mapping[str, frozenset[str]] = {}
     """The project's rule, if it has one."""
-    # Without coreloop.yaml it is not known which files are the project's.
-    compared: Callable[[str], Compared | None] | None = None
     outcome: "OutcomeRule | None" = None
     contexts: Journal | None = None
+
+    def case_key(self) -> bytes:
+        """The key of cases; empty if it cannot be read or made."""
+        if not self.keys:  # reading the environment and the file each time would double the time of a flush
+            try:
+                self.keys.append(case_keys.case_key(self.journal.folder.parent))
+            except OSError:
+                drop("case_key")
+                return b""
+        return self.keys[0]
 
 
 def folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
@@ -70,16 +78,11 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings | None:
         drop("settings")
         settings = Settings()
     folder_of_log = (start if named else root / settings.data_dir) / "audit" / log
-    return project_settings(settings, folder_of_log, root, version)
+    return project_settings(settings, folder_of_log, version)
 
 
-def project_settings(
-    settings: "Settings", folder: Path, root: Path | None, version: str | None = None
-) -> LogSettings:
-    """The settings of a log in a folder, for the tools of a project's folder if there is one."""
-    from coreloop.observe.source_comparisons import reader_of
-
-    targets = tuple((name, tool.target) for name, tool in settings.tools.items())
+def project_settings(settings: "Settings", folder: Path, version: str | None = None) -> LogSettings:
+    """The settings of a log in a folder."""
     return LogSettings(
         Journal(folder),
         version,
@@ -87,7 +90,6 @@ def project_settings(
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
         settings.failed_results(),
-        None if root is None else reader_of(root, targets),
         settings.outcome_rule(),
         Journal(folder.parent / CONTEXTS) if settings.measure.contexts and folder.name == RECORDS else None,
     )

@@ -63,7 +63,7 @@ def open_record(
         "judgment": _UNJUDGED,
     }
     if session_id is not None:
-        record["session_hash"] = records.hash_session(text_of(session_id))
+        record["session_hash"] = f"session:{records.digest(text_of(session_id).encode('utf-8', 'replace'))}"
     return record
 
 

@@ -1,17 +1,23 @@
-"""Sees in which state results showed the object that an argument names: ``{"order_id": {"status": "open"}}``.
+"""Sees in which state results showed the object that an argument names.
 
-Memory holds hashes of short texts. Only a text that the tool's own source compares with leaves this module.
+``{"order_id": {"status": "~1a2b3c4d", "locked": false}}``: memory holds short words, and only keyed hashes of
+them leave this module. Which word a hash stands for is known where the log is read beside the source.
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from coreloop.observe.case_keys import is_identifier
+from coreloop.observe.case_keys import hash_identifier, is_identifier
 
 # A state is a word; longer texts are prose, and would fill the line.
 LITERAL_CHARS: Final = 40
+LITERAL: Final = re.compile(r"[^\W\d][\w-]*")
+HASHED: Final = "~"  # begins the hash of a word, which no word does
 MAX_ARGUMENTS: Final = 8  # of a call: more do not fit on a line beside its other fields
+MAX_STATES: Final = 16  # of an object on a line
 MAX_VALUES: Final = 20  # of an argument that is a list
 _MAX_CHARS: Final = 60  # of an identifier
 _SMALL: Final = 9_999  # a whole number with fewer than five digits identifies nothing
@@ -21,38 +27,22 @@ _NAMED: Final = ("id", "key", "name", "path", "code", "number", "slug", "uuid")
 _ENDINGS: Final = ("_id", "Id", "_key", "_name", "_path", "_code", "_number")
 CONTAINERS: Final = frozenset({dict, list, tuple})
 
-# Fields of an object: the hash of a short text, or a boolean.
-Shown: TypeAlias = dict[str, int | bool]
-# A field's value: a literal of the source, or a boolean that it tests; None for another text.
+# A field's value: a word, or its hash on a line; a boolean; None for another text.
 State: TypeAlias = str | bool | None
+Shown: TypeAlias = dict[str, State]
 
 
-class Compared(NamedTuple):
-    """What a tool's source compares values with, see `coreloop.observe.source_comparisons`.
-
-    Attributes
-    ----------
-    literals : dict of int to str
-        By hash in this process.
-    tested : frozenset of str
-        Fields whose truth is tested.
-    names : frozenset of str
-        Names of fields that the source mentions.
-    fields : frozenset of str
-        Those of them that it compares with a literal.
-    """
-
-    literals: Mapping[int, str]
-    tested: frozenset[str]
-    names: frozenset[str]
-    fields: frozenset[str] = frozenset()
+@lru_cache(maxsize=4096)
+def hash_state(word: str, key: bytes) -> str:
+    """A word as a record has it, with the key of `coreloop.observe.case_keys.case_key`."""
+    return HASHED + hash_identifier(word, key)
 
 
 class ShownObjects(dict[int, Shown]):
     """The objects that results showed, by the hashes of what identifies them."""
 
     def note(self, node: dict[Any, Any], key: object, asked_for: Iterable[int]) -> None:
-        """Note an object of a result, in a single loop: a call per field doubles the time.
+        """Note an object of a result.
 
         Parameters
         ----------
@@ -72,10 +62,11 @@ class ShownObjects(dict[int, Shown]):
             if type(name) is not str:
                 continue
             if kind is str and len(value) <= _MAX_CHARS:
-                if len(value) <= LITERAL_CHARS:
-                    fields[name] = hash(value)
                 if not value.isalpha() or name in _NAMED or name.endswith(_ENDINGS):
                     numbers.append(hash(value))
+                    _note_text(fields, name, value)
+                elif len(value) <= LITERAL_CHARS:
+                    fields[name] = value
             elif kind is bool:
                 fields[name] = value
             elif kind is int and _SMALL < value < 1 << 64:  # Python refuses to write 4,300 digits
@@ -91,8 +82,20 @@ class ShownObjects(dict[int, Shown]):
         self[number] = fields
 
 
-def saw(args: Mapping[str, object], memory: ShownObjects, compared: Compared) -> dict[str, dict[str, State]]:
-    """Say for each argument which of the tool's literals the object that it names was last seen with.
+def _note_text(fields: Shown, name: str, text: str) -> None:
+    """Note a word, or that there is prose; identifiers, numbers and a name such as ``Kim`` are no states."""
+    if len(text) > LITERAL_CHARS or (text.isalpha() and text.istitle()):
+        return
+    if LITERAL.fullmatch(text) and not is_identifier(text):
+        fields[name] = text
+    elif " " in text:
+        fields[name] = None
+
+
+def saw(
+    args: Mapping[str, object], memory: ShownObjects, key: Callable[[], bytes]
+) -> dict[str, dict[str, State]]:
+    """Say for each argument in which state the object that it names was last seen.
 
     Parameters
     ----------
@@ -100,29 +103,30 @@ def saw(args: Mapping[str, object], memory: ShownObjects, compared: Compared) ->
         Plain JSON values by name.
     memory : ShownObjects
         What results showed.
-    compared : Compared
-        Of the tool.
+    key : callable
+        Returns the key of `hash_state`; without any, nothing is said.
 
     Returns
     -------
     dict of str to dict
         Argument -> field -> state. An object without any has an empty entry. Of a list, what all its objects
-        share; an argument whose object was not seen, or has none of the fields that the source mentions, is
-        left out.
+        share; an argument whose object was not seen is left out.
     """
     entries: dict[str, dict[str, State]] = {}
     for name, value in args.items():
         if len(entries) == MAX_ARGUMENTS:
             break
         texts = _texts_of(value)
-        if not all(hash(text) in memory for text in texts):
-            continue
         is_named = name in _NAMED or name.endswith(_ENDINGS)
-        shown = [_shown(text, memory, compared) for text in texts if is_named or is_identifier(text)]
+        shown = [memory.get(hash(text)) for text in texts if is_named or is_identifier(text)]
         known = [fields for fields in shown if fields is not None]
-        if known and len(known) == len(texts):
+        if known and len(known) == len(texts) and (secret := key()):
             shared = set.intersection(*(set(fields.items()) for fields in known))
-            entries[name[:_NAME_CHARS]] = dict(sorted(shared))
+            chosen = sorted(shared, key=lambda state: (state[1] is None, state[0]))[:MAX_STATES]
+            entries[name[:_NAME_CHARS]] = {
+                field[:_NAME_CHARS]: hash_state(state, secret) if isinstance(state, str) else state
+                for field, state in chosen
+            }
     return entries
 
 
@@ -130,21 +134,3 @@ def _texts_of(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
     texts = [str(item).strip() for item in values if type(item) in (str, int)]
     return texts if len(texts) == len(values) <= MAX_VALUES else []
-
-
-def _shown(text: str, memory: ShownObjects, compared: Compared) -> dict[str, State] | None:
-    number = hash(text)
-    if number in compared.literals:  # the argument is a state itself
-        return None
-    fields = memory.get(number)
-    if fields is None or compared.names.isdisjoint(fields):
-        return None
-    states: dict[str, State] = {}
-    for name in compared.names & fields.keys():
-        value = fields[name]
-        if isinstance(value, bool):
-            if name in compared.tested:
-                states[name] = value
-        elif value in compared.literals or name in compared.fields:
-            states[name] = compared.literals.get(value)
-    return states

@@ -22,7 +22,8 @@ from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
-from coreloop.learn.line import AdvisedCall, AdvisedCalls, parse_advice, parse_line
+from coreloop.descriptions.texts import SUFFIXES
+from coreloop.learn.line import AdvisedCall, parse_advice, parse_line
 
 PROPOSALS_FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
 _MOST: Final = 10
@@ -212,7 +213,7 @@ def _is_inside(target: str) -> bool:
     """Whether a trailer's target is a docstring below the project's folder."""
     file, symbol = symbol_of(target)
     path = PurePosixPath(file)
-    return bool(symbol) and path.suffix == ".py" and not path.is_absolute() and ".." not in path.parts
+    return bool(symbol) and path.suffix in SUFFIXES and not path.is_absolute() and ".." not in path.parts
 
 
 def engines_of(target: str, tools: Mapping[str, ToolSettings]) -> set[str]:
@@ -242,7 +243,7 @@ def _evidence(
 def _calls(line: str, engine: str) -> tuple[AdvisedCall, ...]:
     """The calls that a line writes; a value that fails is the engine's own."""
     value, about = parse_line(line), parse_advice(line)
-    if isinstance(value, AdvisedCalls):
+    if value is not None:
         return value.calls
     if about is None or about.form != "fails":
         return ()
@@ -310,8 +311,7 @@ def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetim
     WorkspaceError
         The document cannot be read or written.
     """
-    with Repository(workspace.root) as repository:
-        case = make_case(repository, workspace, request, now=now)
+    case = make_case(Repository(workspace.root), workspace, request, now=now)
     if not case.passed:
         return AxisResult(case)
     return AxisResult(case, *write_proposal(case, workspace, today=now.date()))

@@ -3,7 +3,6 @@
 A description has a budget: a line that no longer fits must beat the weakest that promotions added.
 """
 
-import ast
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,15 +12,17 @@ from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.descriptions.other_places import described_calls, describes
-from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
-from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines, symbol_of, text_of
+from coreloop.descriptions.place import Wanted
+from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.descriptions.texts import SUFFIXES, put_lines
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.line import keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_words
+from coreloop.learn.proposals.draft import standing_at, standing_texts
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
@@ -31,12 +32,12 @@ _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
 def edit_lines(
     workspace: Workspace, repository: Repository, base_sha: str, proposals: Sequence[Proposal]
 ) -> Edited:
-    """Add the lines of proposals to their docstring in a commit; writes nothing.
+    """Add the lines of proposals to their text in a commit; writes nothing.
 
     Raises
     ------
     RefusedError
-        The file is not in the repository or not a Python file; the docstring has the lines already, cannot be
+        The file is not in the repository or of no known kind; the text has the lines already, cannot be
         edited with proof, or has no room for them; or the base does not declare a word of them.
     GitError
         The commit lacks the file.
@@ -48,13 +49,15 @@ def edit_lines(
         raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
     where, section = f"{path}::{lead.symbol}", section_of(lead, settings)
     lines = [text for proposal in proposals for text in proposal.lines]
-    if any(len(own.lines) == 1 for own in proposals) and {*lines} & {*docstring_bullets(source, where)}:
-        raise RefusedError(f"{where}: the docstring has these lines already")
+    texts = standing_texts(source, lead.symbol, path)
+    for line in filter(None, map(parse_advice, lines)):
+        if place := standing_at(line, texts):
+            raise RefusedError(f"{str(line).removeprefix('- ')}: it already stands in {place}")
 
     def promoted() -> frozenset[str]:  # reads history, so only where a line may have to go
         return promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)
 
-    bullets = existing_bullets(source, lead.target, section)
+    bullets = list(docstring_bullets(source, lead.target))
     replaced = _on_same_subject(bullets, lines)
     foreign = next((text for text in replaced if text not in promoted()), None)
     if foreign is not None:
@@ -67,22 +70,14 @@ def edit_lines(
         ours = [text for text in standing if text in promoted()]
         replaced += _displaced(ours, proposals, workspace)
     try:
-        edited = put_lines(
-            source,
-            lead.symbol,
-            lines,
-            section=section,
-            style=settings.docstring.style,
-            is_ours=is_form,
-            replaced=replaced,
-        )
-        definition = find_definition(read_source(source).tree, lead.symbol)
+        wanted = Wanted(tuple(lines), section, settings.docstring.style, is_form)
+        edited = put_lines(path, source, text_of(source, where), wanted, replaced=replaced)
+        words = Words(repository, base_sha, settings, path, lead.engine, lead.symbol)
+        reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     except UnprovenError as unproven:
-        raise RefusedError(f"{where}: {unproven}{_elsewhere(source, lead, unproven)}") from unproven
+        raise RefusedError(f"{where}: {unproven}; the line to paste: {' '.join(lines)}") from unproven
     if not edited.appended:
-        raise RefusedError(f"{where}: the docstring has these lines already")
-    words = Words(repository, base_sha, settings, path, lead.engine, definition)
-    reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
+        raise RefusedError(f"{where}: the text has these lines already")
     if reason is not None:
         raise RefusedError(f"{where}: the guard would stop it: {reason}. Merge that first, or propose again")
     return edited
@@ -90,15 +85,8 @@ def edit_lines(
 
 def section_of(proposal: Proposal, settings: Settings) -> str | None:
     """The section for a proposal's lines; None for the end of the first block of text."""
-    return proposal.section if settings.docstring.placement == "section" else None
-
-
-def _elsewhere(source: bytes, lead: Proposal, reason: UnprovenError) -> str:
-    """Where the description of a definition without docstring is set, and what to paste there."""
-    if not str(reason).endswith("has no docstring"):
-        return ""
-    text = description_elsewhere(read_source(source).tree, lead.symbol)
-    return f": its description is set by {text}; paste there: {' '.join(lead.lines)}" if text else ""
+    is_docstring = proposal.file.endswith(".py") and "[" not in proposal.symbol
+    return proposal.section if is_docstring and settings.docstring.placement == "section" else None
 
 
 def _on_same_subject(bullets: Sequence[str], lines: Sequence[str]) -> list[str]:
@@ -157,38 +145,27 @@ def _ranked(
     return ranked
 
 
-def description_elsewhere(tree: ast.Module, qualname: str) -> str | None:
-    """The call that sets the description of a definition: a decorator, or one that takes it."""
-    node = find_definition(tree, qualname).node
-    decorators = [] if isinstance(node, ast.Module) else node.decorator_list
-    calls = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, node)]
-    calls.sort(key=lambda pair: pair[0] not in decorators)
-    texts = (
-        f"{keyword.arg}= of {ast.unparse(call.func)}(…), line {keyword.value.lineno}"
-        for call, keyword in calls
-    )
-    return next(texts, None)
-
-
 def diff_of(edited: Edited, path: str) -> str:
     """Unified diff of the file; line ends are not shown."""
-    old, new = read_source(edited.old), read_source(edited.source)
-    pair = (old.text.splitlines(), new.text.splitlines())
-    return "\n".join(difflib.unified_diff(*pair, f"a/{path}", f"b/{path}", lineterm=""))
+    raw = edited.old, edited.source
+    is_python = path.endswith(".py")
+    texts = (read_source(its).text if is_python else its.decode(errors="replace") for its in raw)
+    old, new = (text.splitlines() for text in texts)
+    return "\n".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm=""))
 
 
 def repository_path(repository: Repository, project: Path, file: str) -> str:
-    """A Python file's path below the repository's root.
+    """A file's path below the repository's root.
 
     Raises
     ------
     RefusedError
-        It is not in the repository, or not a Python file.
+        It is not in the repository, or of no kind that can be edited.
     """
     try:
         path = (project / file).resolve().relative_to(repository.root.resolve())
     except ValueError as error:
         raise RefusedError(f"{file} is not in the repository {repository.root}") from error
-    if path.suffix != ".py":
-        raise RefusedError(f"{file} is not a Python file")
+    if path.suffix not in SUFFIXES:
+        raise RefusedError(f"{file} is of no kind that can be edited")
     return path.as_posix()

@@ -280,7 +280,7 @@ def _is_done(promoting: Promoting, base_sha: str, branch: PublishedBranch | None
 def _preflight(plan: Plan, promoting: Promoting, forge: Forge) -> Plan:
     """Refuse a pull request without required reviews or above the limit; notes what was allowed."""
     unreviewed = forge.unreviewed(plan.base)
-    if unreviewed and not promoting.overrides.unprotected:
+    if unreviewed and "unprotected" not in promoting.overrides:
         raise RefusedError(f"{unreviewed}; protect {plan.base}, or use --allow-unprotected")
     n_open, max_open = len(forge.open_pull_requests()), promoting.workspace.settings.forge.max_open
     if n_open >= max_open:

@@ -6,7 +6,6 @@ them.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -135,12 +134,9 @@ def _closed_branches(
     workspace: Workspace, connect: Connect, environ: Mapping[str, str], now: datetime
 ) -> frozenset[str]:
     """The branches whose pull request was closed without a merge."""
-    with (
-        WritableRepository(workspace.root) as repository,
-        connect(repository, workspace.settings.forge, environ) as forge,
-    ):
-        pulls = forge.closed_pull_requests(since=now - LOOK_BACK) if forge is not None else ()
-        return frozenset(pull.branch for pull in pulls)
+    forge = connect(WritableRepository(workspace.root), workspace.settings.forge, environ)
+    pulls = forge.closed_pull_requests(since=now - LOOK_BACK) if forge is not None else ()
+    return frozenset(pull.branch for pull in pulls)
 
 
 def is_empty(outcomes: Sequence[DraftOutcome]) -> bool:
@@ -250,10 +246,9 @@ def _draft(number: int, *, head: str, base: str, title: str, body: str) -> PullR
     )
 
 
-@contextmanager
 def connect_prepared(
     folder: Path, repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
-) -> Iterator[Forge]:
+) -> Forge:
     """The forge of a repository, with drafts as files in a folder.
 
     Raises
@@ -261,7 +256,7 @@ def connect_prepared(
     UsageError
         There is no forge to read from.
     """
-    with connect_forge(repository, settings, environ) as forge:
-        if forge is None:
-            raise UsageError("there is no token or no GitHub repository")
-        yield PreparedDrafts(forge, folder)
+    forge = connect_forge(repository, settings, environ)
+    if forge is None:
+        raise UsageError("there is no token or no GitHub repository")
+    return PreparedDrafts(forge, folder)

@@ -1,37 +1,25 @@
 """The plan of a promotion: a proven edit, and what its checks say of it; reads only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Final
 
 from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import read_history
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.texts import named
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, newest_measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import UNMEASURED, Measured, measure_reach
+from coreloop.promote.reach import UNMEASURED, Measured, compare_descriptions, measure_reach, unread_lines
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.tool_schemas import schema_command
 
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overrides:
-    """Failed checks that a human allows explicitly; the pull request lists each."""
-
-    unreached: bool = False
-    unverified: bool = False
-    unprotected: bool = False
-    harm: bool = False
-
-
-def _ignore(_: Measured | None) -> None:
-    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +34,9 @@ class Promoting:
         The lines to add, all to the same docstring; several proposals are statements.
     ask : callable
         Replays a proposal.
-    overrides : Overrides
-        Failed checks that are allowed.
+    overrides : collection of str
+        Failed checks that a human allows explicitly, and the pull request lists: ``unreached``,
+        ``unverified``, ``unprotected``, ``harm``.
     extend : bool
         Whether to add to an open promotion of the same docstring.
     reopened : frozenset of str
@@ -60,10 +49,10 @@ class Promoting:
     repository: WritableRepository
     proposals: tuple[Proposal, ...]
     ask: Callable[[Proposal], Replay]
-    overrides: Overrides = Overrides()
+    overrides: Collection[str] = ()
     extend: bool = False
     reopened: frozenset[str] = frozenset()
-    on_reach: Callable[[Measured | None], None] = _ignore
+    on_reach: Callable[[Measured | None], None] = lambda _: None
 
     @property
     def lead(self) -> Proposal:
@@ -82,7 +71,7 @@ class Promoting:
         Raises
         ------
         RefusedError
-            It is not in the repository, or not a Python file.
+            It is not in the repository, or of no kind that can be edited.
         """
         return repository_path(self.repository, self.workspace.root, self.lead.file)
 
@@ -106,7 +95,7 @@ class Plan:
     obstacles : tuple of str
         Why it cannot be carried out; empty if it can.
     notes : tuple of str
-        Failed checks that were allowed.
+        Failed checks that were allowed, and what clients may not read.
     reach : Measured or None
         What the model receives; None if coreloop.yaml does not say how to read it.
     measured : Measurement, optional
@@ -191,6 +180,8 @@ def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: 
     lines = [line for proposal in promoting.proposals for line in proposal.lines]
     measured = newest_measurement(promoting.workspace.measured_file, promoting.keys, lines)
     obstacles, notes = _weigh(reach, replay, measured, promoting.overrides)
+    description = reach.after if reach is not None else cleandoc(edited.after)
+    notes += unread_lines(description, edited.appended, settings.reach.framework)
     return Plan(
         proposals=promoting.proposals,
         path=promoting.path,
@@ -248,32 +239,33 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
 def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | None:
     lead, settings = promoting.lead, promoting.workspace.settings.reach
     command = schema_command(settings, promoting.workspace.root)
-    if command is None:
-        return None
+    argument = lead.symbol.partition("[")[2].removesuffix("]")
+    caps = settings.caps if not argument else {}  # they are of a tool's own text
+    if command is None or (argument and command.reader):  # readers print the tools' own texts
+        sides, source = (edited.before, edited.after, edited.appended), f"as {lead.file} says it"
+        return compare_descriptions(*sides, caps=caps, source=source) if edited.is_literal else None
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
         promoting.path.removesuffix(lead.file),  # the project may be below the repository's root
         lead.file,
         edited,
-        tool=lead.engine,
-        caps=settings.caps,
+        tool=named(lead.engine, argument),
+        caps=caps,
     )
 
 
 def _weigh(
-    reach: Measured | None, replay: Replay, measured: Measurement | None, overrides: Overrides
+    reach: Measured | None, replay: Replay, measured: Measurement | None, overrides: Collection[str]
 ) -> tuple[list[str], list[str]]:
     """The obstacles, and the notes about allowed checks."""
     forbidden, doubted = (reach.forbidden, reach.doubts) if reach is not None else ((), (UNMEASURED,))
-    obstacles, doubts = list(forbidden), [(doubt, "unreached", overrides.unreached) for doubt in doubted]
+    obstacles, doubts = list(forbidden), [(doubt, "unreached") for doubt in doubted]
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
         obstacles.append(f"replay: {replay.summary}")
     elif replay.verdict not in _GOES_ON:
-        doubts.append((f"replay: {replay.summary}", "unverified", overrides.unverified))
+        doubts.append((f"replay: {replay.summary}", "unverified"))
     if measured is not None and measured.verdict is MeasureVerdict.HURTS:
-        doubts.append((f"measured: {measured.summary}", "harm", overrides.harm))
-    obstacles += [
-        f"{doubt}; --allow-{option} goes on" for doubt, option, is_allowed in doubts if not is_allowed
-    ]
-    return obstacles, [doubt for doubt, _, is_allowed in doubts if is_allowed]
+        doubts.append((f"measured: {measured.summary}", "harm"))
+    obstacles += [f"{doubt}; --allow-{option} goes on" for doubt, option in doubts if option not in overrides]
+    return obstacles, [doubt for doubt, option in doubts if option in overrides]

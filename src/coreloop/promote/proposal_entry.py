@@ -15,8 +15,7 @@ from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
 from coreloop.learn.line import (
     GUIDE_FORMS,
-    AdvisedCalls,
-    When,
+    SequenceLine,
     calls_fit,
     parse_advice,
     parse_line,
@@ -147,14 +146,7 @@ def checked_proposal(
     if isinstance(entry, Statement):
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
-    relaxed = ("the gate was relaxed by the playbook",) if entry.bullets else ()
-    return replace(
-        proposal,
-        axis=entry.axis,
-        steps=steps,
-        questions=entry.example_questions,
-        evidence=(*entry.evidence, *relaxed),
-    )
+    return replace(proposal, axis=entry.axis, steps=steps, questions=entry.example_questions)
 
 
 def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Proposal]:
@@ -195,24 +187,26 @@ def _refuse_text(entry: Statement | Candidate, append: SuggestedAppend, section:
 
 
 def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> str | None:
-    """Why its target is not the docstring of its tool."""
+    """Why its target is not the description of its tool."""
     if append.target_file is None or append.target_symbol is None:
         return f"it has no target: add {tool} under tools: and propose again"
     file = PurePosixPath(append.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(append.target_symbol):
         return "its target is not a path.py::name below the project"
     declared = settings.tools[tool].target if tool in settings.tools else None
-    named = append.target_symbol.rpartition(".")[2]
-    is_own = f"{file}::{append.target_symbol}" == declared if declared else named == tool
-    return None if is_own else f"its target is not the docstring of {tool}; propose again"
+    symbol = append.target_symbol.partition("[")[0]
+    is_own = f"{file}::{symbol}" == declared if declared else tool in {symbol, symbol.rpartition(".")[2]}
+    row = f'{tool}: {{target: "{printable(str(file))}::{symbol}"}}'
+    todo = "propose again" if declared else f"if it is, add {row} under tools: in coreloop.yaml and commit it"
+    return None if is_own else f"its target is not the description of {tool}; {todo}"
 
 
 def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | None:
     match [parse_line(line) for line in append.body.splitlines()]:
-        case [When() as when, AdvisedCalls(calls)]:
+        case [SequenceLine(category=category), SequenceLine(calls=calls)]:
             pattern = candidate.tool_pattern
-            is_named = candidate.engine in {call.name for call in pattern}
-            if is_named and when.category in {"", candidate.cat_hash} and calls_fit(calls, pattern):
+            is_named = category != "" and candidate.engine in {call.name for call in pattern}
+            if is_named and category == candidate.cat_hash and calls_fit(calls, pattern):
                 return None
     return _OTHER_TEXT
 
@@ -241,6 +235,6 @@ def _metrics(entry: Statement | Candidate) -> dict[str, str]:
         evidence = f"{sides.n_ok} of {sides.n} calls{others}"
     else:
         n, n_questions, rate = entry.n_observed, entry.n_unique_questions, entry.success_rate
-        evidence = f"{entry.n_succeeded} of {n} requests, lower bound {entry.success_low:.2f}"
+        evidence = f"{entry.n_succeeded} of {entry.n_begun} requests, lower bound {entry.success_low:.2f}"
     figures = {"Observed": str(n), "Unique-Questions": str(n_questions), "Success-Rate": f"{rate:.3f}"}
     return {"Evidence": evidence, **figures}

@@ -1,22 +1,21 @@
 """Whether new text reaches the model: the tool's description before and after the edit."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.base import jsonl
 from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
+from coreloop.descriptions.check import SENT_BYTES
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.source import parse
-from coreloop.promote.docstring_edit import description_elsewhere
+from coreloop.observe import jsonl
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
 REACH_EXAMPLES: Final = (
-    'reach: {framework: pydantic-ai, tools: "package.module:TOOLS"} or '
+    'reach: as init offers it, such as {framework: fastmcp, tools: "package.module:server"} or '
     "{command: [python, -m, package.schema]}"
 )
 """Ways to say how the tools' descriptions are read."""
@@ -100,7 +99,7 @@ def compare_descriptions(
     caps, source
         As in `Measured`.
     """
-    missing = tuple(line for line in lines if not _arrives(line, after))
+    missing = tuple(line for line in lines if not _words(line).search(after))
     return Measured(before, after, source, missing, caps)
 
 
@@ -173,19 +172,26 @@ def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequ
     first = next((_flat(line) for line in edited.before.splitlines() if line.strip()), "")
     if not first or first in _flat(description):
         return None
-    place = description_elsewhere(parse(edited.old), edited.qualname)
-    why = f"but set by {place}" if place else "so no edit of it reaches the model"
-    finding = f"the description of {tool} does not come from its docstring, {why}"
+    finding = f"the description of {tool} does not come from this text, so no edit of it reaches the model"
     if not missing:
         return f"{finding}; it has the lines already"
-    where = "there" if place else "where it is defined"
-    return f"{finding}; paste {where}:" + "".join(f"\n    {line}" for line in missing)
+    return f"{finding}; paste where it is defined:" + "".join(f"\n    {line}" for line in missing)
 
 
-def _arrives(line: str, text: str) -> bool:
-    """Whether a text contains all words of a line in order; a schema may print a list without its dashes."""
-    words = re.escape(_flat(line).removeprefix("- "))
-    return re.search(rf"(?<!\w){words}(?!\w)", _flat(text)) is not None
+def _words(line: str) -> re.Pattern[str]:
+    """Matches all words of a line in order; a schema may print a list without its dashes, and wrap it."""
+    words = r"\s+".join(map(re.escape, line.removeprefix("- ").split()))
+    return re.compile(rf"(?<!\w){words}(?!\w)")
+
+
+def unread_lines(text: str, lines: Iterable[str], framework: str | None) -> Iterator[str]:
+    """Say which lines of a description stand behind what a client sends; frameworks of agents send all."""
+    for line in lines if framework in (None, "fastmcp", "mcp") else ():
+        found = _words(line).search(text)
+        start, end = (len(text[:at].encode("utf-8", "replace")) for at in (found.span() if found else (0, 0)))
+        if end > SENT_BYTES:
+            place = f"{line[2:]}: would stand at byte {start + 1:,} of the description"
+            yield f"{place}, and Claude Code sends the first {SENT_BYTES:,} bytes"
 
 
 def _flat(text: str) -> str:

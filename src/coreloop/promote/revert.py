@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from coreloop.base.errors import PullRequestExistsError, RefusedError
 from coreloop.base.files import locked
-from coreloop.base.git.trailers import REVERT_PREFIX, SECTIONS
+from coreloop.base.git.trailers import REVERT_PREFIX
 from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.edit import remove_bullets
-from coreloop.descriptions.source import SourceText, UnprovenError, read_source
+from coreloop.descriptions.own_lines import text_with
+from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import remove_lines
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.promote.commits import WritableRepository
@@ -70,15 +71,20 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     if not change.added or change.removed:
         what = "replaced lines" if change.removed else "added no lines"
         raise RefusedError(f"{change.sha[:10]} {what}; take it back with git revert {change.sha[:10]}")
-    file, _, symbol = change.target.partition("::")
-    with WritableRepository(workspace.root) as repository:
-        base = base_sha or repository.base(workspace.settings.forge.base)
-        path = repository_path(repository, workspace.root, file)
-        content = repository.read(base, path)
+    file = change.target.partition("::")[0]
+    repository = WritableRepository(workspace.root)
+    base = base_sha or repository.base(workspace.settings.forge.base)
+    path = repository_path(repository, workspace.root, file)
+    content = repository.read(base, path)
     if content is None:
         raise RefusedError(f"{path} is not in the base branch any more")
-    source = without_lines(content, symbol, change.added).raw
-    return Revert(effect, path, source, _message(effect))
+    try:
+        edited = remove_lines(path, content, text_with(content, change.target, change.added), change.added)
+    except UnprovenError as reason:
+        raise RefusedError(
+            f"the lines cannot be removed with proof: {reason}; edit the description by hand"
+        ) from reason
+    return Revert(effect, path, edited.source, _message(effect))
 
 
 def confirm_revert(
@@ -92,11 +98,9 @@ def confirm_revert(
         As for `plan_revert`; or git or GitHub failed.
     """
     settings = workspace.settings.forge
-    with (
-        WritableRepository(workspace.root) as repository,
-        locked(workspace.candidates_dir),
-        connect(repository, settings, environ) as forge,
-    ):
+    repository = WritableRepository(workspace.root)
+    with locked(workspace.candidates_dir):
+        forge = connect(repository, settings, environ)
         base_sha = base_commit(repository, settings.base, fetch=True)
         plan, remote = plan_revert(workspace, effect, base_sha=base_sha), repository.remote()
         fresh = plan.branch not in repository.heads(remote)
@@ -111,23 +115,6 @@ def confirm_revert(
                     branch=plan.branch, base=settings.base, title=title, body=body.strip()
                 )
         return Done(plan.branch, pull, fresh)
-
-
-def without_lines(content: bytes, qualname: str, lines: tuple[str, ...]) -> SourceText:
-    """The file without lines of a docstring, wherever in it they are.
-
-    Raises
-    ------
-    RefusedError
-        They cannot be removed with proof.
-    """
-    reasons = []
-    for section in (None, *SECTIONS.values()):
-        try:
-            return remove_bullets(read_source(content), qualname, lines, section=section)
-        except UnprovenError as error:
-            reasons.append(str(error))
-    raise RefusedError(f"the lines cannot be removed with proof: {reasons[0]}; edit the docstring by hand")
 
 
 def _message(effect: Effect) -> str:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_branches
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
+from coreloop.base.project.tools import logged_names
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
@@ -23,12 +24,11 @@ from coreloop.learn.verdicts.proposal_state import (
     ProposalState,
     Standpoint,
     kept_states,
-    states_by_key,
 )
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, preview, promote
-from coreloop.promote.plan import Overrides, Plan, Promoting
+from coreloop.promote.plan import Plan, Promoting
 from coreloop.promote.proposal_entry import Proposal, checked_proposal, nights_by_age, read_proposal
 from coreloop.promote.reach import Measured, ReachOutcome, append_reach
 from coreloop.promote.replay import ask_again, ask_nobody
@@ -46,7 +46,7 @@ class PromoteRequest:
         An id in it.
     tool : str or None
         Instead of an id: all statements about this tool.
-    overrides : Overrides
+    overrides : collection of str
         Failed checks that are allowed.
     extend : bool
         Whether to add to an open promotion of the same docstring.
@@ -57,7 +57,7 @@ class PromoteRequest:
     path: Path | None = None
     wanted: str | None = None
     tool: str | None = None
-    overrides: Overrides = field(default_factory=Overrides)
+    overrides: Collection[str] = ()
     extend: bool = False
     ask: bool = False
 
@@ -110,8 +110,11 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     if not files:
         raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
     proposals, left_out = list[Proposal](), list[str]()
-    decided = _decided(workspace)
-    for document in map(read_proposals, files):
+    decided, documents = _decided(workspace), [read_proposals(file) for file in files]
+    of_entries = {entry.tool for document in documents for entry in document.entries}
+    if tool not in of_entries:  # as clients log it, or as a server is mounted
+        tool = logged_names({tool}, workspace).get(tool, tool)
+    for document in documents:
         for entry in _about(tool, document.entries):
             reason = _unfit(entry, proposals, decided)
             if reason is None:
@@ -138,7 +141,7 @@ def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
         As `read_proposal` does; or it was rejected.
     """
     proposal = read_proposal(path, wanted, workspace.settings)
-    states = states_by_key(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
+    states = {one.key: one for one in kept_states(workspace, read_verdicts(workspace.judgments_dir))}
     standpoint = states.get(proposal.key)
     if standpoint is not None and standpoint.state is ProposalState.REJECTED:
         reason = _reason(standpoint)
@@ -174,8 +177,7 @@ def _no_entry(tool: str, files: list[Path]) -> str:
 
 def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
-    with Repository(workspace.root) as repository:
-        branches = open_branches(repository)
+    branches = open_branches(Repository(workspace.root))
     waits = {its.key: f"waits on branch {printable(its.name)}" for its in branches}
     reasons = waits | decided
     nights = nights_by_age(workspace)
@@ -216,7 +218,7 @@ def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspac
     if not proposals:
         return None
     if proposal.target != proposals[0].target:
-        return f"its docstring is {proposal.target}"
+        return f"its text is {proposal.target}"
     in_sections = workspace.settings.docstring.placement == "section"
     if in_sections and proposal.section != proposals[0].section:
         return f"it is for {proposal.section}: run again after this is merged"
@@ -267,9 +269,9 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan,
         As `coreloop.promote.plan.make_plan` does.
     """
     selection = select_proposals(workspace, request)
-    with WritableRepository(workspace.root) as repository:
-        promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
-        plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
+    repository = WritableRepository(workspace.root)
+    promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
+    plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
     return plan, selection.left_out
 
 
@@ -311,11 +313,9 @@ def confirm_promotion(
             warn(f"{error}; status will not count this reach check")
 
     # One run at a time: two runs of the same candidate would each create a branch.
-    with (
-        WritableRepository(workspace.root) as repository,
-        locked(workspace.candidates_dir),
-        connect(repository, workspace.settings.forge, environ) as forge,
-    ):
+    repository = WritableRepository(workspace.root)
+    with locked(workspace.candidates_dir):
+        forge = connect(repository, workspace.settings.forge, environ)
         promoting = prepare_promotion(workspace, selection, repository, request, confirmed=True)
         plan, done = promote(replace(promoting, on_reach=record), forge)
         remote = repository.remote()

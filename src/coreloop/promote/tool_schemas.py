@@ -19,6 +19,7 @@ from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
+from coreloop.descriptions.texts import find_texts
 
 TIMEOUT_S: Final = 120  # chosen: more than an agent's imports take
 _READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"
@@ -130,9 +131,14 @@ def read_schema(command: SchemaCommand, folder: Path) -> object:
 
 
 def find_description(schema: object, tool: str) -> str | None:
-    """The description of a tool in a schema in OpenAI's, Anthropic's or MCP's format, at any depth."""
+    """The description of a tool, or of ``tool[argument]``, in a schema of any provider's, at any depth."""
     texts = dict(reversed(list(_descriptions(schema))))
-    return texts.get(tool, texts.get(bare_name(tool)))  # a client logs mcp__rooms__book_room of book_room
+    if "[" in tool:
+        found = find_texts("schema.json", json.dumps(schema).encode())
+        texts = {text.name: text.value for text in reversed(found)}
+    mounted = [text for name, text in texts.items() if name.endswith(f"_{tool}")]
+    rest = mounted[0] if len(mounted) == 1 else None
+    return texts.get(tool, texts.get(bare_name(tool), rest))  # clients log mcp__rooms__book_room of book_room
 
 
 def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
@@ -147,6 +153,8 @@ def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
     ReachError
         The module was read from another place.
     """
+    if not file.endswith(".py"):
+        return False
     module = Path(file).with_suffix("")
     parts = [part for part in module.parts if part != "src"]
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -63,7 +63,6 @@ def check_records(
     sources: Sequence[Path],
     *,
     names: Path | None = None,
-    report: Path | None = None,
     jobs: int = 1,
     progress: Progress = no_progress,
 ) -> SanitizeResult:
@@ -71,15 +70,11 @@ def check_records(
 
     Raises
     ------
-    UsageError
-        ``report``, where the caller writes the report, lies among the records.
     WorkspaceError
         A file cannot be read.
     """
     own = workspace.own_records_dir
     sources = sources or (workspace.records_dir, *([own] if own.is_dir() else []))
-    for source in sources:
-        _refuse_within(report, source, "--report")
     choices = Choices(names_file=_names_file(workspace, names), detection=_detection(workspace))
     reports = [check_dir(source, choices, jobs=jobs, progress=progress) for source in sources]
     return SanitizeResult(sources, reports, warnings=_without_companies(choices))
@@ -94,7 +89,6 @@ def export_records(
     out: Path | None = None,
     names: Path | None = None,
     key_file: Path | None = None,
-    report: Path | None = None,
     keep_times: bool = False,
     jobs: int = 1,
     progress: Progress = no_progress,
@@ -111,8 +105,6 @@ def export_records(
         More companies to mask, besides the public listing; the file of coreloop.yaml by default.
     key_file : Path, optional
         Key of the pseudonyms, created if absent; by default a random key that is not stored.
-    report : Path, optional
-        Where the caller writes the report; must not lie among the records.
     keep_times : bool
         Keep times and the names of day files unchanged.
     progress : callable
@@ -121,7 +113,7 @@ def export_records(
     Raises
     ------
     UsageError
-        The copy, the report or the key would lie among the records, or ``names`` is given without ``mask``.
+        The copy or the key would lie among the records, or ``names`` is given without ``mask``.
     WorkspaceError
         A file cannot be read or written; only a new key file may remain.
     """
@@ -134,11 +126,10 @@ def export_records(
     out = out or workspace.audit_dir / "sanitized" / f"{mode}-{now:%Y%m%dT%H%M%SZ}"
     refuse_out(source, out)
     _refuse_within(out, workspace.records_dir, "--out")
-    _refuse_within(report, source, "--report")
     _refuse_within(key_file, source, "--key-file")
     detection = _detection(workspace)
     with using(detection):
-        words = KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root)
+        words = KnownWords() if mode == "mask" else learn(files, workspace)
     choices = Choices(
         mode=mode,
         key=read_key(key_file, out=out) if key_file is not None else b"",
@@ -165,8 +156,8 @@ def _is_unignored(key_file: Path | None) -> bool:
 
     path = key_file.parent.resolve() / key_file.name
     try:
-        with Repository(path.parent) as repository:
-            return not repository.is_ignored(path.relative_to(repository.root.resolve()).as_posix())
+        repository = Repository(path.parent)
+        return not repository.is_ignored(path.relative_to(repository.root.resolve()).as_posix())
     except GitError:  # no repository, or no git
         return False
 

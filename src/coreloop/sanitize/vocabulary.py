@@ -19,7 +19,7 @@ from coreloop.sanitize.files import DamagedError, open_records, read_line
 from coreloop.sanitize.find_in_text import find_hits
 
 if TYPE_CHECKING:
-    from coreloop.base.project.settings import Settings
+    from coreloop.base.project.workspace import Workspace
 
 
 _PROVIDERS_TEXT: Final = """
@@ -127,28 +127,25 @@ class _Calls(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Calls).decode
 
 
-def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords:
+def learn(files: Iterable[Path], workspace: "Workspace") -> KnownWords:
     """Collect the names in coreloop.yaml, in the source and in the answered calls of a log.
 
     Parameters
     ----------
     files : iterable of Path
         JSONL; unreadable lines are skipped.
-    settings : Settings
-        Declared tools, selectors, axes and categories.
-    root : Path
-        The project's folder.
+    workspace : Workspace
+        Declared tools, selectors, axes and categories, and the project's folder.
     """
     from coreloop.base.project.tools import Tool, resolve_tools  # workers do not need it
 
+    settings = workspace.settings
     answered = _answered(files)
-    resolved = resolve_tools({*settings.tools, *answered}, root=root, configured=settings.tools)
+    resolved = resolve_tools({*settings.tools, *answered}, workspace)
     known = {name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}
     return KnownWords(
-        tools={
-            **dict.fromkeys(settings.tools),
-            **{name: tool.parameters for name, tool in known.items() if tool.parameters},
-        },
+        tools=dict.fromkeys(settings.tools)
+        | {name: tool.parameters for name, tool in known.items() if tool.parameters},
         values={name: tool.literals for name, tool in known.items()},
         declared=frozenset(settings.axis_slugs),
         selectors=settings.selectors(),

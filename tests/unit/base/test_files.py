@@ -17,13 +17,6 @@ from coreloop.base.files import (
 )
 
 
-@pytest.fixture
-def open_umask():
-    before = os.umask(0)
-    yield
-    os.umask(before)
-
-
 def mode(path):
     return path.stat().st_mode & 0o777
 

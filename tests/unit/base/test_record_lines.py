@@ -7,14 +7,11 @@ import orjson
 import pytest
 
 import logs
-from coreloop.base.record_lines import MAX_LINE_BYTES, canonical_json, encode_line, to_plain
-from coreloop.base.records import (
-    hash_args,
-)
+from coreloop.base.record_lines import MAX_LINE_BYTES, encode_line, to_plain
+from coreloop.base.records import digest
+from coreloop.observe.calls import canonical_json
 from logs import call, override
 from rows import each_row
-
-QUESTION = "삼성전자 수익성 분석해줘"
 
 
 def record(**changes):
@@ -42,8 +39,8 @@ def written(full):
     ],
 )
 def test_args_hash_is_golden_and_ignores_the_order_of_keys(args, hashed):
-    assert hash_args(canonical_json(args)) == hashed
-    assert hash_args(canonical_json(dict(reversed(args.items())))) == hashed
+    assert digest(canonical_json(args)) == hashed
+    assert digest(canonical_json(dict(reversed(args.items())))) == hashed
 
 
 # values

@@ -21,10 +21,6 @@ from rows import each_row
 QUESTION = "삼성전자 수익성 분석해줘"
 
 
-def digest(text):
-    return sha256(text.encode()).hexdigest()[:16]
-
-
 # hashes
 
 
@@ -59,7 +55,7 @@ def test_question_hash_is_golden(question, hashed):
 )
 def test_questions_are_normalised(question, normalised):
     assert normalize_question(question) == normalised
-    assert hash_question(question) == f"sha256:{digest(normalised)}"
+    assert hash_question(question) == f"sha256:{sha256(normalised.encode()).hexdigest()[:16]}"
 
 
 @each_row(

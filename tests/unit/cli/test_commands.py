@@ -156,9 +156,6 @@ def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(run: Run, tm
     assert b"300 records" in again[1].stdout
 
 
-# --- the real episodes -----------------------------------------------------------------------------
-
-
 # --- exit codes and errors -------------------------------------------------------------------------
 
 

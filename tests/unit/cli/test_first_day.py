@@ -1,5 +1,6 @@
 """What the screens of ``pattern`` and ``refine`` say on the first day, and of an error."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from coreloop.cli.pattern import proposal_lines
 from coreloop.cli.refine import refined_lines
 from coreloop.learn.propose import NightRequest, propose, refine, write_night
-from logs import failed
+from logs import call, failed
 from samples import ALWAYS, START, asked, mined
 
 
@@ -25,6 +26,29 @@ def _shown(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized:
 def test_the_first_day_says_that_two_are_needed(n_days: int, is_said: bool, tmp_path: Path) -> None:
     rows = [asked(number, failed("book_room", {"hours": 5}), days=n_days) for number in range(10)]
     assert ("all records are of one day, and two are needed" in _shown("refine", rows, tmp_path)) is is_said
+
+
+OPEN = {"properties": {"room": {}, "hours": {}}, "required": ["room"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "name", "first"),
+    [
+        (OPEN, "hour", "book: hour is no argument (nearest: hours)"),
+        (OPEN, "\x1b[2J" * 3000, "book: <name> is no argument, but it worked"),
+        *((OPEN | more, "hour", "") for more in ({"patternProperties": {}}, {"required": ["day"]})),
+        *((schema, "hour", "") for schema in (OPEN | {"additionalProperties": {}}, {"properties": 1}, "x")),
+    ],
+)
+def test_an_argument_that_the_sent_schema_lacks_is_first(
+    schema: object, name: str, first: str, tmp_path: Path
+) -> None:
+    sent = tmp_path / "data" / "audit" / "descriptions" / "a.json"
+    sent.parent.mkdir(parents=True)
+    sent.write_text(json.dumps({"tools": [{"name": "book", "hash": "", "schema": schema}]}))
+    calls = call("book", {"room": "x1", name: 5}), failed("pay")
+    shown = _shown("refine", [asked(n, *calls, descriptions="desc:a") for n in range(3)], tmp_path)
+    assert (first or "pay: ValueError: no") in shown.splitlines()[2]
 
 
 @pytest.mark.parametrize("sanitized", [False, True])

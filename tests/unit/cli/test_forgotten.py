@@ -59,7 +59,7 @@ def _runs(project: Path, coreloop: Callable[..., None]) -> None:
     with open_store(open_workspace(project), environ={}) as store:
         asked = store.runs()[0].run_id
     coreloop("feedback", asked, "down", "--reason", f"not about the {WORD}")
-    coreloop("jobs", "work", "--once")
+    coreloop("jobs", "work", "--until-idle")
     coreloop("research", f"When does a {WORD} ship?", "--session", "new")
     coreloop("runs", "open", f"Where is the {WORD}?", "--session", "s1")
     report = '{"actions": [{"tool": "web", "strategy": ["recent"]}], "next_actions": ["go on"], "queries": '

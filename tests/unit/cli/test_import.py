@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from agent_traces import codex
 from coreloop.cli.main import main
 from foreign_traces import Session, write_lines
+from logs import records_in
 from rows import slow_after
 
 Run = Callable[..., Result]
@@ -39,11 +40,6 @@ def run(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Run
 def _facts(done: Result) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(done.stdout)
     return facts
-
-
-def _records(folder: Path) -> list[dict[str, Any]]:
-    paths = sorted((folder / "data" / "audit" / "ai-ask").glob("*.jsonl"))
-    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def _claude_code(folder: Path) -> Path:
@@ -103,7 +99,7 @@ def test_usable_files_are_imported_along_with_unusable_files(
     good = _claude_code(tmp_path)
     (tmp_path / "bad.jsonl").write_text("x\n")
     one_line_of(tmp_path, "import", "--from", "claude-code", "bad.jsonl", good)
-    assert len(_records(tmp_path)) == len(TASKS)
+    assert len(records_in(tmp_path)) == len(TASKS)
 
 
 @pytest.mark.parametrize("n_turns", slow_after(1, [1, 4000]))

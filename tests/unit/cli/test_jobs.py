@@ -65,7 +65,7 @@ def test_a_worker_does_the_jobs_of_repairs(project: Path):
 
 def test_a_file_outside_of_the_project_is_not_read(project: Path):
     job = put(project, path="../secret.md")
-    assert jobs("work", "--once").stdout == "0 done, 1 failed\n"
+    assert jobs("work", "--until-idle").stdout == "0 done, 1 failed\n"
     shown = jobs("show", job.id).output
     assert "attempts  1 of 5" in shown
     assert "is outside of the project" in shown

@@ -67,17 +67,6 @@ def test_a_rejected_candidate_is_not_proposed_until_it_is_passed(verdict: str, r
     assert [entry["id"] for entry in candidates(run)] == [before["id"]]
 
 
-def test_broken_judgments_are_counted_and_pattern_and_judge_go_on(run: Run, tmp_path: Path):
-    run("judge", "--id", "req-bad", "--verdict", "P")
-    (path,) = (tmp_path / "data" / "audit" / "judgments").iterdir()
-    path.write_bytes(b"{torn\n" + path.read_bytes() + b"[]\n")
-    for args in (("pattern",), ("judge",), ("judge", "--json")):
-        stderr = run(*args).stderr
-        assert "1 line of judgments skipped: torn or not JSON\n" in stderr
-        assert "1 line of judgments skipped: not a judgment\n" in stderr
-    assert len(candidates(run)) == 1
-
-
 def test_a_proposal_that_was_measured_says_so_with_model_and_day(run: Run, tmp_path: Path):
     made = candidate(id="cand-2026-04-25-001", key="ab" * 8)
     write_candidates(tmp_path / "data/audit/candidates/2026-04-25-candidates.json", made)

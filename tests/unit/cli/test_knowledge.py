@@ -12,7 +12,6 @@ import pytest
 
 from coreloop.cli.main import run as entry_point
 from coreloop.learn.knowledge.store import writing
-from logs import repeated, write_log
 from old_knowledge import bullet, execution, insight, make_old, rows_of
 
 ROOT = Path(__file__).parents[3]
@@ -176,12 +175,3 @@ def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):
     assert mention in done.stderr
     assert done.stderr.startswith("dartlab-coreloop: ")
     assert done.stderr.count("\n") == 1
-
-
-# --- pattern ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def log(project: Path) -> Path:
-    """A log of two requests: too few by one for a pattern."""
-    return write_log(project / "data" / "audit" / "ai-ask" / "today.jsonl", repeated(2, ts=NOW.isoformat()))

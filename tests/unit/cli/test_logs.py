@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +121,12 @@ def test_output_without_utf_8_is_escaped_and_not_a_bug(spawn: Run, log: Path):
 def test_raw_files_older_than_retention_days_are_removed_and_named(run: Run, log: Path, tmp_path: Path):
     old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
     replays = write_log(log.with_name("2020-01-02.jsonl"), [record(ts="2020-01-02", origin="replay")])
+    newer = write_log(log.with_name("2020-01-03.jsonl"), [record(ts=datetime.now(UTC).isoformat())])
     (tmp_path / "coreloop.yaml").write_text("retention_days: 30\n")
     done = run("pattern")
     assert done.returncode == 0
     assert f"removed {old}" in done.stderr
-    assert (old.exists(), replays.exists(), log.exists()) == (False, False, True)
+    assert [path.exists() for path in (old, replays, log, newer)] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("name", ["pattern", "refine"])

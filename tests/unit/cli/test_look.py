@@ -158,7 +158,7 @@ def test_no_name_in_an_error_is_on_the_screen(run: Run, tmp_path: Path) -> None:
 
     traces = write_lines(tmp_path / "traces" / "chats.jsonl", map(lookup, range(12)))
     shown = run(traces).output
-    assert "12 12 0 find: no patient called <who>, ask <address>" in " ".join(shown.split())
+    assert "12 12 0/12 find: no patient called <who>, ask <address>" in " ".join(shown.split())
     assert not [name for name in people if name in shown + run(traces, "--json").output]
 
 
@@ -206,7 +206,7 @@ def test_calls_of_an_mcp_log_are_one_request_where_all_their_identifiers_are(
         log += [{**about, "method": "tools/call", "params": params}, {**about, "result": result}]
     shown = run(write_lines(tmp_path / "log.jsonl", log)).stdout
     assert "2 requests, 0 failed; 5 calls of 2 tools, 1 failed" in shown
-    assert "1     0          1  book: no reason" in shown
+    assert "1     0        1/1  book: no reason" in shown
     assert "sessions: without one, no line is found from earlier results" in shown
 
 

@@ -22,9 +22,9 @@ FILES = {
     "sanitize PATHS": "sanitize --check {}",
     "sanitize --names": "sanitize --mode mask --out new --in logs/in.jsonl --names {}",
     "sanitize --key-file": "sanitize --mode hash --out new --in logs/in.jsonl --key-file {}",
-    "sanitize --report": "sanitize --check in.jsonl --report {}",
     "import PATHS": "import --from otlp {}",
     "look PATHS": "look {}",
+    "tools PATHS": "tools {}",
     "docstring check PATHS": "docstring check {}",
     "guard check --event": f"guard check {EVENT} {{}}",
     "guard check --reviews": f"guard check {EVENT} event.json --reviews {{}}",
@@ -114,9 +114,8 @@ def _assert_refused(entry_point, place: Path, words: str, name: str) -> None:
 @pytest.mark.parametrize("name", [*SPECIAL, "a-folder"])
 @pytest.mark.parametrize("words", FILES.values(), ids=FILES)
 def test_what_is_not_a_regular_file_is_refused(entry_point, place: Path, words: str, name: str):
-    if name == "a-folder" and any(
-        kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}", "index {}", "look {}")
-    ):
+    folders = ("--in {}", "--check {}", "otlp {}", "check {}", "index {}", "look {}", "tools {}")
+    if name == "a-folder" and any(kind in words for kind in folders):
         pytest.skip("this option accepts a folder")
     _assert_refused(entry_point, place, words, name)
 

@@ -57,16 +57,11 @@ def test_tools_without_a_definition_are_one_line():
     assert "tool_39" in "".join(unknown_lines(effects, is_verbose=True))
 
 
-def passage(text: str, start: int, end: int, *, title: str) -> AnswerPassage:
-    return AnswerPassage(
-        id="[1]", title=title, location="a.md", type="markdown", text=text, start=start, end=end
-    )
-
-
 def test_an_excerpt_cuts_a_long_line_around_the_mark():
     text = "word " * 200 + "It costs 5 coins." + " word" * 200
     start = text.index("It costs")
-    shown = passage(text, start, start + 17, title="Costs")
+    place = {"id": "[1]", "title": "Costs", "location": "a.md", "type": "markdown"}
+    shown = AnswerPassage(text=text, start=start, end=start + 17, **place)
     (line,) = excerpt(shown, 4)
     assert "»It costs 5 coins.«" in line
     assert len(line) < 400

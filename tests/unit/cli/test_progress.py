@@ -51,18 +51,14 @@ def on_a_terminal(command: list[str], folder: Path) -> str:
     return written.decode()
 
 
-def shown_in_the_end(written: str) -> str:
-    """Return what remains on the terminal's line after the bar was erased."""
-    return written.rpartition("\x1b[2K")[2].replace("\x1b[?25h", "").strip("\r\n")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("outcome", ["succeeds", "fails"])
 def test_work_of_more_than_a_second_shows_a_bar_that_is_erased(tmp_path: Path, outcome: str):
     written = on_a_terminal([sys.executable, "-c", WORK, "2", outcome], tmp_path)
     assert "reading records" in written
     assert "%" in written
-    assert shown_in_the_end(written) == "the end"
+    _, _, left = written.rpartition("\x1b[2K")  # which erases the line
+    assert left.replace("\x1b[?25h", "").strip("\r\n") == "the end"
 
 
 def test_shorter_work_shows_no_bar(tmp_path: Path):

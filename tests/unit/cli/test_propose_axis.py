@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from coreloop.base.git.trailers import write_trailers
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
+from editing import put_lines
 from merging import full_key
 from promoting import FILE, Project
 

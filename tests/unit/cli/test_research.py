@@ -16,7 +16,6 @@ from researching import RIVER, deps_in, project
 
 QUESTION = "How long is the Han river?"
 
-
 Research = Callable[..., subprocess.CompletedProcess[str]]
 
 

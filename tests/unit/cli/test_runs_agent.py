@@ -50,10 +50,6 @@ def runs(project: Path) -> Command:
     return runs
 
 
-def search(number: int) -> dict[str, Any]:
-    return {"query": f"volume {2000 + number}", "results_count": 1, "success": True}
-
-
 def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command):
     run_id = runs("open", "이익은 왜 올랐나?").stdout.strip()
     assert json.loads(runs("next").output)["run_id"] == run_id
@@ -72,7 +68,8 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
         "→ 종료 조건 불만족 → 계속 실행",
         "다음 iteration을 시작합니다...",
     ]
-    second = {"queries": [search(1)], "findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
+    query = {"query": "volume 2001", "results_count": 1, "success": True}
+    second = {"queries": [query], "findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
     assert runs("record", run_id, report=second).output.splitlines()[-3:] == [
         "Iteration 2/100 · running · $0.25/$10.00",
         "→ 종료 조건 불만족 → 계속 실행",

@@ -124,12 +124,6 @@ def test_stability_needs_a_history(tmp_path: Path, quiet_git: None, monkeypatch:
     assert "there is no branch main" in refused(tmp_path, "--stability")
 
 
-# --- stability --------------------------------------------------------------------------------------
-
-
-# --- alarms, from what really happened --------------------------------------------------------------
-
-
 # --- the forge --------------------------------------------------------------------------------------
 
 
@@ -146,6 +140,3 @@ def test_a_forge_that_refuses_hides_nothing(
     assert re.search(r"^note +pull requests are unknown, only branches are listed: .*", out, re.MULTILINE)
     assert "branch skill/docstring-aa, no pull request known" in out
     assert "no such token" not in out
-
-
-# --- what is printed --------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ DONE = {
     "findings": [{"text": "all done", "sources": ["me"], "answers": "q1"}],
 }
 
-
 OURS = ("CLAUDE", "CORELOOP_")
 
 
@@ -50,15 +49,10 @@ def start(project: Path, script: str, *options: str) -> tuple[int, dict[str, Any
     return done.returncode, json.loads(done.stdout)
 
 
-def recording(report: Any) -> str:
-    return f"echo '{json.dumps(report)}' | {sys.executable} -m coreloop runs record"
-
-
 @pytest.mark.slow
 def test_a_report_that_answers_its_own_question_does_not_end_a_run(tmp_path: Path):
-    code, state = start(
-        tmp_path, recording(DONE), "--max-iterations", "2", "--until", "false", "--mode", "exhaust"
-    )
+    script = f"echo '{json.dumps(DONE)}' | {sys.executable} -m coreloop runs record"
+    code, state = start(tmp_path, script, "--max-iterations", "2", "--until", "false", "--mode", "exhaust")
     assert (code, state["status"], state["stop_reason"]) == (1, "stopped", "max_iterations")
 
 

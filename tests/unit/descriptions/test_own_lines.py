@@ -1,7 +1,7 @@
 """Which lines are coreloop's in real history: merged, reverted, replaced, written again by a person."""
 
 from coreloop.base.git.repository import Repository
-from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines
+from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 from merging import message, revert
 from promoting import FILE, SOURCE, Project
@@ -22,8 +22,8 @@ def promote(project: Project, key: str, *lines: str, target: str = TARGET) -> st
 
 
 def ours(project: Project) -> frozenset[str]:
-    with Repository(project.root) as repository:
-        return promoted_lines(repository, "HEAD", path=FILE, target=TARGET, is_form=is_form)
+    repository = Repository(project.root)
+    return promoted_lines(repository, "HEAD", path=FILE, target=TARGET, is_form=is_form)
 
 
 def test_lines_of_promotions_are_ours_and_a_persons_are_not(project: Project) -> None:
@@ -62,11 +62,3 @@ def test_a_line_that_a_later_commit_repaired_is_a_person_s(project: Project) -> 
 @each_row("broken", [b"def (", b"", None], ids=["not Python", "empty", "absent"])
 def test_an_unreadable_file_has_no_lines(broken: bytes | None) -> None:
     assert not docstring_bullets(broken, TARGET)
-    assert existing_bullets(broken or b"", TARGET, None) == ()
-
-
-def test_existing_bullets_are_those_of_the_section_or_the_first_block(project: Project) -> None:
-    guide = b"\n    Guide\n    -----\n    - Call once per request\n"
-    text = source(FIRST).replace(b"        Which.\n", b"        Which.\n" + guide)
-    assert existing_bullets(text, TARGET, None) == (FIRST,)
-    assert existing_bullets(text, TARGET, "Guide") == ("- Call once per request",)

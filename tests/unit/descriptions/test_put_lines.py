@@ -3,40 +3,16 @@ import inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, put_lines
-from editing import attempt, function, is_one_insertion, split_docstrings
+from coreloop.descriptions.edit import Edited
+from editing import ARGS, LINES, NUMPYDOC, edit, function, is_ours
 from rows import each_row
 
-LINES = ("- When: margin.", "- Call: show().")
 LIST = ("", *LINES)
 HERE, HERE_AND_BLANK = object(), object()
 
 
-def is_ours(text):
-    return text.startswith(("- When:", "- Call:"))
-
-
-def put(source, qualname="f", lines=LINES, **choices):
-    """Put lines, and check the outcome with nothing else of the package."""
-    raw = source if isinstance(source, bytes) else source.encode()
-    choices = {"is_ours": is_ours, **choices}
-    outcome = attempt(raw, qualname, lines, **choices)
-    if isinstance(outcome, Edited) and outcome.appended:
-        assert outcome.old == raw
-        assert choices.get("replaced") or is_one_insertion(raw, outcome.source)
-        assert_one_docstring_changed(raw, outcome)
-        assert not put_lines(outcome.source, qualname, lines, **{**choices, "replaced": ()}).appended
-    return outcome
-
-
-def assert_one_docstring_changed(old, edited):
-    old_rest, old_texts = split_docstrings(old)
-    new_rest, new_texts = split_docstrings(edited.source)
-    assert new_rest == old_rest
-    changed = [(old, new) for old, new in zip(old_texts, new_texts, strict=True) if old != new]
-    assert changed == [(edited.before, edited.after)]
-    words = " ".join(edited.after.split())
-    assert all(" ".join(line.split()) in words for line in edited.appended)
+def put(source, lines=LINES, **choices):
+    return edit(source, lines=lines, **{"section": None, "is_ours": is_ours, **choices})
 
 
 def docstring(*lines, indent="    "):
@@ -49,8 +25,6 @@ def docstring(*lines, indent="    "):
     )
 
 
-ARGS = ("Args:", "    x: y")
-NUMPYDOC = ("Parameters", "----------", "x : int", "    Text.")
 PLACES = {
     "quotes on their own line": ("Sum.", HERE),
     "numpydoc": ("Sum.", HERE, "", *NUMPYDOC),
@@ -125,7 +99,7 @@ LITERALS = {
     ),
     "in parentheses": (
         '(\n      """Sum."""  # why\n    )',
-        '(\n      """Sum.\n\n    - When: margin.\n    - Call: show().\n    """  # why\n    )',
+        '(\n      """Sum.\n\n      - When: margin.\n      - Call: show().\n      """  # why\n    )',
     ),
     "followed by a statement": (
         '"""Sum."""; x = 1',
@@ -175,22 +149,6 @@ HOSTILE = {
 def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
     outcome = put(function('"""' + lines[0], *lines[1:], '"""'), lines=[line], is_ours=lambda _: True)
     assert reason in outcome
-
-
-@each_row(
-    "line",
-    [
-        "- When: ```",
-        '- When: """',
-        "- When: a\\",
-        "- When: '''",
-    ],
-)
-@each_row("quoted", ['"""Sum."""', "'Sum.'"])
-def test_markup_after_a_dash_is_text(line, quoted):
-    outcome = put(f"def f():\n    {quoted}\n", lines=[line])
-    assert isinstance(outcome, Edited)
-    assert line in [text.strip() for text in outcome.after.split("\n")]
 
 
 LONG = "- When: a question names the margin of a company and of each of the companies that it owns"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from coreloop.guard.change import _Payload
 from guard_bench import Bench
 from guarding import Happened, Payload, commit_json, event, push_json, review_json
 from rows import slow_after
@@ -162,3 +163,10 @@ def test_lists_that_are_none_are_refused(option: str, promoted: Happened, check:
     path = tmp_path / "list.json"
     path.write_text('{"message": "Not Found"}')
     assert_refused(check(promoted, f"--{option}", str(path)), "list.json: is not a list of ")
+
+
+@pytest.mark.parametrize(
+    ("base", "default", "other"), [("main", "main", ""), ("next", "main", "next"), ("next", "", "")]
+)
+def test_a_base_is_named_if_it_is_not_the_default_branch(base: str, default: str, other: str):
+    assert _Payload(default_branch=default).other(base) == other

@@ -7,15 +7,13 @@ import pytest
 
 from guard_bench import BODY, GITHUB, MESSAGE, PROMOTED, TRAILERS, Bench, message_of
 from guarding import MAKER, Actor
-from promoting import FILE, OTHER_SOURCE, SOURCE
+from promoting import FILE, SOURCE
 from rows import slow_after
 
-RENOVATE = Actor("renovate[bot]", human=False)
 DEPENDABOT = Actor("dependabot[bot]", human=False)
 PRE_COMMIT = {"GIT_AUTHOR_NAME": "pre-commit-ci[bot]", "GIT_AUTHOR_EMAIL": "66853113+pre-commit-ci[bot]@x"}
 SOURCED = PROMOTED.replace(b"- company: from show().code", b"- axis: from show().name")
 TEXT = b"Ratios of a company."
-OTHERS = OTHER_SOURCE
 
 
 @dataclass(frozen=True)
@@ -176,8 +174,7 @@ def test_the_title_and_trailers_of_a_merged_promotion_make_no_other_work_ordinar
 @pytest.mark.parametrize(
     "build",
     slow_after(
-        3,
-        [backport, merged_back, quoted, release, backport_resolved, reverted, brought_back, pasted],
+        3, [backport, merged_back, quoted, release, backport_resolved, reverted, brought_back, pasted]
     ),
 )
 def test_what_is_merged_is_ordinary_elsewhere(build, bench: Bench):

@@ -19,8 +19,7 @@ EXAMPLES = PACKAGES / "webhooks-examples/api.github.com/index.json"
 Payload = dict[str, Any]
 
 pytestmark = pytest.mark.skipif(
-    not EXAMPLES.is_file(),
-    reason="GitHub's example events are not installed: run tests/webhooks/install.sh",
+    not EXAMPLES.is_file(), reason="GitHub's example events are not installed: run tests/webhooks/install.sh"
 )
 
 

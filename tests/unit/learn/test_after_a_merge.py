@@ -92,13 +92,6 @@ def test_failures_since_the_merge_are_counted(tmp_path: Path):
     assert row.merged == (f"{LINE}, merged on 2026-04-05: 30 calls against it, 10 of them since",)
 
 
-def test_a_single_failure_is_nobody_s_task(tmp_path: Path):
-    log = _log(tmp_path, resets=(1,))
-    assert _row(_refine(log), "reset").task == ""
-    log = _log(tmp_path, resets=(1, 2))
-    assert _row(_refine(log), "reset").task.startswith("The tool book failed 2 times")
-
-
 def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
     log = _log(tmp_path, resets=[number for number in range(60) if number % 3], error=STALE)
     row = _row(_refine(log, OLDER), "stale")
@@ -124,6 +117,6 @@ def test_a_settled_statement_is_counted_and_not_proposed(tmp_path: Path):
     keys = frozenset(entry.key for entry in _refine(log).document.statements)
     after = _refine(log, known=keys)
     assert (len(keys), after.document.statements) == (1, ())
-    printed = unproposed_lines(after.unproposed, n_days=9, max_shown=4)
+    printed = unproposed_lines(after.found, max_shown=4)
     (line,) = [line for line in printed if "(known)" in line]
     assert "1 statement not proposed" in line

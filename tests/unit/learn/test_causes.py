@@ -10,6 +10,7 @@ from coreloop.observe.reading.error_texts import template
 from rows import each_row
 
 PEOPLE = ("Jane Roe", "Luis Ortega", "Anna de la Cruz", "Kim Min-su", "O'Brien", "Li Na", "Müller")
+NO_PATIENT = [(f"no patient called {name}", {"name": name}) for name in PEOPLE]
 NOTES = ("the customer wants his register", "patients in line", "urgent", "look at the register of patients")
 
 
@@ -25,15 +26,12 @@ def rows_of(calls: Iterable[tuple[str, Mapping[str, object]]]) -> dict[str, int]
     ("calls", "rows"),
     [
         pytest.param(
-            [(f"no patient called {name}", {"name": name}) for name in PEOPLE],
+            NO_PATIENT,
             {"no patient called <name>": 7},
             id="names of any length",
         ),
         pytest.param(
-            [
-                ("no patient called <name>", {}),
-                *((f"no patient called {name}", {"name": name}) for name in PEOPLE),
-            ],
+            [("no patient called <name>", {}), *NO_PATIENT],
             {"no patient called <name>": 8},
             id="one that was masked as it was recorded",
         ),
@@ -79,18 +77,13 @@ def rows_of(calls: Iterable[tuple[str, Mapping[str, object]]]) -> dict[str, int]
             id="names that no argument has",
         ),
         pytest.param(
-            [(f"no patient called {name}", {"name": name}) for name in PEOPLE]
-            + [("no patient called JeanRoe", {"name": "Jean Roe"})],
+            [*NO_PATIENT, ("no patient called JeanRoe", {"name": "Jean Roe"})],
             {"no patient called <name>": 8},
             id="a value in another spelling",
         ),
         pytest.param(
             [(f"field {name} is required here", {"city": 1, "date": 2}) for name in ("city", "date", "zip")],
-            {
-                "field city is required here": 1,
-                "field date is required here": 1,
-                "field zip is required here": 1,
-            },
+            dict.fromkeys((f"field {name} is required here" for name in ("city", "date", "zip")), 1),
             id="fields",
         ),
         pytest.param(

@@ -13,8 +13,8 @@ from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.entry import Counterexample, Search, Without
-from coreloop.learn.statistics import success_bound
+from coreloop.learn.proposals.entry import Counterexample, Search
+from coreloop.learn.statistics import wilson_interval
 from logs import call, failed, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -33,10 +33,6 @@ def _search(
     return find_counterexamples(_window(folder, records), min_failures=min_failures, **choices)
 
 
-def _of_kind(search: Search[Counterexample], kind: str) -> list[Counterexample]:
-    return [example for example in search.entries if example.kind == kind]
-
-
 def _calls(*calls: Any, **changes: Any) -> dict[str, Any]:
     """A successful record with these calls."""
     return record(tool_calls=[*calls, call("finish")], **changes)
@@ -50,23 +46,16 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
         _calls(bad, ts="2026-04-23T01:00:00.000001Z", question="첫째", provider="google"),
     ]
     (example,) = _search(tmp_path, rows).entries
-    assert (example.kind, example.tool, example.selectors, example.arg_keys) == (
-        "call",
-        "analysis",
-        {"axis": "수익성"},
-        ("axis",),
-    )
+    called = "analysis", {"axis": "수익성"}, ("axis",)
+    assert (example.kind, example.tool, example.selectors, example.arg_keys) == ("call", *called)
     assert (example.labels, example.error_class) == (("tool_error",), "invalid_argument")
     assert example.error_template == "필수 인자 company 누락 (<n>)"
     assert (example.n_failures, example.n_calls, example.wasted_ms) == (3, 3, 4500)
-    assert example.n_without == Without(0, 1)
-    assert example.harm_low == success_bound(3, 3)
+    assert (example.n_other_failures, example.n_other_calls) == (0, 1)
+    assert example.harm_low == wilson_interval(3, 3)[0]
     assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
     assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
-    assert [(place.file, place.question) for place in example.examples] == [
-        ("2026-04-01.jsonl", "첫째"),
-        ("2026-04-01.jsonl", "둘째"),
-    ]
+    assert example.example_questions == ("첫째", "둘째")
     assert (example.steps, example.cat_hash, example.suggested_append) == ((), None, None)
 
 
@@ -74,7 +63,7 @@ def test_the_other_calls_of_the_tool_are_those_of_other_arguments(tmp_path: Path
     here, there = {"id": "1"}, {"name": "x"}
     bad = [failed("a", here, "KeyError: x"), failed("a", here, "timed out"), failed("a", there, "no")]
     search = _search(tmp_path, [_calls(*bad, call("a", there))])
-    others = sorted((example.n_without.n_failures, example.n_without.n_calls) for example in search.entries)
+    others = sorted((example.n_other_failures, example.n_other_calls) for example in search.entries)
     assert others == [(1, 2), (1, 2), (2, 2)]
 
 
@@ -88,14 +77,11 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
     assert (example.kind, example.cat_hash) == ("sequence", CATEGORY)
     assert example.steps == (Step("analysis", {"axis": "수익성"}, ("axis",)), Step("show", {}, ("topic",)))
     assert (example.tool, example.selectors, example.arg_keys) == ("analysis", {"axis": "수익성"}, ("axis",))
-    assert (example.n_failures, example.n_calls, example.n_without) == (8, 9, Without(0, 0))
-    assert (example.labels, example.error_class, example.error_template) == (
-        ("error", "violation"),
-        "timeout",
-        None,
-    )
-    assert [place.question for place in example.examples] == [f"q{n}" for n in range(5)]
-    assert example.harm_low == success_bound(8, 9)
+    assert (example.n_failures, example.n_calls, example.n_other_calls) == (8, 9, 0)
+    assert (example.labels, example.error_class) == (("error", "violation"), "timeout")
+    assert example.error_template is None
+    assert example.example_questions == tuple(f"q{n}" for n in range(5))
+    assert example.harm_low == wilson_interval(8, 9)[0]
 
 
 @pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])
@@ -111,7 +97,8 @@ def test_a_sequence_with_only_failed_calls_is_included_if_most_requests_fail(
 
 def test_a_sequence_without_a_complete_record_is_left_out(tmp_path: Path) -> None:
     cut = {"tool_sequence_hash": "seq:00000000000000aa", "tool_calls_omitted": 2, "error": "boom"}
-    assert _of_kind(_search(tmp_path, [record(**cut)] * 3), "sequence") == []
+    found = _search(tmp_path, [record(**cut)] * 3).entries
+    assert "sequence" not in {example.kind for example in found}
 
 
 def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
@@ -120,9 +107,8 @@ def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
     assert len(everything) == 3
     for example in everything:
         search = _search(tmp_path, rows, known=frozenset({example.key, "another"}))
-        assert [other.key for other in search.entries] == [
-            other.key for other in everything if other is not example
-        ]
+        others = [other.key for other in everything if other is not example]
+        assert [other.key for other in search.entries] == others
         assert search.dropped == {"min_failures": 0, "known": 1}
 
 
@@ -169,12 +155,8 @@ def test_torn_error_texts_count_with_the_complete_text(torn: str, n_groups: int,
     assert len(search.entries) == n_groups
     (example,) = [example for example in search.entries if example.error_template == COMPLETE]
     if n_groups == 1:
-        assert (example.error_class, example.n_failures, example.n_calls, example.wasted_ms) == (
-            "rate_limit",
-            4,
-            4,
-            11,
-        )
+        assert (example.error_class, example.wasted_ms) == ("rate_limit", 11)
+        assert (example.n_failures, example.n_calls) == (4, 4)
         assert (example.first_seen.day, example.last_seen.day) == (20, 25)
 
 
@@ -190,23 +172,15 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
         record(tool_calls=[call("steps")] * 4, error="boom"),
     ]
     examples = _search(tmp_path, rows).entries
-    ties = sorted(
-        (example for example in examples if example.tool.startswith("tie")), key=lambda example: example.key
-    )
-    assert [example.tool for example in examples] == [
-        "often",
-        "slow",
-        "seldom",
-        *(example.tool for example in ties),
-        "half",
-        "steps",
-    ]
+    tools = [example.tool for example in examples]
+    ties = sorted((example.key, example.tool) for example in examples if example.tool.startswith("tie"))
+    assert tools == ["often", "slow", "seldom", *(tool for _, tool in ties), "half", "steps"]
 
 
 def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> None:
     days = [[_calls(failed("a"), ts=f"2026-04-{n:02}T00:00:00Z", question=f"q{n}")] for n in range(1, 8)]
     (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).entries
-    assert [place.question for place in example.examples] == ["q1", "q2", "q3", "q4", "q5"]
+    assert example.example_questions == ("q1", "q2", "q3", "q4", "q5")
 
 
 def test_of_requests_of_one_moment_the_same_one_names_the_steps_in_each_run(tmp_path: Path) -> None:

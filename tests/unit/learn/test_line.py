@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bounded import bounded
 from coreloop.learn.line import (
     Advice,
-    AdvisedCalls,
+    SequenceLine,
     Step,
     advice,
     calls_fit,
@@ -35,9 +35,15 @@ WRITTEN = [
     (advice("at_most", argument="limit", number="50"), "- limit: at most 50"),
     (advice("at_least", argument="limit", number="2.5"), "- limit: at least 2.5"),
     (advice("written", argument="day", shape="as YYYY-MM-DD"), "- day: as YYYY-MM-DD"),
-    (advice("not_both", argument="team", other="ticket"), "- Never pass team and ticket together"),
+    (advice("not_both", group=("team", "ticket")), "- Never pass team and ticket together"),
+    (advice("exactly_one", group=("a", "b", "c")), "- Pass exactly one of a, b and c"),
+    (advice("at_least_one", group=("a", "b")), "- Pass at least one of a and b"),
+    (advice("each_of", argument="kinds", values=("tides", "winds")), "- kinds: each one of tides, winds"),
+    (advice("below", argument="path", prefix="/srv/reports"), "- path: below /srv/reports"),
+    (advice("written", argument="tel", shape="with a country code (+…)"), "- tel: with a country code (+…)"),
     (advice("written", argument="at", shape="as HH:MM"), "- at: as HH:MM"),
     (advice("prefix", argument="order", prefix="#W"), "- order: begins with #W"),
+    (advice("prefix", argument="berth", prefix="#"), "- berth: begins with #"),
     (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),
     (advice("items", argument="ids", number="5"), "- ids: at most 5 items"),
     (advice("characters", argument="text", number="80"), "- text: at most 80 characters"),
@@ -75,6 +81,7 @@ def test_no_line_with_an_invisible_character_parses(line: str, char: str, at: in
         pytest.param("- Always pass a and a", id="an item twice"),
         pytest.param("- a: never empty; never empty", id="a clause twice"),
         pytest.param("- a: at most 020", id="a number that nobody writes so"),
+        pytest.param("- Pass exactly one of a", id="a group of one"),
         pytest.param("- Leave out a\n- Leave out b", id="two lines"),
         pytest.param("- Leave out a\u2028b", id="line separator"),
         pytest.param('- a="x\x1b[2J" fails', id="escape in a value"),
@@ -85,7 +92,7 @@ def test_no_line_with_an_invisible_character_parses(line: str, char: str, at: in
         pytest.param("- topic: one of the words that the user said", id="words for values"),
         pytest.param("- a: from b().c[0]", id="an index"),
         pytest.param("- a over many fails", id="not a number"),
-        pytest.param("- When: questions of no category.", id="a Guide's line"),
+        pytest.param("- When: questions of category FIN.", id="a Guide's line"),
     ],
 )  # fmt: skip
 def test_a_line_of_no_form_does_not_parse(line: str) -> None:
@@ -151,9 +158,5 @@ SHOW = Step("show", {}, ("company", "topic"))
     ],
 )
 def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
-    assert is_call(line, (ANALYSIS, SHOW)) is sound
-
-
-def is_call(line: str, steps: tuple[Step, ...]) -> bool:
     value = parse_line(line)
-    return isinstance(value, AdvisedCalls) and calls_fit(value.calls, steps)
+    assert (isinstance(value, SequenceLine) and calls_fit(value.calls, (ANALYSIS, SHOW))) is sound

@@ -65,5 +65,5 @@ def test_two_servers_with_a_tool_of_that_name_need_a_setting(tmp_path: Path):
     ]
     refined = _refine(tmp_path, rows)
     assert refined.document.statements == ()
-    assert set(refined.unproposed.undefined) == {"mcp__a__book_room", "mcp__b__book_room"}
+    assert set(refined.found.undefined) == {"mcp__a__book_room", "mcp__b__book_room"}
     assert {row.mender for row in refined.document.errors} == {"schema"}  # there is no text to mend

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from coreloop.base.project.settings import CategoryRule, Settings
@@ -13,13 +14,12 @@ from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import markdown
-from coreloop.learn.propose import PatternResult, propose, to_json
-from hostile import INJECTED
-from logs import call, repeated, rest, word
+from coreloop.learn.propose import PatternResult, propose
+from hostile import INJECTED, is_silent
+from logs import call, failed, on_days, repeated, rest, word
 from rows import slow_after
 from samples import ALWAYS, START, mined
 
-CANARY = "CANARY"
 TOOLS = {
     "analysis": Tool(
         "analysis", "lab/axes.py", "analysis", ("company", "axis"), frozenset({"수익성", "배당"})
@@ -60,7 +60,7 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
         "rest_ok": 38,
         "rest_n": 70,
         "q_value": 0.01,
-        "avg_chunk_len": 900.0,
+        "n_begun": 12,
         "first_seen": datetime(2026, 3, 26, tzinfo=UTC),
         "last_seen": datetime(2026, 4, 25, tzinfo=UTC),
         "example_questions": (),
@@ -90,22 +90,22 @@ def test_a_guide_has_two_lines_when_and_which_calls():
     [
         pytest.param(
             {"rest_ok": 500, "rest_n": 520, "q_value": 0.41},
-            "weak: 12 of 12 succeeded, 500 of 520 of the rest of its category",
+            "weak: 12 of 12 that began it succeeded, 500 of 520 of the rest of its category",
             id="as good as the rest",
         ),
         pytest.param(
-            {"n_observed": 39, "success_rate": 38 / 39, "rest_ok": 70, "q_value": 0.001},
-            "weak: 38 of 39 succeeded, 70 of 70 of the rest of its category",
+            {"n_observed": 11, "n_begun": 53, "rest_ok": 70, "q_value": 0.001},
+            "weak: 11 of 53 that began it succeeded, 70 of 70 of the rest of its category",
             id="worse, and sure",
         ),
         pytest.param(
             {"q_value": None},
-            "weak: 12 of 12 succeeded, 38 of 70 of the rest of its category",
+            "weak: 12 of 12 that began it succeeded, 38 of 70 of the rest of its category",
             id="not tested",
         ),
         pytest.param(
             {"rest_ok": 0, "rest_n": 0, "q_value": 1.0},
-            "weak: its category has no other requests to compare it with",
+            "weak: all requests of its category begin alike",
             id="alone in its category",
         ),
     ],
@@ -146,7 +146,7 @@ def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = S
 def _published(result: PatternResult) -> str:
     """Everything that is published."""
     document = result.document.with_ids().shared(result.words)
-    return to_json(document).decode() + markdown(document, result.words)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + markdown(document, result.words)
 
 
 QUICK = 4
@@ -190,12 +190,8 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
         assert candidate.refused.startswith("weak: ")
     else:
         assert candidate.suggested_append is not None, candidate.refused
-        assert _is_silent(candidate.suggested_append.body)
-    assert _is_silent(_published(proposals))
-
-
-def _is_silent(written: str) -> bool:
-    return CANARY not in written and "010-1234" not in written
+        assert is_silent(candidate.suggested_append.body)
+    assert is_silent(_published(proposals))
 
 
 def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
@@ -213,3 +209,12 @@ def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
     }
     assert keys.pop("배당") == guesses["배당"]
     assert set(keys.values()).isdisjoint(guesses.values())
+
+
+def test_a_sequence_whose_calls_are_against_a_statement_is_not_proposed(tmp_path: Path):
+    axis, other = {"axis": "수익성"}, {"category_hash": "OTHER"}
+    wrong = repeated(100, **other, tool_calls=[failed("analysis", axis)], error="ValueError: no")
+    right = repeated(100, **other, tool_calls=[call("analysis", {**axis, "company": "a"})])
+    own = repeated(5, tool_calls=[call("analysis", axis), call("show", {"topic": "a"})])
+    candidate, _ = _propose(tmp_path, on_days([*own, *rest(), *wrong, *right])).document.candidates
+    assert candidate.refused == "its calls are against analysis: Always pass company"

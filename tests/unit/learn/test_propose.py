@@ -168,8 +168,7 @@ def _hostile_sequences(folder: Path) -> PatternResult:
     for row in rows:
         row["question"] = f"CANARY {row['question']} 홍길동"
     notes = {"990168": ("CANARY note",)}
-    playbook = {"profitability": ("CANARY",)}
-    result = _pattern(folder, *rows, playbook=playbook)
+    result = _pattern(folder, *rows)
     return replace(result, document=replace(result.document, notes=notes))
 
 
@@ -249,11 +248,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", slow_after(3, HOSTILE), ids=ascii)
 @pytest.mark.parametrize("log", [_pattern, _refine])
-def test_a_hostile_question_or_bullet_stays_on_its_line_of_code(log: Run, text: str, tmp_path: Path) -> None:
-    more = {"playbook": {"profitability": (text,)}} if log is _pattern else {}
+def test_a_hostile_question_stays_on_its_line_of_code(log: Run, text: str, tmp_path: Path) -> None:
     calls = [failed("a"), call("b")] if log is _refine else [call("b")]
     rows = [record(tool_calls=calls, question=f"{text} {word(n)} 회사{word(n)}") for n in range(3)]
-    _, _, draft = _write(log(tmp_path, *rows, **more), tmp_path)
+    _, _, draft = _write(log(tmp_path, *rows), tmp_path)
     shown = draft.read_text(encoding="utf-8")
     asked = "".join(BLOCK.findall(shown)).splitlines()
     assert any(line.endswith(f"회사{word(0)}") for line in asked)

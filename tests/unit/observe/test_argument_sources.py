@@ -199,7 +199,6 @@ _RESULTS = st.recursive(
     max_leaves=20,
 )
 
-
 _ARGUMENTS = st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.lists(st.integers()), max_size=4)
 
 
@@ -273,4 +272,4 @@ def test_a_result_that_changes_later_is_read_as_it_was(
 
 
 def test_a_long_text_in_a_result_does_not_wait_in_memory() -> None:
-    assert len(copied({"image": "x" * 1_000_000}, shows_objects=False)["image"]) < 100_000
+    assert len(copied({"image": "x" * 1_000_000})["image"]) < 100_000

@@ -24,13 +24,6 @@ def journal(folder):
     journal.close()
 
 
-@pytest.fixture
-def open_umask():
-    before = os.umask(0)
-    yield
-    os.umask(before)
-
-
 def lines(folder, day=DAY):
     return (folder / f"{day}.jsonl").read_bytes().splitlines()
 

@@ -10,7 +10,7 @@ import pytest
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import write_trailers
 from coreloop.base.project.workspace import open_workspace
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.axis import (
     AxisCase,
     AxisRequest,
@@ -18,6 +18,7 @@ from coreloop.promote.axis import (
     make_case,
     write_proposal,
 )
+from editing import put_lines
 from promoting import FILE, SOURCE, Project
 from rows import slow_after
 
@@ -101,8 +102,8 @@ def weigh(
     **more: Any,
 ) -> AxisCase:
     workspace = open_workspace(history.project.root)
-    with Repository(workspace.root) as repository:
-        return make_case(repository, workspace, AxisRequest(engine=engine, axis=axis, **more), now=now)
+    repository = Repository(workspace.root)
+    return make_case(repository, workspace, AxisRequest(engine=engine, axis=axis, **more), now=now)
 
 
 def figures(case: AxisCase) -> list[int]:

@@ -28,8 +28,7 @@ ATTRIBUTES = "*.py filter=shout text eol=crlf ident working-tree-encoding=UTF-16
 
 @pytest.fixture
 def repository(project: Project):
-    with WritableRepository(project.root) as repository:
-        yield repository
+    return WritableRepository(project.root)
 
 
 def head(project: Project) -> str:

@@ -1,9 +1,8 @@
 """Descriptions that an edit of the docstring cannot change: they are told from those that lack a section."""
 
-import pytest
-
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.reach import find_elsewhere
+from editing import put_lines
 from rows import each_row
 
 LINES = ("- company: from show().code",)
@@ -25,32 +24,12 @@ def edited(above: str, below: str = "", definition: str = "def find_orders") -> 
     return outcome
 
 
-PLACES = [
-    pytest.param('@tool(description="Other.")\n', "", "description= of tool(…), line 1", id="decorator"),
-    pytest.param(
-        "",
-        'TOOL = Tool(name="x", func=find_orders, description=TEXT)\n',
-        "description= of Tool(…), line 9",
-        id="call",
-    ),
-]
-
-
-@each_row(("above", "below", "place"), PLACES)
-def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str, place: str) -> None:
-    told = (
-        f"does not come from its docstring, but set by {place}; paste there:\n    - company: from show().code"
-    )
-    result = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
-    assert result == f"the description of find_orders {told}"
-
-
 @each_row(
     "above",
-    ["", "@tool\n", '@tool("name")\n', '@other(text="Other.")\n', 'OTHER = Tool(f, description="x")\n\n\n'],
-    ids=["bare", "decorated", "named", "another keyword", "of another tool"],
+    ["", '@other(text="Other.")\n'],
+    ids=["bare", "decorated"],
 )
-def test_without_a_place_the_lines_are_still_given(above: str) -> None:
+def test_the_lines_are_given_where_the_description_is_of_elsewhere(above: str) -> None:
     result = find_elsewhere(edited(above), "From a YAML file.", tool="find_orders", missing=LINES)
     told = "so no edit of it reaches the model; paste where it is defined:\n    - company: from show().code"
     assert told in (result or "")
@@ -62,5 +41,4 @@ def test_without_a_place_the_lines_are_still_given(above: str) -> None:
     ids=["cut", "wrapped"],
 )
 def test_description_with_the_first_line_comes_from_the_docstring(description: str) -> None:
-    decorated = edited('@tool(description="Other.")\n')
-    assert find_elsewhere(decorated, description, tool="find_orders", missing=LINES) is None
+    assert find_elsewhere(edited("@tool\n"), description, tool="find_orders", missing=LINES) is None

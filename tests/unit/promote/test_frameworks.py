@@ -5,13 +5,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import coreloop.promote.frameworks
 from coreloop.base.errors import ReachError
-from coreloop.base.project.frameworks import FRAMEWORKS
-from coreloop.base.project.promotion_settings import ReachSettings
+from coreloop.base.project.promotion_settings import Framework, ReachSettings
 from coreloop.promote.tool_schemas import SchemaCommand, read_description, schema_command
 
 FOLDER = Path(coreloop.promote.frameworks.__file__).parent
@@ -81,7 +81,7 @@ def test_what_is_wrong_is_one_sentence_that_says_what_to_do(
 def test_no_framework_is_shadowed_by_the_reader_of_its_name(tmp_path: Path) -> None:
     """Readers are named like the packages they read, and a script's folder leads the path."""
     names = [path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("__")]
-    assert sorted(names) == sorted(name.replace("-", "_") for name in FRAMEWORKS)
+    assert sorted(names) == sorted(name.replace("-", "_") for name in get_args(Framework))
     (tmp_path / "tools.py").write_text("import sys\nraise LookupError(sys.path)\n", encoding="utf-8")
     assert str(FOLDER) not in message(tmp_path, "tools:TOOLS")
 

@@ -16,10 +16,9 @@ import pytest
 
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
-from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project
+from promoting import BRANCH, GOOD, ID, Agent, Project
 from rows import slow_after
 
-BASE = {"reach": REACH, "categories": CATEGORIES}
 CANARY = "ghp_canary0123456789"
 LONGEST_S = 60
 
@@ -170,14 +169,13 @@ def test_dry_run_changes_nothing_at_all(
     project: Project, hub: GithubStandIn, as_json: bool, entry_point
 ) -> None:
     with Agent(GOOD) as agent:
-        settings = {"forge": {"repo": hub.repo}, "replay": {"url": agent.url}}
-        (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
+        project.configure(forge={"repo": hub.repo}, replay={"url": agent.url})
         before = project.fingerprint()
         words = promote(project, "--ask", "--json" if as_json else "-v")
         code, out, err = entry_point(project.root, *words)
     assert CANARY not in out + err
     assert (code, err, project.fingerprint() == before) == (0, "", True)
-    assert [request.line for request in hub.traffic if request.verb != "GET"] == []
+    assert hub.writes() == []
     assert len(agent.asked) == 3
     shown = json.loads(out)["body"] if as_json else out
     assert all(

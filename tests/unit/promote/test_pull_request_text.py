@@ -2,9 +2,7 @@
 
 import re
 import subprocess
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +15,7 @@ from coreloop.promote.pull_request_text import body, branch_name, commit_message
 from coreloop.promote.reach import Measured, compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from merging import read_trailers
-from promoting import ID, KEY, LINES, candidate, write_candidates
+from promoting import ID, KEY, LINES, write_candidates
 
 REPRODUCED = Replay(
     ReplayVerdict.REPRODUCED,
@@ -25,9 +23,9 @@ REPRODUCED = Replay(
 )
 
 
-@pytest.fixture
-def proposal(tmp_path: Path) -> Proposal:
-    return read_proposal(write_candidates(tmp_path / "c.json"), ID, Settings())
+@pytest.fixture(scope="module")
+def proposal(tmp_path_factory: pytest.TempPathFactory) -> Proposal:
+    return read_proposal(write_candidates(tmp_path_factory.mktemp("c") / "c.json"), ID, Settings())
 
 
 def changed(proposal: Proposal, **changes: Any) -> Proposal:
@@ -68,8 +66,7 @@ HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</detai
 @given(st.text(alphabet="`~ab\n\r\u2028:> #"), st.text(alphabet="`~ab\n\r\x0b\x85:> #"))
 @example(HOSTILE, "")
 @example("", HOSTILE)
-def test_no_docstring_breaks_out_of_its_fence(before: str, after: str) -> None:
-    proposal = _proposal()
+def test_no_docstring_breaks_out_of_its_fence(proposal: Proposal, before: str, after: str) -> None:
     text = body([proposal], reach(before, after), REPRODUCED, section=None)
     [fence] = re.findall(r"^(`+)diff$", text, re.MULTILINE)
     inside, _, rest = text.partition(f"{fence}diff\n")[2].partition(f"\n{fence}\n")
@@ -77,9 +74,3 @@ def test_no_docstring_breaks_out_of_its_fence(before: str, after: str) -> None:
     assert rest.startswith("\n## Replay\n")
     assert read_trailers(text)["Candidate-Key"] == KEY
     assert [line for line in re.split(r"[\n\r]", inside) if line and line[0] not in " +-@"] == []
-
-
-def _proposal() -> Proposal:
-    """The fixture's, where hypothesis asks for none."""
-    with tempfile.TemporaryDirectory() as folder:
-        return read_proposal(write_candidates(Path(folder, "c.json"), candidate()), ID, Settings())

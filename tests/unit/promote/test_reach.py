@@ -4,16 +4,18 @@ import json
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited
 from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.reach import Measured, compare_descriptions, measure_reach
+from coreloop.promote.reach import Measured, compare_descriptions, measure_reach, unread_lines
 from coreloop.promote.tool_schemas import schema_command
+from editing import put_lines
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
 
@@ -49,16 +51,16 @@ def reach(
 ) -> Measured:
     asked = schema_command(ReachSettings(command=command), project.root)
     assert asked is not None
-    with WritableRepository(project.root) as repository:
-        return measure_reach(
-            asked,
-            lambda folder: repository.export("main", folder),
-            prefix,
-            file,
-            EDITED,
-            tool="analysis",
-            caps=caps or {},
-        )
+    repository = WritableRepository(project.root)
+    return measure_reach(
+        asked,
+        lambda folder: repository.export("main", folder),
+        prefix,
+        file,
+        EDITED,
+        tool="analysis",
+        caps=caps or {},
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -84,17 +86,20 @@ def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | No
     assert (measured.ok, measured.doubts) == (not over, ())
 
 
+@each_row(("n", "framework", "where"), [(9, None, None), (2046, "mcp", "2,050"), (2046, "langchain", None)])
+def test_a_line_behind_what_claude_code_sends_is_named(n: int, framework: Any, where: str | None) -> None:
+    notes = list(unread_lines(f"{'b' * n}\n- hours: at\n  most 4", ["- hours: at most 4"], framework))
+    place = f"hours: at most 4: would stand at byte {where} of the description"
+    assert notes == ([f"{place}, and Claude Code sends the first 2,048 bytes"] if where else [])
+
+
 FAILING = [
     pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="text"),
-
     pytest.param(python("print('[' * 100000)"), "did not print JSON", id="nested deeply"),
-
     pytest.param(printing("[{'name': 'show', 'description': text}]"), "have no tool 'analysis'",
                  id="another tool"),
-
     pytest.param(python("import sys; print('why\\nbecause', file=sys.stderr); sys.exit(3)"),
                  "exited with 3: because", id="exit code"),
-
     pytest.param(("no-such-program", "--schema"), "no-such-program --schema cannot be run", id="no program"),
     pytest.param(("sh; echo", "x"), "sh; echo x cannot be run", id="no shell reads it"),
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
@@ -43,25 +43,18 @@ def ask(tmp_path: Path) -> ASK:
         (tmp_path / "coreloop.yaml").write_text(json.dumps({"replay": {"url": url, "timeout_s": timeout_s}}))
         path = write_candidates(tmp_path / "c.json", candidate(**changes))
         return ask_again(
-            read_proposal(path, ID, Settings()), workspace(tmp_path), runs=runs, confirmed=confirmed
+            read_proposal(path, ID, Settings()), open_workspace(tmp_path), runs=runs, confirmed=confirmed
         )
 
     return ask
 
 
-def workspace(folder: Path) -> Workspace:
-    return open_workspace(folder)
-
-
 WEIGHED = [
-
     pytest.param([GOOD, OTHER, GOOD], "reproduced (2 of 3 runs agree: the agent took other steps)",
                  id="2 of 3"),
     pytest.param([OTHER, GOOD, OTHER], "inconclusive (1 of 3 runs agree: the agent took other steps)",
                  id="1 of 3"),
     pytest.param([OTHER] * 3, "not_reproduced (0 of 3 runs agree: the agent took other steps)", id="0 of 3"),
-
-
     pytest.param([OTHER, Reply(500), Reply(500)],
                  "inconclusive (0 of 3 runs agree: the agent took other steps; the endpoint answered 500)",
                  id="0 of 1 usable"),
@@ -77,16 +70,8 @@ def test_runs_are_weighed(ask: ASK, answers: list[Any], summary: str) -> None:
 NOT_JSON = "the answer is not JSON of the expected form"
 UNAVAILABLE = [
     pytest.param(Reply(500, {"tool_calls": STEPS}), "the endpoint answered 500", id="500"),
-
-
-
     pytest.param(Reply(200, b"<html>"), NOT_JSON, id="page"),
-
-
-
-
     pytest.param({}, "the answer names no tool calls", id="empty answer"),
-
     pytest.param(Reply(200, b"{}", {"Content-Length": "9"}), "the connection failed (RemoteProtocolError)",
                  id="cut"),
     pytest.param(Reply(200, b"{}", {"Content-Encoding": "gzip"}), "the compressed answer is damaged",
@@ -146,9 +131,6 @@ COMPARED = [
     pytest.param({"tool_calls": [EXTRA, STEPS[0], LOOKUP, STEPS[1], EXTRA]}, True, id="others in between"),
     pytest.param({"tool_calls": STEPS[::-1]}, False, id="other order"),
     pytest.param({"tool_calls": STEPS[:1]}, False, id="one is missing"),
-
-
-
     pytest.param({"tool_calls": [{**STEPS[0], "ok": None, "error": "x"}, STEPS[1]]}, False,
                  id="one with an error"),
     pytest.param({"tool_sequence_hash": HASH}, True, id="hash only"),
@@ -170,8 +152,6 @@ def logged(folder: Path, *records: dict[str, Any]) -> Path:
 CALLS = [call("analysis", {"axis": "수익성"}), call("show")]
 LOGGED = [
     pytest.param({"tool_calls": CALLS}, True, id="calls"),
-
-
     pytest.param({"tool_calls": CALLS[:1], "tool_calls_omitted": 1, "tool_sequence_hash": HASH}, True,
                  id="tail is cut off, the hash is whole"),
     pytest.param({"tool_calls": CALLS, "tool_calls_omitted": 1, "tool_sequence_hash": "seq:0"}, True,
@@ -207,7 +187,7 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
     path = logged(tmp_path, *repeated(5), *(record(request_id=f"r-{at}") for at in range(3)))
     with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
         ask(agent)
-    opened = workspace(tmp_path)
+    opened = open_workspace(tmp_path)
     assert opened.replayed() == {"r-0", "r-1", "r-2"}
     assert opened.replays_file.stat().st_mode & 0o777 == 0o600
     settings = MineSettings.of(opened.settings, min_chunk_len=400, replayed=opened.replayed())

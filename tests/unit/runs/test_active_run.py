@@ -20,9 +20,8 @@ from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop, seconds_left
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.manage import pause_run, resume_run, stop_run
-from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from happenings import fold
+from happenings import state_of
 from running import AT_MOST, COST, SetClock, calls_in, counted_call, new_run, store_at
 
 FIVE = Limits(usd=0.0005, tokens=50)
@@ -32,10 +31,6 @@ FIVE = Limits(usd=0.0005, tokens=50)
 @pytest.fixture
 def calls(tmp_path: Path) -> Path:
     return tmp_path / "calls.txt"
-
-
-def folded(store: Store, run_id: str) -> State:
-    return fold(event for _seq, event in store.read(run_id))
 
 
 def types(store: Store, run_id: str) -> list[str]:
@@ -184,7 +179,7 @@ def test_steps_of_parallel_threads_share_the_budget(store: Store, calls: Path):
         found = list(pool.map(search, range(20)))
     assert sorted(found) == ["ok"] * 5 + ["refused"] * 15
     assert sum(calls_in(calls).values()) == 5
-    assert folded(store, run.run_id).spent.microusd == 1500
+    assert state_of(store, run.run_id).spent.microusd == 1500
 
 
 def test_threads_that_want_the_same_step_wait_for_the_first(store: Store, calls: Path):
@@ -213,7 +208,7 @@ def test_the_state_in_memory_is_that_of_the_stored_events(store: Store):
             clock.pass_(0.25)
             run.commit_iteration()
         run.end(Stop("stopped", "until"))
-        assert folded(store, run_id) == run.state
+        assert state_of(store, run_id) == run.state
         assert run.state.elapsed_s == pytest.approx(5.25)
 
 

@@ -17,21 +17,13 @@ def rule(*later: Event, searches: bool = True) -> str | None:
     return turn and turn.rule
 
 
-def iterations(count: int, *each: Event) -> list[Event]:
-    return [
-        event
-        for number in range(1, count + 1)
-        for event in (*each, happened.IterationCommitted(at=AT, iteration=number))
-    ]
-
-
-def finding(source: str) -> happened.FindingRecorded:
-    return happened.FindingRecorded(at=AT, sub_question="q1", text="another wording", source=source)
-
-
 def test_a_finding_without_an_executed_search_is_no_news_where_runs_search():
     blocked = happened.Searched(at=AT, query="q", outcome="blocked")
-    news = [event for number in range(5) for event in iterations(1, blocked, finding(f"dart:{number}"))]
+    found = {"at": AT, "sub_question": "q1", "text": "another wording"}
+    news = list[Event]()
+    for number in range(5):
+        news += [blocked, happened.FindingRecorded(source=f"dart:{number}", **found)]
+        news += [happened.IterationCommitted(at=AT, iteration=1)]
     assert rule(*news) == "no_new_information"
     assert rule(*news, searches=False) is None
 

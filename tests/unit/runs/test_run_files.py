@@ -27,10 +27,6 @@ def write_views(root: Path, shown: State) -> None:
         Viewer(root, store)(shown)
 
 
-def read(path: Path) -> object:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
 def test_a_process_that_goes_on_writes_the_views_that_are_missing(tmp_path: Path):
     with store_at(tmp_path / "runs.db") as store:
         run_id = create_run(store, "왜?", kind="test")
@@ -46,7 +42,7 @@ def test_a_process_that_goes_on_writes_the_views_that_are_missing(tmp_path: Path
 def test_the_links_lead_to_the_newest_run(tmp_path: Path):
     write_views(tmp_path, state())
     write_views(tmp_path, state(run_id=OTHER_ID))
-    assert read(tmp_path / ".research" / "state.json")["run_id"] == OTHER_ID
+    assert json.loads((tmp_path / ".research/state.json").read_text("utf-8"))["run_id"] == OTHER_ID
     assert (tmp_path / ".research" / "current").resolve() == session_folder(tmp_path, OTHER_ID).resolve()
     assert sorted(path.name for path in (tmp_path / ".research").iterdir()) == [
         "current",

@@ -15,7 +15,6 @@ from logs import record
 KEY = b"k" * 32
 OUTER, INNER = "req-1111111111111111", "req-2222222222222222"
 
-
 KNOWN = KnownWords(tools={"analysis": ("company",)})
 
 

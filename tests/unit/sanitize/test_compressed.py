@@ -10,6 +10,7 @@ import pytest
 
 from coreloop.base.extras import install_line
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.files import _zstd
 from coreloop.sanitize.vocabulary import MIN_RECORDS, learn
@@ -39,7 +40,7 @@ def write(path: Path, data: bytes) -> Path:
 def test_a_compressed_file_gives_the_export_of_the_plain_file(tmp_path: Path, mode, suffix: str) -> None:
     plain = write(tmp_path / "plain" / "2026-04-25.jsonl", rows())
     packed = write(tmp_path / "packed" / f"2026-04-25.jsonl.{suffix}", COMPRESS[suffix](rows()))
-    words = [learn([path], Settings(), tmp_path) for path in (plain, packed)]
+    words = [learn([path], Workspace(tmp_path, Settings())) for path in (plain, packed)]
     assert words[0] == words[1]
     assert words[0].seen == {"show": frozenset({"topic"})}
     for source in (plain, packed):
@@ -62,7 +63,7 @@ def test_a_compressed_file_is_recognised_by_its_content_and_checked(tmp_path: Pa
 def test_a_damaged_file_gives_its_first_lines_and_counts_as_rejected(tmp_path: Path, suffix: str) -> None:
     data = COMPRESS[suffix](rows(MIN_RECORDS)) + COMPRESS[suffix](rows(9))[:-9]
     path = write(tmp_path / "in" / f"a.jsonl.{suffix}", data)
-    assert "show" in learn([path], Settings(), tmp_path).seen
+    assert "show" in learn([path], Workspace(tmp_path, Settings())).seen
     report = sanitize_dir(path, tmp_path / "out", Choices(mode="mask"))
     assert report.reasons == {f"a damaged {NAMES[suffix]} file; the rest of it is lost": 1}
     assert report.n_out >= MIN_RECORDS
@@ -84,9 +85,9 @@ import resource
 from pathlib import Path
 from coreloop.sanitize.export import check_dir
 from coreloop.sanitize.vocabulary import learn
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import open_workspace
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-learn([Path({str(path)!r})], Settings(), Path({str(tmp_path)!r}))
+learn([Path({str(path)!r})], open_workspace(Path({str(tmp_path)!r})))
 report = check_dir(Path({str(path)!r}))
 print(report.n_in, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """

@@ -67,7 +67,6 @@ RECORDS = _object(
     judgment=_object(RecordedJudgment),
 )
 
-
 CHOICES = st.fixed_dictionaries({"drop": st.booleans(), "keep_times": st.booleans()})
 
 
@@ -95,10 +94,6 @@ def planted(node: Any) -> set[str]:
     }
 
 
-def hashed(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
-    return Pseudonymizer(Pseudonyms(b"k" * 32), KNOWN, **choices).record(original)
-
-
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
 @given(original=RECORDS, choices=CHOICES)
@@ -109,7 +104,8 @@ def hashed(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
     original={"tool_calls": [{"name": "show", "args": {"topic": [37.5665351, 126.9779692]}}]}, choices={}
 )
 def test_nothing_planted_survives(original: dict[str, Any], choices: dict[str, bool]) -> None:
-    result = json.dumps(hashed(original, **choices), ensure_ascii=False)
+    hashed = Pseudonymizer(Pseudonyms(b"k" * 32), KNOWN, **choices).record(original)
+    result = json.dumps(hashed, ensure_ascii=False)
     assert {value for value in planted(original) if value in result} == set()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates, Settings, ToolSettings
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.failures import find_counterexamples
@@ -191,7 +192,7 @@ def test_names_of_answered_calls_are_kept_and_names_of_failed_calls_are_not(tmp_
     calls = [call("scan", {"market": "KR", "한글": 1}), failed("kim_minsu", {"x": 1})]
     rows = [record(tool_calls=calls)] * MIN_RECORDS
     path = write_log(tmp_path / "a.jsonl", rows)
-    words = learn([path], Settings(tools={"named": ToolSettings()}), tmp_path)
+    words = learn([path], Workspace(tmp_path, Settings(tools={"named": ToolSettings()})))
     assert words.knows_tool("scan")
     assert words.knows_tool("named")
     assert not words.knows_tool("kim_minsu")
@@ -218,7 +219,7 @@ def test_a_hashed_log_is_mined_like_the_log_itself(tau_log: Path, tmp_path: Path
     rows = [orjson.loads(raw) for raw in tau_log.read_bytes().splitlines()]
     rows = [row for row in rows if not row.get("tool_calls_omitted")]  # their sequence hash gets a pseudonym
     write_log(tmp_path / "in" / "a.jsonl", rows)
-    words = learn([tmp_path / "in" / "a.jsonl"], Settings(), tmp_path)
+    words = learn([tmp_path / "in" / "a.jsonl"], Workspace(tmp_path, Settings()))
     choices = Choices(mode="hash", vocabulary=words, keep_times=True)
     sanitize_dir(tmp_path / "in", tmp_path / "out", choices)
     before, after = _mined(tmp_path / "in"), _mined(tmp_path / "out")

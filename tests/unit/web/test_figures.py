@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from serving import QUESTION, Served, served
+from serving import QUESTION, served
 
 
 def figures(client: httpx2.Client) -> dict[tuple[str, str], float]:
@@ -35,8 +35,3 @@ def test_evidence_feedback_and_retries_are_counted(tmp_path: Path):
         (day,) = client.get("/api/metrics/cbo/series").json()["days"]
         assert began <= date.fromisoformat(day["day"]) <= datetime.now(UTC).date()
         assert (day["evidence"]["text"] >= 1, day["feedback"]) == (True, {"down": 1})
-
-
-def phases(service: Served, run_id: str) -> list[tuple[str, str]]:
-    found = [line for line in service.lines if (line["event"], line.get("run_id")) == ("phase", run_id)]
-    return [(line["phase"], line["state"]) for line in found]

@@ -108,15 +108,6 @@ def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
         assert (over.status_code, over.json()["error"]["type"]) == (409, "ended")
 
 
-def events_of(service: Served, run_id: str) -> set[str]:
-    return {line["event"] for line in service.lines if line.get("run_id") == run_id}
-
-
-def recorded(service: Served, run_id: str) -> int:
-    logs = (service.folder / "data" / "audit" / "own").glob("*.jsonl")
-    return sum(run_id.encode() in line for log in logs for line in log.read_bytes().splitlines())
-
-
 @pytest.mark.slow
 def test_a_closed_connection_ends_the_run_only_if_it_asked_for_that(tmp_path: Path):
     with held_search() as search, served(tmp_path, settings=search.settings) as service:

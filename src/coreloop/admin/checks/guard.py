@@ -44,8 +44,7 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
         todo = "check that git is installed and that this folder is a repository of yours, on GitHub"
         yield Diagnosis("required", "warning", "not checked: git finds no repository here", todo)
     else:
-        with repository:
-            yield from _check_github(setup, repository)
+        yield from _check_github(setup, repository)
 
 
 def _base(repository: Repository, base: str) -> Iterator[Diagnosis]:

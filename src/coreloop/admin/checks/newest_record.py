@@ -17,6 +17,7 @@ STALE: Final = timedelta(days=2)
 _FILES: Final = 3  # chosen: the newest days say whether records are read today
 _TAILS_BYTES: Final = (256 << 10, 16 << 20)
 """The second size is for a file whose last line is longer than the first size."""
+_STATES: Final = re.compile(rb'"saw": ?\{')
 _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
@@ -45,6 +46,8 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
         return
     yield Diagnosis("records", "ok", f"{number_of(len(files), 'file')} in {folder}")
     yield from _check_sessions(lines)
+    if any(call.saw for line in lines for call in line.calls):
+        yield from _check_states(files[::-1])
     yield _check_age(max(line.ts_us for line in lines), setup.now)
 
 
@@ -54,6 +57,20 @@ def _check_sessions(lines: Sequence[RecordLine]) -> Iterator[Diagnosis]:
     if 2 * sum(not (of_line.question or of_line.session_hash) for of_line in fields) > len(lines):
         message = f"most calls are recorded without a question and a session: {LONE}"
         yield Diagnosis("sessions", "warning", message, "record requests in the agent that calls this server")
+
+
+def _check_states(files: Sequence[Path]) -> Iterator[Diagnosis]:
+    """Say since when states of objects are recorded, if the oldest files have none."""
+    n_before = 0
+    for path in files:
+        with open_regular(path) as file:
+            records = file.read()
+        if _STATES.search(records):
+            break
+        n_before += records.count(b"\n")
+    if n_before:
+        before = f"the {number_of(n_before, 'request')} before have none"
+        yield Diagnosis("states", "warning", f"states are recorded from {path.stem} on; {before}")
 
 
 def log_files(folder: Path) -> list[Path]:

@@ -46,8 +46,7 @@ def check_ignored(setup: Setup) -> Iterator[Diagnosis]:
     """Check that git ignores the log and the knowledge database and tracks no file of them."""
     workspace = setup.workspace
     try:
-        with Repository(workspace.root) as repository:
-            yield _check_git(repository, workspace)
+        yield _check_git(Repository(workspace.root), workspace)
     except NoRepositoryError:
         yield Diagnosis("ignored", "ok", f"{workspace.root} is in no git repository")
 

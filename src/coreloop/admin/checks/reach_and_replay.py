@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
 from coreloop.base.errors import ReachError
 from coreloop.base.messages import number_of
-from coreloop.base.project.frameworks import find_framework
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.tool_schemas import SchemaCommand, read_tools, schema_command
 
@@ -27,7 +26,8 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
     settings, root = setup.workspace.settings.reach, setup.workspace.root
     command = schema_command(settings, root)
     if command is None:
-        yield _unmeasured(find_framework(root))
+        message = "unmeasured: it is unknown which part of a docstring the model receives"
+        yield Diagnosis("reach", "warning", message, f"set {REACH_EXAMPLES} in coreloop.yaml")
     elif not _is_program(command.words[0], root):
         message = f"reach: {command.words[0]} is not a program that can be run"
         yield Diagnosis("reach", "fault", message, _CORRECT)
@@ -58,16 +58,6 @@ def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
     except ReachError as error:
         return Diagnosis("reach", "fault", str(error), _CORRECT)
     return Diagnosis("reach", "ok", f"measured: {command.source}, {number_of(len(names), 'tool')}")
-
-
-def _unmeasured(framework: str | None) -> Diagnosis:
-    message = "unmeasured: it is unknown which part of a docstring the model receives"
-    if framework is None:
-        todo = f"set {REACH_EXAMPLES} in coreloop.yaml"
-        return Diagnosis("reach", "warning", message, todo)
-    setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
-    message = f"{message}; the project depends on {framework}, which is supported"
-    return Diagnosis("reach", "warning", message, f"set {setting} in coreloop.yaml")
 
 
 def _address(url: str) -> tuple[str, int] | None:

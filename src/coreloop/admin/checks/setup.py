@@ -9,18 +9,19 @@ from coreloop.admin.checks.newest_record import log_files, recent_lines
 from coreloop.base.extras import CLI_MODULES, install_line
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
-from coreloop.base.project.tools import Unresolved, logged_names, resolve_tools
+from coreloop.base.project.tools import Unresolved
+from coreloop.descriptions.find_tools import find_tools, logged_names
 
 _MAX_RECORDED: Final = 200
 
 
 def check_tools(setup: Setup) -> Iterator[Diagnosis]:
-    """Check that `coreloop.base.project.tools.resolve_tools` finds every tool; a wrong target is a fault."""
+    """Check that `find_tools` finds every tool; a wrong target is a fault."""
     workspace = setup.workspace
     configured = workspace.settings.tools
     lines = recent_lines(log_files(workspace.records_dir))
     recorded = {call.name for line in lines for call in line.calls}
-    known = logged_names(recorded, root=workspace.root, configured=configured)
+    known = logged_names(recorded, workspace)
     names = {*configured, *(known.get(name, name) for name in sorted(recorded)[:_MAX_RECORDED])}
     if not names:
         message = "no tool is known: no record has a tool call, and coreloop.yaml names no tool"
@@ -28,7 +29,7 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
             "tools", "warning", message, "wrap tools in @observed_tool, or name them under tools:"
         )
         return
-    resolved = resolve_tools(names, root=workspace.root, configured=configured)
+    resolved = find_tools(names, workspace)
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
         yield Diagnosis("tools", "ok", f"the definition of {number_of(len(names), 'tool')} is found")

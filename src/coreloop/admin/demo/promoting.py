@@ -47,14 +47,14 @@ def promote_statement(folder: Path, proposals: Path, statement: str) -> Promoted
     _make_repository(folder)
     workspace = open_workspace(folder)
     proposal = read_proposal(proposals, statement, workspace.settings)
-    with WritableRepository(folder) as repository:
-        promoting = Promoting(
-            workspace=replace(workspace, settings=_with_this_python(workspace.settings)),
-            repository=repository,
-            proposals=(proposal,),
-            ask=ask_nobody,
-        )
-        plan, done = promote(promoting, None)
+    repository = WritableRepository(folder)
+    promoting = Promoting(
+        workspace=replace(workspace, settings=_with_this_python(workspace.settings)),
+        repository=repository,
+        proposals=(proposal,),
+        ask=ask_nobody,
+    )
+    plan, done = promote(promoting, None)
     assert plan is not None  # a new repository has no branch of an earlier run
     return Promoted(plan, done, keep_body(plan, proposals.parent))
 

@@ -1,8 +1,9 @@
-"""What coreloop.yaml lacks: rows of the tools whose names do not find their definitions."""
+"""What coreloop.yaml lacks: rows of the project's tools, and ``reach:``."""
 
+import ast
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -11,14 +12,22 @@ from typing import Final
 
 import yaml
 
-from coreloop.admin.init.decorated import possible_tools
-from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, logged_names, resolve_tools
+from coreloop.base.project.allowed_values import last_name
+from coreloop.base.project.definitions import MOUNTS, parse_python, read_source, source_files
+from coreloop.base.project.imports import Imports
+from coreloop.base.project.tools import (
+    SENT_FOLDER,
+    Tool,
+    Unresolved,
+    is_tool_name,
+    sent_tools,
+)
 from coreloop.base.project.workspace import Workspace
-from coreloop.observe.descriptions_in_force import FOLDER
+from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.observe.reading.decode import RecordLine, read_lines
 
 _MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
-_MOST_SETS: Final = 100  # chosen: enough to see how the usual tools were described
+_MOST_SETS: Final = 100  # chosen: enough to see which adapters recorded
 _TOOLS: Final = re.compile(rb"(?m)^tools:[ \t]*(?:#.*)?\r?\n")
 _INDENT: Final = re.compile(rb"(?m)^( +)[^\s#]")
 
@@ -30,16 +39,13 @@ class SettingsProposals:
     Attributes
     ----------
     targets : mapping of str to str
-        Tool -> ``path.py::qualname``, of those that the search by name does not find.
-    found : frozenset of str
-        Tools that it finds, which need no row.
-    unclear : mapping of str to tuple of str
-        Tool -> its definitions, if it is not known which is meant.
+        Tool -> ``path.py::qualname``.
+    unclear : mapping of str to str
+        Tool -> its definitions, and what speaks for each, if it is not known which is meant.
     """
 
     targets: Mapping[str, str] = field(default_factory=dict)
-    found: frozenset[str] = frozenset()
-    unclear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unclear: Mapping[str, str] = field(default_factory=dict)
 
 
 def propose_settings(workspace: Workspace) -> SettingsProposals:
@@ -47,23 +53,14 @@ def propose_settings(workspace: Workspace) -> SettingsProposals:
 
     Names in records are untrusted: only those of definitions are proposed.
     """
-    root, configured = workspace.root, workspace.settings.tools
-    sent = sent_descriptions(workspace.audit_dir / FOLDER)
-    seen = {*used_tools(workspace.records_dir), *sent}
-    names = {name: name for name in seen} | logged_names(seen, root=root, configured=configured)
-    texts = {names[name]: descriptions for name, descriptions in sent.items()}
-    declared = possible_tools(root)
-    wanted = set(filter(is_tool_name, {*names.values(), *declared} - configured.keys()))
-    resolved = resolve_tools(wanted, root=root, configured={}, only_places=True)
-    unfound = {name for name in wanted - declared.keys() if isinstance(resolved[name], Unresolved)}
-    possible = declared | (possible_tools(root, unfound) if unfound else {})
-    found = {name for name in wanted if _is_found(resolved[name], possible.get(name, []))}
-    choices = {name: possible[name] for name in sorted(wanted - found) if name in possible}
-    meant = {name: _meant(tools, texts.get(name, set()) - {""}) for name, tools in choices.items()}
+    seen = {*used_tools(workspace.records_dir), *sent_tools(workspace.audit_dir)}
+    names = {name: name for name in seen} | logged_names(seen, workspace)
+    tools = find_tools(filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True)
+    new = [tool for name, tool in tools.items() if name not in workspace.settings.tools]
+    targets = {tool.name: f"{tool.file}::{tool.qualname}" for tool in new if isinstance(tool, Tool)}
     return SettingsProposals(
-        targets={name: places[0] for name, places in meant.items() if len(places) == 1},
-        found=frozenset(found),
-        unclear={name: places for name, places in meant.items() if len(places) > 1},
+        targets={name: target for name, target in targets.items() if target.isprintable()},
+        unclear={tool.name: tool.reason for tool in new if isinstance(tool, Unresolved) and tool.is_defined},
     )
 
 
@@ -73,16 +70,6 @@ def used_tools(folder: Path) -> set[str]:
     lines = chain.from_iterable(map(read_lines, files))
     records = islice((line for line in lines if isinstance(line, RecordLine)), _MOST_RECORDS)
     return {call.name for record in records for call in record.calls}
-
-
-def sent_descriptions(folder: Path) -> dict[str, set[str]]:
-    """Return the descriptions of each tool that models were sent; an unreadable file is passed over."""
-    sent: dict[str, set[str]] = {}
-    for path in islice(sorted(folder.glob("*.json")), _MOST_SETS):
-        with suppress(OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
-            for tool in json.loads(path.read_bytes())["tools"]:
-                sent.setdefault(str(tool["name"]), set()).add(" ".join(tool["description"].split()))
-    return sent
 
 
 def add_rows(old: bytes, targets: Mapping[str, str]) -> tuple[bytes, tuple[str, ...]]:
@@ -115,16 +102,75 @@ def _only_adds(old: bytes, new: bytes, rows: Mapping[str, object]) -> bool:
     return not is_twice and bool(after == before | {"tools": {**(before.get("tools") or {}), **rows}})
 
 
-def _is_found(tool: Tool | Unresolved, possible: Collection[Tool]) -> bool:
-    """Whether the search by name finds a tool, and none that the project declares is another."""
-    return isinstance(tool, Tool) and {_target(tool)}.issuperset(map(_target, possible))
+# --- Which framework sends tools to the model, and the object that has them.
+
+_NAMES: Final = ("fastmcp", "mcp", "pydantic-ai", "openai-agents")
+_PACKAGES: Final = dict(zip(("fastmcp", "mcp", "pydantic_ai", "agents"), _NAMES, strict=True))
+_REACH: Final = re.compile(rb"(?m)^reach:")
+_MADE: Final = re.compile(rb"= (?:FastMCP|MCPServer|Agent)\(")
+_MOUNTS: Final = re.compile(MOUNTS)
 
 
-def _meant(tools: Collection[Tool], texts: Collection[str]) -> tuple[str, ...]:
-    """The places of a tool; where there are several, of those whose docstring was sent, if any was."""
-    sent = [tool for tool in tools if " ".join(tool.docstring.split()).startswith(tuple(texts))]
-    return tuple(filter(str.isprintable, dict.fromkeys(map(_target, sent or tools))))
+def add_reach(old: bytes, workspace: Workspace) -> tuple[bytes, tuple[str, ...]]:
+    """Return the content of coreloop.yaml with the row, and the new lines; unchanged if they cannot be added.
+
+    Unless one server or agent is made in the project, by the framework whose adapter recorded if any did, the
+    rows are comments that ask.
+    """
+    recorded = _recorded(workspace.audit_dir / SENT_FOLDER)
+    made = [one for one in _made(workspace.root) if one[0] in recorded or not recorded]
+    mark, question = ("", "") if len(made) == 1 else ("# ", "  # does the agent get its tools from it?")
+    rows = (
+        f"{mark}reach: {{framework: {framework}, tools: {json.dumps(tools)}}}{question}"
+        for framework, tools in made or [(name, "package.module:TOOLS") for name in sorted(recorded)]
+    )
+    added = () if _REACH.search(old) else tuple(row for row in rows if row.encode() not in old)
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    gap = end if added and not old.endswith(b"\n") else b""
+    new = old + gap + b"".join(row.encode() + end for row in added)
+    with suppress(yaml.YAMLError):
+        yaml.safe_load(new)
+        return new, added
+    return old, added
 
 
-def _target(tool: Tool) -> str:
-    return f"{tool.file}::{tool.qualname}"
+def _recorded(folder: Path) -> set[str]:
+    """The frameworks whose adapters recorded; an unreadable file is passed over."""
+    found = set[str]()
+    for path in islice(sorted(folder.glob("*.json")), _MOST_SETS):
+        with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
+            found |= {json.loads(path.read_bytes()).get("framework")} & {*_NAMES, "langchain"}
+    return found
+
+
+def _made(root: Path) -> Iterator[tuple[str, str]]:
+    """Frameworks, and the servers and agents that modules make with them: ``mcp = FastMCP("rooms")``.
+
+    Without servers that another one mounts.
+    """
+    mounted = set(_mounted(root))
+    for path in source_files(root):
+        tree = parse_python(path) if _MADE.search(read_source(path)) else None
+        body = tree.body if tree is not None else []
+        module = ".".join(path.relative_to(root).with_suffix("").parts)
+        module = module.removeprefix("src.").removesuffix(".__init__")
+        froms = [node for node in body if isinstance(node, ast.ImportFrom)]
+        packages = {one.name: str(node.module).partition(".")[0] for node in froms for one in node.names}
+        for node in body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                kind = ast.unparse(node.value.func)
+                package = packages.get(kind, "") if kind in {"FastMCP", "MCPServer", "Agent"} else ""
+                is_own = (root / package).exists() or (path, node.lineno) in mounted
+                if package in _PACKAGES and not is_own:
+                    yield _PACKAGES[package], f"{module}:{ast.unparse(node.targets[0])}"
+
+
+def _mounted(root: Path) -> Iterator[tuple[Path, int]]:
+    """Where servers are made that others mount."""
+    imports = Imports(root, parse_python)
+    for path in source_files(root):
+        tree = parse_python(path) if _MOUNTS.search(read_source(path)) else None
+        for call in ast.walk(tree) if tree is not None else ():
+            if isinstance(call, ast.Call) and _MOUNTS.match(f".{last_name(call.func)}(".encode()):
+                found = (imports.look_up(path, ast.unparse(server)) for server in call.args)
+                yield from ((one[0], one[1].lineno) for one in found if one is not None)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.init.new_settings import SettingsProposals, add_rows, propose_settings
+from coreloop.admin.init.new_settings import SettingsProposals, add_reach, add_rows, propose_settings
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
@@ -18,7 +18,6 @@ from coreloop.admin.init.scaffold import (
 )
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
-from coreloop.base.messages import number_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace, open_workspace
@@ -66,7 +65,7 @@ class Initialised:
         Why the workflows are left out; None if they are not.
     notes : tuple of str
         What was assumed about the reviewer, which files an existing CODEOWNERS leaves without an owner, and
-        which tools need no row in coreloop.yaml or one that only a person can write.
+        which tools need a row in coreloop.yaml that only a person can write.
     """
 
     files: tuple[ProjectFile, ...]
@@ -113,17 +112,16 @@ def _grown(root: Path, file: ProjectFile, proposals: SettingsProposals, request:
         file = replace(file, content=file.content + f"forge: {{max_open: {request.max_open}}}\n".encode())
     old = file.content if file.state == "new" else (root / FILE_NAME).read_bytes()
     content, added = add_rows(old, proposals.targets)
+    if content != old or not added:
+        content, reach = add_reach(content, open_workspace(root))
+        added += reach
     grows = file.state == "there" and content != old
     return replace(file, state="grows" if grows else file.state, content=content, added=added)
 
 
 def _tools_notes(proposals: SettingsProposals, planned: list[ProjectFile]) -> Iterator[str]:
-    """Which tools need no row, and which rows only a person can write."""
-    if proposals.found:
-        yield f"{number_of(len(proposals.found), 'tool')} found by name, without a row in {FILE_NAME}"
-    for name, places in proposals.unclear.items():
-        where = ", ".join(places[:3])
-        yield f"{name} is defined {len(places)} times ({where}); name one under tools: in {FILE_NAME}"
+    """Which rows only a person can write."""
+    yield from (f"{name} is {reason}" for name, reason in proposals.unclear.items())
     if any(file.path == FILE_NAME and file.state == "there" and file.added for file in planned):
         yield f"the lines under {FILE_NAME} are to be added by hand"
 
@@ -221,9 +219,9 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
     refined = _find(mined, Days(until - _WINDOW, until), now)
     drafts = [one for one in refined.document.statements if one.refused is None]
     return DraftPreview(
-        n_records=refined.n_records,
+        n_records=refined.window.n_records(),
         drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),
-        undefined=refined.unproposed.undefined,
+        undefined=refined.found.undefined,
         n_unread=n_unread,
     )
 

@@ -42,9 +42,8 @@ def job_outputs(workspace: Workspace, proposed: str, *, now: datetime, environ: 
         As for `coreloop.admin.status.read_status.read_status`.
     """
     from coreloop.admin.status.read_status import read_status
-    from coreloop.learn.mine.folder import MiningOptions
 
-    status = read_status(workspace, now=now, environ=environ, mining=MiningOptions())
+    status = read_status(workspace, now=now, environ=environ)
     comments = orjson.dumps(verdict_comments(status)).decode()
     end = f"end-{token_hex(16)}"  # a delimiter that no text can contain on purpose
     return f"page<<{end}\n{dashboard_page(status, proposed)}\n{end}\ncomments<<{end}\n{comments}\n{end}"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import pairwise
+from math import exp, fsum, lgamma
 from typing import Final
 
 from coreloop.base.date_range import Days
@@ -13,7 +14,6 @@ from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.schema import Absent, find_oddities
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.window import NO_SEQUENCE, Window, merge
-from coreloop.learn.statistics import fisher_exact
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_CALLS: Final = 20
@@ -67,9 +67,21 @@ def _compare(tool: str, days: Mapping[int, tuple[int, int]], newest: int, limit:
     share = n_failed / n
     is_higher = share - past_failed / past_n >= _MIN_DIFFERENCE
     is_highest = all(share > failed / total for failed, total in earlier if total >= MIN_CALLS)
-    if not (is_higher and is_highest) or fisher_exact(n_failed, n, past_failed, past_n) > limit:
+    if not (is_higher and is_highest) or _chance(n_failed, n, past_failed, past_n) > limit:
         return None
     return Failing(tool, EPOCH_DAY + timedelta(days=newest), n_failed, n, past_failed, past_n)
+
+
+def _chance(n_failed: int, n: int, past_failed: int, past_n: int) -> float:
+    """How probable that many failures are, or more, if both sides fail alike (Fisher's exact test)."""
+    failed = n_failed + past_failed
+    total = _log_choose(n + past_n, failed)
+    counts = range(n_failed, min(n, failed) + 1)
+    return fsum(exp(_log_choose(n, k) + _log_choose(past_n, failed - k) - total) for k in counts)
+
+
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
 WINDOW_DAYS: Final = 30  # the default of --since, so that status counts what pattern and refine read
@@ -152,7 +164,7 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
     recent = [file for file in files if _may_be_in(file, days)]
     merged = merge(recent, days)
-    oddities = find_oddities((file.path, part.oddities) for file in recent for part in file.parts)
+    oddities = find_oddities((file.path, part) for file in recent for part in file.parts)
     return Log(
         n_records=sum(counts.values()),
         n_days=len(counts),

@@ -20,7 +20,7 @@ from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
-from coreloop.learn.mine.folder import UNWATCHED, Mined, MiningOptions, Watch, mine
+from coreloop.learn.mine.folder import AGENT, Mined, MiningOptions, mine
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
@@ -46,8 +46,7 @@ def read_status(
     *,
     now: datetime,
     environ: Mapping[str, str],
-    mining: MiningOptions,
-    watch: Watch = UNWATCHED,
+    mining: MiningOptions = AGENT,
 ) -> Status:
     """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
 
@@ -59,10 +58,8 @@ def read_status(
         Timezone-aware.
     environ : mapping
         May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
-    mining : MiningOptions
+    mining : MiningOptions, optional
         Which records, and how they are mined.
-    watch : Watch, optional
-        Callbacks that report the progress of mining.
 
     Raises
     ------
@@ -78,10 +75,10 @@ def read_status(
         f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
     mined = None
-    if not mining.is_of_agent or workspace.records_dir.is_dir():
-        mined = mine(workspace, mining, watch=watch)
+    if mining.in_dir is not None or workspace.records_dir.is_dir():
+        mined = mine(workspace, mining)
     effects = Effects()
-    if promotions is not None and mining.is_of_agent:
+    if promotions is not None and mining.in_dir is None:
         files, keep = mined.files if mined is not None else (), not mining.no_cache
         effects = read_effects(workspace, now=now, files=files, repository=repository, keep=keep)
     states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
@@ -138,10 +135,10 @@ def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
     GitError
         There is no repository or no base branch, or the clone is shallow.
     """
-    with Repository(workspace.root) as repository:
-        repository.require_history()
-        base = workspace.settings.forge.base
-        return read_promotions(repository, base, (), project=workspace.root, now=now).stability
+    repository = Repository(workspace.root)
+    repository.require_history()
+    base = workspace.settings.forge.base
+    return read_promotions(repository, base, (), project=workspace.root, now=now).stability
 
 
 def _read_log(
@@ -160,12 +157,13 @@ def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing,
     """Tools by the name that the project defines; an alarm says no name that only a log has."""
     if not failing:
         return ()
-    from coreloop.base.project.tools import Tool, logged_names, resolve_tools
+    from coreloop.base.project.tools import Tool
+    from coreloop.descriptions.find_tools import find_tools, logged_names
 
     called, configured = {tool.tool for tool in failing}, workspace.settings.tools
-    names = logged_names(called, root=workspace.root, configured=configured)
+    names = logged_names(called, workspace)
     wanted = {*called, *names.values()}
-    defined = resolve_tools(wanted, root=workspace.root, configured=configured, only_places=True)
+    defined = find_tools(wanted, workspace, only_places=True)
 
     def named(name: str) -> str:
         known = names.get(name, name)
@@ -184,23 +182,22 @@ def _read_history(
         repository = Repository(workspace.root)
     except NoRepositoryError as error:
         return None, None, GitPromotions(), (printable(f"no history: {error}"),)
-    with repository:
-        promoted = read_promoted(workspace, repository)
-        try:
-            repository.base(base)
-        except GitError as error:
-            return None, None, promoted, (printable(f"no history: {error}"),)
-        pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
-        promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
-        asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
-        settled = asked | {entry.key for entry in promoted.promotions}
-        if closed:
-            from coreloop.learn.verdicts.judge import reject_closed
+    promoted = read_promoted(workspace, repository)
+    try:
+        repository.base(base)
+    except GitError as error:
+        return None, None, promoted, (printable(f"no history: {error}"),)
+    pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
+    promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
+    asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
+    settled = asked | {entry.key for entry in promoted.promotions}
+    if closed:
+        from coreloop.learn.verdicts.judge import reject_closed
 
-            judgments = read_verdicts(workspace.judgments_dir)
-            reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
-        known, requested = promoted.known | asked, promoted.requested | asked
-        return repository, promotions, replace(promoted, known=known, requested=requested), notes
+        judgments = read_verdicts(workspace.judgments_dir)
+        reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
+    known, requested = promoted.known | asked, promoted.requested | asked
+    return repository, promotions, replace(promoted, known=known, requested=requested), notes
 
 
 def _ask_forge(
@@ -211,12 +208,12 @@ def _ask_forge(
     A forge that does not answer adds a note instead of failing.
     """
     try:
-        with connect_forge(repository, settings, environ, tries=1) as forge:
-            if forge is None:
-                return (), (), ()
-            from coreloop.learn.verdicts.judge import LOOK_BACK
+        forge = connect_forge(repository, settings, environ, tries=1)
+        if forge is None:
+            return (), (), ()
+        from coreloop.learn.verdicts.judge import LOOK_BACK
 
-            closed = forge.closed_pull_requests(since=now - LOOK_BACK)
-            return forge.open_pull_requests(), closed, ()
+        closed = forge.closed_pull_requests(since=now - LOOK_BACK)
+        return forge.open_pull_requests(), closed, ()
     except ForgeError as error:
         return (), (), (printable(f"pull requests are unknown, only branches are listed: {error}"),)

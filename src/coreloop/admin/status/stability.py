@@ -84,9 +84,11 @@ def read_stability(
 def _read(repository: Repository, merge: Merge, folder: PurePosixPath) -> Weighed:
     if not merge.parent:
         return Weighed(merge, "it has no parent commit")
+    from coreloop.descriptions.texts import SUFFIXES
+
     file = PurePosixPath(merge.promotion.target.partition("::")[0])
-    if file.is_absolute() or ".." in file.parts or file.suffix != ".py":
-        return Weighed(merge, "its target is not a Python file of the project")
+    if file.is_absolute() or ".." in file.parts or file.suffix not in SUFFIXES:
+        return Weighed(merge, "its target is no file of the project that has descriptions")
     replaced = repository.replaced_file(merge.parent, merge.landing)
     path = (folder / file).as_posix()
     if replaced is not None and replaced.path == path:

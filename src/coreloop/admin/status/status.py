@@ -85,12 +85,12 @@ class Status:
 def count_standing(states: Iterable[Standpoint], *, prefix: str) -> Standing:
     """Count candidates (``cand-``) or counterexamples (``ce-``) by state."""
     mine = [one for one in states if one.id.startswith(prefix)]
-    waiting = pending(mine)
+    waiting, found = pending(mine), (one.last for one in mine if one.state is ProposalState.FOUND)
     return Standing(
         pending=len(waiting),
         oldest=min((one.since for one in waiting), default=None),
         promoted=sum(one.state in IN_FORCE for one in mine),
         rejected=sum(one.state is ProposalState.REJECTED for one in mine),
         accepted=sum(one.state in UNDECIDED and one.is_judged for one in mine),
-        without_text=sum(one.is_listed for one in mine if one.state is ProposalState.FOUND),
+        without_text=sum(last is not None and last.is_listed for last in found),
     )

@@ -148,10 +148,9 @@ def open_run(
 
 def opening_events(root: Path) -> list[tuple[str, Any]]:
     """Return what a new run keeps of its project: the commit whose files are older than the run."""
-    head = ""
-    with suppress(GitError), Repository(root) as repository:
-        head = repository.resolve("HEAD") or ""
-    return [(BEGAN, {"head": head})]
+    with suppress(GitError):
+        return [(BEGAN, {"head": Repository(root).resolve("HEAD") or ""})]
+    return [(BEGAN, {"head": ""})]
 
 
 @dataclass

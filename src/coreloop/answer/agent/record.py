@@ -159,7 +159,8 @@ def _file(place: str, head: str, *, root: Path, now: datetime) -> tuple[Source |
 
 def _was_committed(path: Path, data: bytes, head: str) -> bool:
     """Whether a file stood in the commit from which the run began, with the same content."""
-    with suppress(GitError), Repository(path.parent) as repository:
+    with suppress(GitError):
+        repository = Repository(path.parent)
         name = path.relative_to(repository.root.resolve()).as_posix()
         return bool(head) and repository.read(head, name) == data
     return False

@@ -153,22 +153,6 @@ def read_history(repository: Repository, sha: str) -> History:
     )
 
 
-def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
-    """Keys that are not proposed again: on the base branch, reverted there, or on an open branch.
-
-    Parameters
-    ----------
-    repository : Repository
-        Only this clone is read; nothing is fetched.
-    base : str
-        Name of the base branch; its remote-tracking branches of every remote count, too.
-    """
-    names = (f"refs/heads/{base}", *(f"refs/remotes/{remote}/{base}" for remote in repository.remotes()))
-    bases = {sha for name in names if (sha := repository.resolve(name)) is not None}
-    merged = (read_history(repository, sha).keys for sha in bases)
-    return frozenset(branch.key for branch in open_branches(repository)).union(*merged)
-
-
 @dataclass(frozen=True, slots=True)
 class OpenBranch:
     """A branch whose head is a promotion, and the time of its commit, UTC."""

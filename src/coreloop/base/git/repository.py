@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
 
@@ -88,12 +88,6 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self.root = _root(folder)
         self._said: dict[tuple[str, ...], str] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing: each command is a process of its own."""
 
     def resolve(self, revision: str) -> str | None:
         """Hash of the commit that a revision names; None if absent."""

@@ -3,39 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
-KOREAN_AXIS_SLUG: Final[Mapping[str, str]] = {
-    "수익성": "profitability",
-    "성장성": "growth",
-    "안정성": "stability",
-    "현금흐름": "cashflow",
-    "수익구조": "revenue-structure",
-    "자금조달": "capital-funding",
-    "자산구조": "asset-structure",
-    "효율성": "efficiency",
-    "종합평가": "scorecard",
-    "이익품질": "earnings-quality",
-    "비용구조": "cost-structure",
-    "자본배분": "capital-allocation",
-    "투자효율": "investment-efficiency",
-    "재무정합성": "cross-statement",
-    "가치평가": "valuation",
-    "지배구조": "governance",
-    "공시변화": "disclosure-delta",
-    "비교분석": "peer-benchmark",
-    "매출전망": "revenue-forecast",
-    "예측신호": "prediction-signals",
-    "매크로민감도": "macro-exposure",
-    "밸류에이션밴드": "valuation-band",
-    "신용평가": "credit-rating",
-    "사이클": "cycle",
-    "금리": "rates",
-    "유동성": "liquidity",
-    "자산신호": "asset-signal",
-    "밸류체인": "valuechain",
-    "공급망": "supply-chain",
-}
+_AXES: Final = Path(__file__).with_name("korean_axes.tsv").read_text("utf-8")
+KOREAN_AXIS_SLUG: Final = dict(line.split("\t") for line in _AXES.splitlines())
 _MAX_CHARS: Final = 40
 
 

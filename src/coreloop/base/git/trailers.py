@@ -40,8 +40,8 @@ MEASURED: Final = "Measured"
 
 CANDIDATE_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
 CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
-SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
-"""The part of a target after ``::``: a qualname."""
+SYMBOL: Final = re.compile(r"[^\W\d][\w.:/-]{0,199}(\[[^\W\d][\w.\[\]-]{0,199}\])?")
+"""The part of a target after ``::``: a qualname or a tool, and the argument whose text it is."""
 
 # Lines are trimmed outside of these, since a pattern that does so takes quadratic time in a row of spaces.
 _CO_AUTHOR: Final = re.compile(r"^[ \t*+-]*co-authored-by[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)

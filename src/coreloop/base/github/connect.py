@@ -1,8 +1,7 @@
 """Connecting to the forge of a repository, if any."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +14,16 @@ from coreloop.base.project.workspace import open_workspace
 if TYPE_CHECKING:
     from coreloop.base.github.github_api import GithubApi
 
-Connect = Callable[[Repository, ForgeSettings, Mapping[str, str]], AbstractContextManager[Forge | None]]
+Connect = Callable[[Repository, ForgeSettings, Mapping[str, str]], Forge | None]
 """`connect_forge`, or what takes its place."""
 
 # As git decides: a scheme, or a colon before the first slash; a single letter before the colon is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)
 
 
-@contextmanager
 def connect_forge(
     repository: Repository, settings: ForgeSettings, environ: Mapping[str, str], *, tries: int = 4
-) -> Iterator[Forge | None]:
+) -> Forge | None:
     """The forge of a repository; None without a token or without a GitHub remote.
 
     A remote that is a folder (a path, ``file://``) has no forge, regardless of coreloop.yaml: a branch pushed
@@ -45,12 +43,10 @@ def connect_forge(
     token = token_of(environ)
     repo = pull_request_repo(repository, settings)
     if not token or repo is None:
-        yield None
-        return
+        return None
     from coreloop.base.github.github_forge import GithubForge
 
-    with GithubForge(repo, token=token, base_url=api_url(environ), tries=tries) as forge:
-        yield forge
+    return GithubForge(repo, token=token, base_url=api_url(environ), tries=tries)
 
 
 def connect_api(folder: Path, environ: Mapping[str, str]) -> "GithubApi":
@@ -60,8 +56,7 @@ def connect_api(folder: Path, environ: Mapping[str, str]) -> "GithubApi":
     """
     repo = environ.get("GITHUB_REPOSITORY")
     if not repo:
-        with Repository(folder) as repository:
-            repo = open_workspace(folder).settings.forge.repo or github_repo(repository)
+        repo = open_workspace(folder).settings.forge.repo or github_repo(Repository(folder))
     if not repo:
         raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
     return open_api(repo, environ)

@@ -14,7 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from coreloop.base.errors import ForgeAuthError, ForgeUnavailableError, UsageError
+from coreloop.base.errors import ForgeError, ForgeUnavailableError, UsageError
 from coreloop.base.github.github_errors import no_answer, quoted, refusal, wrong_answer
 from coreloop.base.validation import ShapeError, decode
 
@@ -36,7 +36,7 @@ class ApiAnswer:
     text: str = field(repr=False)
 
     def decoded(self, kind: type[T]) -> T:
-        """The body as `kind` (`base.validation`); raises a `ForgeAnswerError` that names the field."""
+        """The body as `kind` (`base.validation`); raises a `ForgeError` that names the field."""
         try:
             return decode(self.text, kind)
         except ShapeError as exc:
@@ -69,10 +69,12 @@ class GithubApi:
         Longest wait for data from the server.
     tries : int
         Attempts in all, for requests that only read.
+    pace_s : tuple of float
+        Pauses before another request, and before one that writes.
 
     Raises
     ------
-    ForgeAuthError
+    ForgeError
         `token` is empty or invalid.
     UsageError
         `repo` is not ``owner/name``, or the address is invalid.
@@ -86,12 +88,15 @@ class GithubApi:
         base_url: str,
         timeout_s: int = 15,
         tries: int = _TRIES,
+        pace_s: tuple[float, float] = (0, 0),
     ) -> None:
         self.repo = checked_repo(repo)
         check_address(base_url)
         self._token = checked_token(token)
         self._base_url = base_url.rstrip("/")
         self._timeout_s, self._tries = timeout_s, tries
+        self._pauses_s = (0.0, 0.0)  # not before the first request
+        self._pace_s = pace_s
         self._opener = build_opener(_SameServer)
 
     def __repr__(self) -> str:
@@ -143,6 +148,9 @@ class GithubApi:
         return answer
 
     def _ask(self, verb: str, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
+        if pause_s := self._pauses_s[verb != "GET"]:
+            sleep(pause_s)
+        self._pauses_s = self._pace_s
         with _translated(doing, timeout_s=self._timeout_s), self._opened(verb, url, body) as answer:
             headers = {name.lower(): value for name, value in answer.headers.items()}
             status, content = int(answer.status or 0), answer.read()
@@ -208,14 +216,14 @@ def checked_token(token: str) -> str:
 
     Raises
     ------
-    ForgeAuthError
+    ForgeError
         It is empty, or contains a character that tokens cannot contain.
     """
     if not token.strip():
-        raise ForgeAuthError("there is no GitHub token; set GITHUB_TOKEN or GH_TOKEN")
+        raise ForgeError("there is no GitHub token; set GITHUB_TOKEN or GH_TOKEN")
     # otherwise the HTTP library refuses the header with an error that quotes it
     if not re.fullmatch(r"[!-~]+", token.strip()):
-        raise ForgeAuthError(
+        raise ForgeError(
             "the GitHub token contains a space or an invalid character; check GITHUB_TOKEN or GH_TOKEN"
         )
     return token.strip()

@@ -11,13 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from coreloop.base.errors import (
-    ForgeAnswerError,
-    ForgeAuthError,
     ForgeError,
     ForgeForbiddenError,
     ForgeNotFoundError,
-    ForgeRateLimitError,
-    ForgeRefusedError,
     ForgeUnavailableError,
     PullRequestExistsError,
 )
@@ -26,7 +22,7 @@ from coreloop.base.text import fitted, printable
 _LONGEST_QUOTE = 200
 
 _REFUSALS: dict[int, tuple[type[ForgeError], str, str]] = {
-    401: (ForgeAuthError, "the token is not accepted", "set GITHUB_TOKEN or GH_TOKEN to a valid token"),
+    401: (ForgeError, "the token is not accepted", "set GITHUB_TOKEN or GH_TOKEN to a valid token"),
     403: (
         ForgeForbiddenError,
         "the token may not do this",
@@ -38,7 +34,7 @@ _REFUSALS: dict[int, tuple[type[ForgeError], str, str]] = {
         "check repo and base under forge: in coreloop.yaml, and that the token may see the repository",
     ),
 }
-_OTHER_REFUSAL = (ForgeRefusedError, "GitHub refused", "correct this and run the same command again")
+_OTHER_REFUSAL = (ForgeError, "GitHub refused", "correct this and run the same command again")
 _MOVED = (
     ForgeNotFoundError,
     "the repository has moved",
@@ -104,12 +100,12 @@ def _rate_limit(doing: str, *, status: int, headers: Mapping[str, str], detail: 
     if wait_s.isdecimal():
         when = f"in {wait_s} s"
     line = f"cannot {doing}: GitHub's rate limit is exceeded ({status}); run the same command again {when}"
-    return ForgeRateLimitError(line, status=status, detail=detail)
+    return ForgeError(line, status=status, detail=detail)
 
 
-def wrong_answer(doing: str, why: str) -> ForgeAnswerError:
+def wrong_answer(doing: str, why: str) -> ForgeError:
     """The error for a response that does not match the API description."""
-    return ForgeAnswerError(
+    return ForgeError(
         f"cannot {doing}: the answer does not match GitHub's API ({_one_line(why)}); {_CHECK_ROUTE}"
     )
 

@@ -3,56 +3,18 @@
 The only writes open a draft pull request, change its title and text, or add coreloop's label.
 """
 
-import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import takewhile
-from typing import Any, Self
 
-import requests
-import urllib3
-from github import Auth, Github
-
-from coreloop.base.errors import ForgeError
 from coreloop.base.git.trailers import LABEL
 from coreloop.base.github.branch_rules import read_rules
-from coreloop.base.github.github_api import API_VERSION, ApiAnswer, GithubApi
-from coreloop.base.github.github_errors import moved, no_answer, wrong_answer
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.github.github_errors import moved, wrong_answer
 from coreloop.base.github.protocol import PullRequest
 
 PACE_S = (0.25, 1.0)
-"""Seconds between requests, and between writes, as GitHub recommends."""
-
-# PyGithub logs to stderr by default, where an error must be a single line. Configured logging is unaffected.
-logging.getLogger("github").handlers[:] = [logging.NullHandler()]
-
-
-class _PygithubApi(GithubApi):
-    """The API with PyGithub, which does the pacing, and logging with a masked token.
-
-    Its objects are not used: they take null for an empty list and a redirected write for success, ask again
-    for missing fields, and know no branch rules.
-    """
-
-    def __init__(self, repo: str, token: str, *, base_url: str, tries: int, timeout_s: int) -> None:
-        super().__init__(repo, token, base_url=base_url, timeout_s=timeout_s, tries=tries)
-        self.github = Github(
-            auth=Auth.Token(self._token),
-            base_url=self._base_url,
-            retry=None,
-            timeout=timeout_s,
-            user_agent="coreloop",
-            seconds_between_requests=PACE_S[0],
-            seconds_between_writes=PACE_S[1],
-            api_version=API_VERSION,
-        )
-
-    def _ask(self, verb: str, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
-        try:
-            status, headers, text = self.github.requester.requestJson(verb, url, input=body)
-        except Exception as exc:  # its own, and those of its libraries
-            raise translate(exc, doing, timeout_s=self._timeout_s) from None  # its frames hold the token
-        return ApiAnswer(doing, status, headers, text.replace(self._token, "***"))
+"""Seconds between requests, and before writes, as GitHub recommends."""
 
 
 class GithubForge:
@@ -69,7 +31,7 @@ class GithubForge:
 
     Raises
     ------
-    ForgeAuthError
+    ForgeError
         `token` is empty or invalid.
     UsageError
         `repo` or the address is invalid.
@@ -78,16 +40,10 @@ class GithubForge:
     __slots__ = ("_api",)
 
     def __init__(self, repo: str, *, token: str, base_url: str, tries: int = 1, timeout_s: int = 15) -> None:
-        self._api = _PygithubApi(repo, token, base_url=base_url, tries=tries, timeout_s=timeout_s)
+        self._api = GithubApi(repo, token, base_url=base_url, tries=tries, timeout_s=timeout_s, pace_s=PACE_S)
 
     def __repr__(self) -> str:
         return f"GithubForge({self._api.repo!r})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._api.github.close()
 
     def open_pull_requests(self) -> tuple[PullRequest, ...]:
         """All open pull requests of coreloop, oldest first."""
@@ -166,18 +122,7 @@ class GithubForge:
     def _pulls(self, doing: str, *, state: str, direction: str) -> Iterator[PullRequest]:
         query = {"state": state, "sort": "created", "direction": direction}
         for pull in self._api.pages("/pulls", list[PullRequest], doing=doing, **query):
-            # PyGithub follows the redirect of a renamed repository without the query, so without state=all
+            # the redirect of a renamed repository may lose the query, and so state=all
             if pull.repo.lower() != self._api.repo.lower():
                 raise moved(doing, to=pull.repo)
             yield pull
-
-
-def translate(exc: Exception, doing: str, *, timeout_s: int) -> ForgeError:
-    """The ForgeError for a foreign exception, without the exception's text."""
-    if isinstance(exc, requests.Timeout | urllib3.exceptions.TimeoutError | TimeoutError):
-        return no_answer(doing, f"no answer within {timeout_s} s")
-    if isinstance(exc, requests.exceptions.SSLError):
-        return no_answer(doing, "the server's certificate is not trusted")
-    if isinstance(exc, requests.RequestException | urllib3.exceptions.HTTPError | OSError):
-        return no_answer(doing, "the connection failed")
-    return wrong_answer(doing, type(exc).__name__)

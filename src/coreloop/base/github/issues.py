@@ -55,12 +55,10 @@ def _create(api: GithubApi, body: str) -> str:
     doing = f"create the dashboard issue in {api.repo}"
     fields = {"title": DASHBOARD_TITLE, "body": body, "labels": [DASHBOARD_LABEL]}
     issue = api.send("POST", "/issues", fields, doing=doing).decoded(_Issue)
-    if DASHBOARD_LABEL not in {
-        label.name for label in issue.labels
-    }:  # GitHub drops labels silently if the token may not set them
-        raise wrong_answer(
-            doing, f"{issue.html_url} has no label {DASHBOARD_LABEL}: add it, or close the issue"
-        )
+    # GitHub drops labels silently if the token may not set them
+    if _Label(DASHBOARD_LABEL) not in issue.labels:
+        why = f"{issue.html_url} has no label {DASHBOARD_LABEL}: add it, or close the issue"
+        raise wrong_answer(doing, why)
     return f"created {issue.html_url}"
 
 

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator
 from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -27,89 +28,88 @@ class _Names(NamedTuple):
     imported: dict[str, list[_Import]]
 
 
-def with_imported(
-    tree: ast.AST, path: Path, root: Path, parse: Parse, exists: Exists = Path.is_file
-) -> ast.Module:
-    """Return a file with the definitions of other files that it uses, and those that they use.
+class Imports:
+    """What files take from others, each of which is read once.
 
     Parameters
     ----------
-    tree : ast.AST
-        The file at ``path``.
     root : Path
         The project's folder; what lies elsewhere is not followed.
     parse, exists : callable
         Read a file (None if it is not readable Python), and say whether it is there.
-
-    Returns
-    -------
-    ast.Module
-        Its own statements, then classes, functions and constants under the names that the file has for them.
     """
-    return ast.Module([*getattr(tree, "body", []), *_Followed(tree, path, root, parse, exists).used()], [])
 
+    def __init__(self, root: Path, parse: Parse, exists: Exists = Path.is_file) -> None:
+        self._root, self._parse, self._exists = root, parse, exists
+        self._names = cache(self._read)
 
-class _Followed:
-    """What a file uses of others, each of which is read once."""
+    def whole(self, path: Path) -> ast.Module:
+        """A file with the definitions of others that it uses, and those that they use.
 
-    def __init__(self, tree: ast.AST, path: Path, root: Path, parse: Parse, exists: Exists) -> None:
-        self._tree, self._path, self._root, self._parse, self._exists = tree, path, root, parse, exists
-        self._known: dict[Path, _Names] = {}
-
-    def used(self) -> list[_Definition]:
-        """The definitions, each under the name that its user has for it, nearest first."""
+        Its own statements, then classes, functions and constants under the names that the file has for them,
+        nearest first.
+        """
+        tree = self._parse(path) or ast.Module([], [])
         used: dict[int, _Definition] = {}
-        waiting: list[tuple[Path, ast.AST]] = [(self._path, self._tree)]
+        waiting: list[tuple[Path, ast.AST]] = [(path, tree)]
         for file, node in waiting:  # grows
             for name, place, definition in self._named_by(file, node):
-                if len(used) < _MAX_DEFINITIONS and place != self._path and id(definition) not in used:
+                if len(used) < _MAX_DEFINITIONS and place != path and id(definition) not in used:
                     used[id(definition)] = _renamed(definition, name)
                     waiting.append((place, definition))
-        return list(used.values())
+        return ast.Module([*getattr(tree, "body", []), *used.values()], [])
 
     def _named_by(self, file: Path, node: ast.AST) -> Iterator[tuple[str, Path, _Definition]]:
         of_file = self._names(file).imported.values()
         modules = dict.fromkeys(target.file for targets in of_file for target in targets if not target.name)
         for name in sorted(set(_mentioned(node))):
             for place in (file, *modules):
-                found = self._look_up(place, name, frozenset())
+                found = self.look_up(place, name)
                 if found is not None:
                     yield name, *found
 
-    def _look_up(self, file: Path, name: str, seen: frozenset[Path]) -> tuple[Path, _Definition] | None:
-        """A definition, also where a package only passes it on."""
+    def look_up(
+        self, file: Path, name: str, seen: frozenset[Path] = frozenset()
+    ) -> tuple[Path, _Definition] | None:
+        """What a name of a file stands for: ``book``, ``rooms.book``; also where a package passes it on."""
+        module, _, last = name.rpartition(".")
         names = self._names(file)
         if name in names.defined:
             return file, names.defined[name]
-        for target in (*names.imported.get(name, ()), *names.imported.get("*", ())):
-            if target.name and target.file not in seen | {file}:
-                wanted = name if target.name == "*" else target.name
-                found = self._look_up(target.file, wanted, seen | {file})
+        for target in (*names.imported.get(module or name, ()), *names.imported.get("*", ())):
+            if bool(target.name) != bool(module) and target.file not in seen | {file}:
+                wanted = last if target.name in {"", "*"} else target.name
+                found = self.look_up(target.file, wanted, seen | {file})
                 if found is not None:
                     return found
         return None
 
-    def _names(self, file: Path) -> _Names:
-        if file not in self._known:
-            tree = self._tree if file == self._path else self._parse(file)
-            self._known[file] = (
-                _Names({}, {}) if tree is None else _names(tree, file, self._root, self._exists)
-            )
-        return self._known[file]
+    def _read(self, file: Path) -> _Names:
+        tree = self._parse(file)
+        return _Names({}, {}) if tree is None else _names(tree, file, self._root, self._exists)
 
 
 def _names(tree: ast.AST, path: Path, root: Path, exists: Exists) -> _Names:
     defined: dict[str, _Definition] = {}
-    for node in ast.iter_child_nodes(tree):
+    for node in _top_level(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             defined[node.name] = node
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            defined |= {target.id: node for target in targets if isinstance(target, ast.Name)}
+            names = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+            defined |= {name.id: node for name in names if isinstance(name.ctx, ast.Store)}
     imported: dict[str, list[_Import]] = {}
     for name, target in _imports(tree, path, root, exists):
         imported.setdefault(name, []).append(target)
     return _Names(defined, imported)
+
+
+def _top_level(tree: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a file, also those under a condition."""
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            yield from _top_level(node)
 
 
 def _mentioned(node: ast.AST) -> Iterator[str]:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from coreloop.base.project.frameworks import Framework
-
 _AT_LEAST_ONE: Final = {"least": 1}
+
+Framework = Literal["pydantic-ai", "openai-agents", "langchain", "llama-index", "fastmcp", "mcp", "anthropic"]
+"""The frameworks whose tools' schemas can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

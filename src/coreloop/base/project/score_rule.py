@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.base.records import RecordedJudgment
-
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -50,17 +48,6 @@ class OutcomeRule:
             return (score.label.strip().casefold() == self.wanted) == (self.operator == "==")
         value = score.value if score.value is not None else _number(score.label or "")
         return None if value is None else _OPERATORS[self.operator](value, self.wanted)
-
-
-def judgment_by(rule: OutcomeRule | None, scores: Iterable[Score]) -> RecordedJudgment | None:
-    """The verdict by a score: P or V; None without a rule or a score that it can compare."""
-    listed = tuple(scores)
-    passed = None if rule is None else rule.passes(listed)
-    if rule is None or passed is None:
-        return None
-    at = next((score.at for score in reversed(listed) if score.name == rule.name), None)
-    judge = f"score {rule.name}"[:100]
-    return {"verdict": "P" if passed else "V", "judged_at": at, "judged_by": judge, "pr_url": None}
 
 
 def parse_rule(name: str, success: str) -> OutcomeRule | None:

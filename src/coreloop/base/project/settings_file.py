@@ -5,25 +5,24 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import yaml
 
 from coreloop.base.errors import SettingsError
 from coreloop.base.files import open_regular
-from coreloop.base.project.frameworks import FRAMEWORKS
+from coreloop.base.project.promotion_settings import Framework
 from coreloop.base.project.score_rule import parse_rule
 from coreloop.base.project.settings import OwnDetector, Settings
 from coreloop.base.records import is_category
 from coreloop.base.validation import ShapeError, shaped
 
 FILE_NAME: Final = "coreloop.yaml"
-_ATTRIBUTE: Final = re.compile(
-    r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
-)  # shop.tools:TOOLS, not shop/tools.py
+# shop.tools:TOOLS, not shop/tools.py
+_ATTRIBUTE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
 _VARIABLES: Final = {"CORELOOP_DATA_DIR": "data_dir", "CORELOOP_MODEL": "model"}
-_TARGET: Final = re.compile(r".+\.py::.+")
+_TARGET: Final = re.compile(r".+\.\w+::.+")
 _DETECTOR: Final = re.compile("[A-Z]{2,9}")
 _Place = tuple[str | int, ...]
 
@@ -159,7 +158,7 @@ def _reach_rules(settings: Settings) -> _Problems:
     if reach.framework is not None and reach.tools is None:
         yield "framework needs tools: module:attribute, where the tools are", "reach", "framework"
     if reach.tools is not None and reach.framework is None:
-        yield f"tools needs framework: one of {', '.join(FRAMEWORKS)}", "reach", "tools"
+        yield f"tools needs framework: one of {', '.join(get_args(Framework))}", "reach", "tools"
     if reach.tools is not None and not _ATTRIBUTE.fullmatch(reach.tools):
         yield f"tools must look like module:attribute, not {reach.tools!r}", "reach", "tools"
 

@@ -1,34 +1,40 @@
 """A tool's definition in the source, which gives the closed vocabulary of the proposed text."""
 
 import ast
-import os
+import json
 import re
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypedDict
 
-from coreloop.base.project.allowed_values import declared_choices, listed_values
-from coreloop.base.project.argument_limits import SchemaLimits, declared_limits
-from coreloop.base.project.imports import with_imported
-from coreloop.base.project.settings import ToolSettings
-
-_SKIPPED_FOLDERS: Final = frozenset(
-    {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
+from coreloop.base.project.allowed_values import (
+    declared_arguments,
+    declared_choices,
+    listed_values,
+    schema_of,
 )
+from coreloop.base.project.definitions import (
+    METHOD,
+    MOUNTS,
+    REGISTERED,
+    AnyDefinition,
+    Definition,
+    Source,
+    read_source,
+    text_of,
+)
+from coreloop.base.project.workspace import Workspace
+
 _MAX_NUMBER: Final = 1e12
-_MAX_SOURCE_BYTES: Final = 2_000_000
+_MAX_SETS: Final = 100  # chosen: enough to see how the usual tools were described
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
-
-DECORATORS: Final = frozenset(
-    {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool", "add_tool"}
-)
-"""Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``server.add_tool`` …"""
-_MOUNT: Final = re.compile(rb"\.(?:mount|import_server)\(")
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+SENT_FOLDER: Final = "descriptions"
+"""In the audit folder: what models were sent for tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +50,25 @@ class Tool:
     qualname : str
         ``Class.method`` or ``function``.
     parameters : tuple of str
-        Names in the order of the signature, without ``self`` and ``cls``.
+        Names in the order of the signature, without ``self`` and ``cls``; last ``**kwargs``, if it has it.
     literals : frozenset of str
         String constants of the file, and of what it uses of the project's other files, without docstrings.
     docstring : str
-        The docstring of the definition; empty if absent.
+        What models read of the tool itself, usually the docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
         Argument -> the values that its annotation allows, see `coreloop.base.project.allowed_values`.
-    limits : mapping of str to SchemaLimits
-        Argument -> what the schema says of it besides its type.
+    declared : mapping of str to str
+        Argument -> its annotation and default, or its schema, as written; behind ``=`` if it may be left out.
     listed : frozenset of frozenset of str
         Sets of texts that these list together.
     numbers : frozenset of float
         Their number constants.
     line : int
         Of the definition in its file.
+    words : frozenset of str
+        What a field of an object may be: these literals, the words of the docstrings, members of enums.
+    described : mapping of str to str
+        Argument -> its own description, if that can be edited.
     """
 
     name: str
@@ -68,18 +78,21 @@ class Tool:
     literals: frozenset[str]
     docstring: str = ""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    limits: Mapping[str, SchemaLimits] = field(default_factory=dict, hash=False)
+    declared: Mapping[str, str] = field(default_factory=dict, hash=False)
     listed: frozenset[frozenset[str]] = frozenset()
     numbers: frozenset[float] = frozenset()
     line: int = 0
+    words: frozenset[str] = frozenset()
+    described: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A tool whose definition is unknown, with the reason."""
+    """A tool whose definition is unknown, with the reason; ``is_defined`` if it has several."""
 
     name: str
     reason: str
+    is_defined: bool = False
 
 
 def is_tool_name(name: str) -> bool:
@@ -90,8 +103,25 @@ def is_tool_name(name: str) -> bool:
     return _TOOL_NAME.fullmatch(name) is not None
 
 
+Passed = Callable[[str], Collection[str]]
+"""The arguments that a tool's calls passed, where calls are known."""
+
+
+class Choices(TypedDict, total=False):
+    """The choices of `resolve_tools`."""
+
+    only_places: bool
+    and_registered: bool
+    passed: Passed
+
+
 def resolve_tools(
-    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings], only_places: bool = False
+    names: Iterable[str],
+    workspace: Workspace,
+    *,
+    only_places: bool = False,
+    and_registered: bool = False,
+    passed: Passed = lambda _: (),
 ) -> dict[str, Tool | Unresolved]:
     """Find the definitions of tools without importing anything.
 
@@ -99,31 +129,26 @@ def resolve_tools(
     ----------
     names : iterable of str
         Tool names.
-    root : Path
-        The project's folder. Hidden folders, environments, build output and tests are not searched.
-    configured : mapping of tool name to ToolSettings
-        A ``target`` is used as given; a tool without a target is searched by name.
+    workspace : Workspace
+        A ``target`` of coreloop.yaml is used as given; a tool without a target is searched by name. Hidden
+        folders, environments, build output and tests are not searched.
     only_places : bool
         Whether to leave out the values that a tool's file, and what it imports, compare with.
+    and_registered : bool
+        Whether to return all tools that the source registers, too.
+    passed : callable, optional
+        Decides between definitions that nothing else does.
 
     Returns
     -------
     dict of str to Tool or Unresolved
-        An entry for every name. Of several definitions, the one that is a tool by its decorator or stands in
-        a list of tools is meant; a name of which two remain is unresolved.
+        An entry for every name. Of several definitions, the one is meant that was sent to models, else the
+        one that is registered as a tool; where two remain, the reason says what speaks for each.
     """
-    names = sorted(set(names))
-    targets = {name: configured[name].target for name in names if name in configured}
-    searched = [name for name in names if not targets.get(name) and is_tool_name(name)]
-    source = _Source(root, only_places)
-    matches = _search(searched, source) if searched else {}
-    resolved: dict[str, Tool | Unresolved] = {}
-    for name in names:
-        target = targets.get(name)
-        resolved[name] = (
-            _from_target(name, target, source) if target else _unique(name, matches.get(name, []))
-        )
-    return resolved
+    names = set(names)
+    found = _Found(workspace, names, passed)
+    names |= found.registered() if and_registered else set()
+    return {name: found.tool(name, only_places) for name in sorted(names)}
 
 
 def bare_name(name: str) -> str:
@@ -133,10 +158,8 @@ def bare_name(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def logged_names(
-    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings]
-) -> dict[str, str]:
-    """Map names as clients log them to the project's tools; parameters as in `resolve_tools`.
+def logged_names(names: Iterable[str], workspace: Workspace) -> dict[str, str]:
+    """Map names as clients log them to the project's tools.
 
     Returns
     -------
@@ -144,172 +167,180 @@ def logged_names(
         Logged name -> tool. Left out are names that the project or coreloop.yaml has as they are, and those
         of several servers with a tool of that name: ``tools:`` says which is meant.
     """
-    unknown = set(names) - configured.keys()
-    bare = {name: bare_name(name) for name in unknown if bare_name(name) not in {"", name}}
-    found = _known(bare, root, configured)
-    mounts = _mounts(root) if unknown - found.keys() else ()
-    mounted = {
-        name: tool.removeprefix(f"{mount}_")
-        for name, tool in ((name, bare.get(name, name)) for name in unknown - found.keys())
-        for mount in mounts
-        if tool.startswith(f"{mount}_")
-    }
-    return found | _known(mounted, root, configured)
-
-
-def _known(bare: Mapping[str, str], root: Path, configured: Mapping[str, ToolSettings]) -> dict[str, str]:
-    """The names whose bare form is a tool, of one server, and that are no tool themselves."""
-    if not bare:
+    unknown = set(names) - workspace.settings.tools.keys()
+    bare = {name: bare_name(name) or name for name in unknown}
+    found = _Found(workspace, {*unknown, *bare.values()}, lambda _: ())
+    if set(bare.values()) == unknown and not (unknown and found.source.mentions(MOUNTS)):
         return {}
-    tools = resolve_tools({*bare, *bare.values()}, root=root, configured=configured, only_places=True)
-    servers = Counter(bare.values())
-    return {
-        name: tool
-        for name, tool in bare.items()
-        if servers[tool] == 1 and not isinstance(tools[name], Tool) and isinstance(tools[tool], Tool)
-    }
+    servers = Counter(tool for name, tool in bare.items() if tool != name)
+    own = {name: name if found.has(name) or servers[tool] > 1 else tool for name, tool in bare.items()}
+    known = {name: found.own_name(tool) for name, tool in own.items() if found.has(tool)}
+    return {name: tool for name, tool in known.items() if tool != name}
 
 
-def _mounts(root: Path) -> set[str]:
-    """The names under which servers of tools are mounted: ``main.mount(board, namespace="board")``."""
-    mounts = set[str]()
-    for path in python_files(root):
-        tree = parse_python(path, mention=_MOUNT)
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".mount", ".import_server")):
-                values = [*node.args, *(keyword.value for keyword in node.keywords)]
-                texts = (value.value for value in values if isinstance(value, ast.Constant))
-                mounts.update(text for text in texts if text and isinstance(text, str))
-    return mounts
+_Sent = tuple[str, frozenset[str]]
+"""A tool as models were sent it: its description with single spaces, and its parameters."""
 
 
-class _Source:
-    """The project's files, each read once."""
-
-    def __init__(self, root: Path, only_places: bool) -> None:
-        self.root = root
-        self.only_places = only_places
-        self.tree = cache(parse_python)
-        self.used = cache(self._used)
-
-    def _used(self, path: Path) -> ast.AST | None:
-        """A file with what it uses of others, see `with_imported`."""
-        tree = self.tree(path)
-        return None if tree is None or self.only_places else with_imported(tree, path, self.root, self.tree)
+def sent_tools(audit_dir: Path) -> dict[str, set[_Sent]]:
+    """What models were sent for each tool; an unreadable or huge file is passed over."""
+    sent: dict[str, set[_Sent]] = {}
+    for path in islice(sorted(audit_dir.joinpath(SENT_FOLDER).glob("*.json")), _MAX_SETS):
+        with suppress(ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            for tool in json.loads(read_source(path))["tools"]:
+                parameters = frozenset((tool.get("schema") or {}).get("properties") or ())
+                sent.setdefault(str(tool["name"]), set()).add((_flat(tool["description"]), parameters))
+    return sent
 
 
-def _from_target(name: str, target: str, source: _Source) -> Tool | Unresolved:
-    file, _, qualname = target.partition("::")
-    tree = source.tree(source.root / file)
-    if tree is None:
-        return Unresolved(name, f"{file} is not readable Python")
-    nodes = [node for defined, node in definitions(tree) if defined == qualname]
-    if not nodes:
-        return Unresolved(name, f"{file} has no {qualname}")
-    return make_tool(name, file, qualname, nodes[0], source.used(source.root / file))
+class _Found:
+    """The definitions of tools in a project's source, and what was recorded of them."""
+
+    def __init__(self, workspace: Workspace, names: Collection[str], passed: Passed) -> None:
+        self._workspace, self._configured, self._passed = workspace, workspace.settings.tools, passed
+        self.source = Source(workspace.root, list(filter(is_tool_name, names)))
+        self._by_name, self.tool = cache(self.source.search), cache(self._tool)
+        self._sent = cache(partial(sent_tools, workspace.audit_dir))
+
+    def registered(self) -> set[str]:
+        """The names of all tools that the source registers; of several of a name, those of their mounts."""
+        registered = {one.name for ones in self._by_name().values() for one in ones if one.rank == REGISTERED}
+        names = set[str]()
+        for name in filter(is_tool_name, registered):
+            mounted = [f"{mount}_{name}" for mount in self.source.mounts] if not self.has(name) else []
+            names.update(filter(self.has, mounted) if any(map(self.has, mounted)) else [name])
+        return names
+
+    def has(self, name: str) -> bool:
+        """Whether a tool has a definition."""
+        return isinstance(self.tool(name), Tool)
+
+    def own_name(self, name: str) -> str:
+        """The name of a tool without those under which its server is mounted, if that says which it is."""
+        ones = [] if name in self._configured else self._possible(name)
+        own = ones[0].name if len(ones) == 1 else name
+        places = [(tool.file, tool.line) for tool in map(self.tool, (name, own)) if isinstance(tool, Tool)]
+        return own if places[1:] == places[:1] else name
+
+    def _tool(self, name: str, only_places: bool = True) -> Tool | Unresolved:
+        target = self._configured[name].target if name in self._configured else None
+        if target:
+            file, _, qualname = target.partition("::")
+            path = self._workspace.root / file
+            if self.source.tree(path) is None:
+                return Unresolved(name, f"{file} is not readable Python")
+            one = self.source.at(path, qualname, name)
+            if one is None:
+                return Unresolved(name, f"{file} has no {qualname}")
+            return self._made(name, one, only_places)
+        ones = self._possible(name)
+        if len(ones) == 1:
+            return self._made(name, ones[0], only_places)
+        if not ones:
+            return Unresolved(name, "no definition of that name; name it under tools: in coreloop.yaml")
+        places = "; ".join(self._evidence(name, one) for one in ones)
+        choice = f'{name}: {{target: "{self._place(ones[0])}"}}'
+        reason = f"defined {len(ones)} times: {places}; choose one under tools: in coreloop.yaml, as {choice}"
+        return Unresolved(name, reason, is_defined=True)
+
+    def _possible(self, name: str) -> list[Definition]:
+        """The definitions that may be a tool: one if it is known which, else those that are as likely."""
+        ones = self._candidates(name)
+        functions = [one for one in ones if one.rank > METHOD]
+        ones = functions or ones  # a service's method is no tool beside one
+        for score in (self._as_sent, self._fits, _rank, self._takes):
+            if len(ones) > 1:
+                scores = [score(name, one) for one in ones]
+                ones = [one for one, its in zip(ones, scores, strict=True) if its == max(scores)]
+        return ones
+
+    def _candidates(self, name: str) -> list[Definition]:
+        ones = self._by_name().get(name, [])
+        if not any(one.rank == REGISTERED for one in ones):
+            for mount in self.source.mounts:
+                if name.startswith(f"{mount}_") and (below := self._candidates(name[len(mount) + 1 :])):
+                    return self.source.of_mount(below, mount)
+        return ones
+
+    def _as_sent(self, name: str, one: Definition) -> int:
+        """How well its text is what models were sent, from which a framework may cut sections."""
+        text = _flat(_text(one))
+        sent = [sent for sent, _ in self._sent_as(name) if sent]
+        return 3 * (text in sent) or 2 * text.startswith(tuple(sent)) or any(its in text for its in sent)
+
+    def _fits(self, name: str, one: Definition) -> int:
+        """Whether it has the parameters that models were sent."""
+        sent = [parameters for _, parameters in self._sent_as(name) if parameters]
+        return any(map(self._parameters(one).issuperset, sent))
+
+    def _takes(self, name: str, one: Definition) -> int:
+        """Whether it has all passed arguments."""
+        return self._parameters(one).issuperset(self._passed(name))
+
+    def _sent_as(self, name: str) -> list[_Sent]:
+        ends = (f"_{name}", f".{name}")  # of a server that is mounted
+        names = [sent for sent in self._sent() if sent == name or sent.endswith(ends)]
+        return [its for sent in names for its in self._sent()[sent]]
+
+    def _evidence(self, name: str, one: Definition) -> str:
+        passed = set(self._passed(name))
+        words = ["registered"] if one.rank == REGISTERED else []
+        words += ["described as sent"] if self._as_sent(name, one) else []
+        n_taken = len(passed & self._parameters(one))
+        words += [f"{n_taken} of {len(passed)} passed arguments"] if passed else []
+        return f"{self._place(one)}, line {one.line} ({', '.join(words) or 'its name'})"
+
+    def _place(self, one: Definition) -> str:
+        return f"{one.path.relative_to(self._workspace.root).as_posix()}::{one.qualname}"
+
+    def _parameters(self, one: Definition) -> frozenset[str]:
+        return frozenset(self._made(one.name, one).parameters)
+
+    def _made(self, name: str, one: Definition, only_places: bool = True) -> Tool:
+        """The tool of a definition; what a call says of its schema stands for its signature."""
+        tree = None if only_places else self.source.used(one.path)
+        file = one.path.relative_to(self._workspace.root).as_posix()
+        tool = make_tool(name, file, one.qualname, one.node, tree)
+        if one.schema is not None:
+            tool = replace(tool, **schema_of(self.source.plain(one.path, one.schema)))
+        return replace(tool, line=one.line)
 
 
-def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:
-    if len(tools) == 1:
-        return tools[0]
-    if not tools:
-        return Unresolved(name, "no definition of that name; name it under tools: in coreloop.yaml")
-    places = ", ".join(f"{tool.file}::{tool.qualname}" for tool in tools[:3])
-    return Unresolved(name, f"defined {len(tools)} times ({places}); name one under tools: in coreloop.yaml")
+def _rank(_: str, one: Definition) -> int:
+    return one.rank
 
 
-def _search(names: list[str], source: _Source) -> dict[str, list[Tool]]:
-    """The definitions of each name: those that are registered as tools, else all."""
-    mention = re.compile(
-        rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]|tools?\s*[=(]"
-    )
-    tools: dict[str, list[Tool]] = {name: [] for name in names}
-    decorated, listed = set[tuple[str, int]](), set[str]()
-    for path in python_files(source.root):
-        tree = source.tree(path) if mention.search(_read(path)) else None
-        listed.update(_listed(tree) if tree is not None else ())
-        for qualname, node in definitions(tree) if tree is not None else ():
-            if node.name in tools and not isinstance(node, ast.ClassDef):
-                file = path.relative_to(source.root).as_posix()
-                tools[node.name].append(make_tool(node.name, file, qualname, node, source.used(path)))
-                if any(map(is_tool_decorator, node.decorator_list)):
-                    decorated.add((file, node.lineno))
-    registered = {
-        name: [its for its in found if (its.file, its.line) in decorated or its.qualname in listed]
-        for name, found in tools.items()
-    }
-    return {name: registered[name] or found for name, found in tools.items()}
+def _text(one: Definition) -> str:
+    """What models read of a definition."""
+    if one.description is not None:
+        return text_of(one.description)
+    return (ast.get_docstring(one.node) if one.node is not None else None) or ""
 
 
-def is_tool_decorator(decorator: ast.expr) -> bool:
-    """Whether a decorator makes a tool: ``@tool``, ``@mcp.tool()``, ``@function_tool``."""
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name in DECORATORS
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
-def _listed(tree: ast.AST) -> Iterator[str]:
-    """The functions in ``Agent(tools=[book, Tool(cancel)])`` and ``server.add_tool(book)``; no method is."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg == "tools" and isinstance(node.value, ast.List):
-            yield from (name.id for name in ast.walk(node.value) if isinstance(name, ast.Name))
-        if isinstance(node, ast.Call) and is_tool_decorator(node):
-            yield from (name.id for name in node.args if isinstance(name, ast.Name))
-
-
-def python_files(root: Path) -> Iterator[Path]:
-    """Yield the Python files below a folder, without tests, environments and build output."""
-    for folder, subfolders, files in os.walk(root):
-        subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
-        for name in sorted(files):
-            if name.endswith(".py") and not name.startswith("test_"):
-                yield Path(folder, name)
-
-
-def is_skipped(folder: str) -> bool:
-    """Whether a folder has no tools of the project's own: tests, environments, build output."""
-    return folder.startswith(".") or folder in _SKIPPED_FOLDERS
-
-
-def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, _Definition]]:
-    """Yield the definitions in modules and classes with their qualnames, without overloads."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
-            yield from definitions(node, above)
-        elif isinstance(node, _Definition) and not _is_overload(node):
-            yield f"{above}{node.name}", node
-            if isinstance(node, ast.ClassDef):
-                yield from definitions(node, f"{above}{node.name}.")
-
-
-def _is_overload(node: _Definition) -> bool:
-    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
-
-
-def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
+def make_tool(name: str, file: str, qualname: str, node: AnyDefinition | None, tree: ast.AST | None) -> Tool:
     """Make the tool of a definition; ``tree`` is its file, and may have what it imports."""
-    docstring = ast.get_docstring(node) or ""
-    tool = Tool(name, file, qualname, _parameters(node), frozenset(), docstring, line=node.lineno)
-    if tree is None:
+    tool = Tool(name, file, qualname, (), frozenset())
+    if tree is not None:
+        tool = replace(tool, literals=_literals(tree), listed=listed_values(tree), numbers=_numbers(tree))
+        tool = replace(tool, words=_words(tree))
+    if node is None:
         return tool
-    tool = replace(tool, literals=_literals(tree), listed=listed_values(tree), numbers=_numbers(tree))
+    tool = replace(tool, docstring=ast.get_docstring(node) or "", line=node.lineno)
     if isinstance(node, ast.ClassDef):
         return tool
-    return replace(tool, choices=declared_choices(node, tree), limits=declared_limits(node, tree))
-
-
-def _parameters(node: _Definition) -> tuple[str, ...]:
-    if isinstance(node, ast.ClassDef):
-        return ()
-    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    return tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
+    declared = declared_arguments(node, tree)
+    choices = declared_choices(node, tree) if tree is not None else {}
+    return replace(tool, parameters=tuple(declared), declared=declared, choices=choices)
 
 
 @lru_cache(maxsize=4)  # fifty tools of one file have the same
 def _numbers(tree: ast.AST) -> frozenset[float]:
-    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    numbers = (value for value in constants if isinstance(value, int | float) and type(value) is not bool)
-    return frozenset(float(number) for number in numbers if abs(number) < _MAX_NUMBER)
+    values: Iterator[Any] = (getattr(node, "value", None) for node in ast.walk(tree))
+    return frozenset(float(one) for one in values if type(one) in {int, float} and abs(one) < _MAX_NUMBER)
 
 
 @lru_cache(maxsize=4)
@@ -320,24 +351,9 @@ def _literals(tree: ast.AST) -> frozenset[str]:
     return frozenset(node.value for node in constants if isinstance(node.value, str))
 
 
-def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:
-    """Parse a file; None if it is not readable Python or does not match ``mention``."""
-    source = _read(path)
-    return _parse_bytes(source) if mention is None or mention.search(source) else None
-
-
-def _parse_bytes(source: bytes) -> ast.AST | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes in the project's source are not our concern
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: too deeply nested
-            return None
-
-
-def _read(path: Path) -> bytes:
-    """Return the source; empty if the file is unreadable or too large to be hand-written."""
-    try:
-        return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""
-    except OSError:
-        return b""
+@lru_cache(maxsize=4)
+def _words(tree: ast.AST) -> frozenset[str]:
+    expressions = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    texts = (node.value for node in expressions if isinstance(node, ast.Constant))
+    text = "\n".join(text for text in texts if isinstance(text, str))
+    return _literals(tree).union(("true", "false"), re.findall(r"[^\W\d][\w-]*", text), *listed_values(tree))

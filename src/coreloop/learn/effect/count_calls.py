@@ -43,7 +43,8 @@ def read_log(
     groups = [group for group in window.requests if not group.alike.is_undated]
     log: defaultdict[str, ToolLog] = defaultdict(ToolLog)
     of_tools: defaultdict[str, list[tuple[Requests, int, int]]] = defaultdict(list)
-    sent = sent_tools(audit_dir, filter(None, {group.alike.descriptions for group in groups}))
+    sets = sorted({group.alike.descriptions or "" for group in groups})
+    sent = {(name, tool.name): tool.hash for name, tool in sent_tools(audit_dir, sets)}
     for group in groups:
         known = [call for call in group.calls if call.is_known]
         descriptions = {call.tool: sent.get((group.alike.descriptions or "", call.tool)) for call in known}

@@ -4,8 +4,8 @@ And which days of a tool had which of its descriptions.
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
@@ -104,12 +104,12 @@ def read_ledger(
     base : str
         The base branch's commit.
     targets : mapping of str to str
-        ``path.py::qualname`` by tool, below ``folder``, or from `find_documented`. Those of promotions are
-        added, so that a promotion is a row even if its tool is never called.
+        ``path.py::qualname`` or ``path::tool`` by tool, below ``folder``. Those of promotions are added,
+        so that a promotion is a row even if its tool is never called.
     folder : PurePosixPath
         The project's folder below the repository's root.
     """
-    from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
+    from coreloop.descriptions.own_lines import bullets_in, symbol_of
 
     history = read_history(repository, base)
     places = {commit.sha: place for place, commit in enumerate(history.line)}
@@ -117,16 +117,17 @@ def read_ledger(
     for tool, target in _with_promoted(targets, history).items():
         by_file[(folder / target.partition("::")[0]).as_posix()].append((tool, target))
     read_blob = lru_cache(maxsize=64)(repository.blob)
-    read_texts = lru_cache(maxsize=64)(lambda blob, path: _descriptions(path, read_blob(blob)))
+    read_texts = lru_cache(maxsize=64)(lambda blob, *place: _descriptions(read_blob(blob), *place))
     changes = []
     for file, tools in _file_changes(repository, base, by_file):
         if file.sha not in places or not all(file.blobs):  # a new file is no change
             continue
-        old, new = (read_texts(blob, file.path) for blob in file.blobs)
+        names = frozenset(symbol_of(target)[1] for _, target in tools)
+        old, new = (read_texts(blob, file.path, names) for blob in file.blobs)
         for tool, target in tools:
             name = symbol_of(target)[1]
             if name in old and name in new and old[name] != new[name]:
-                had, has = (docstring_bullets(read_blob(blob), target) for blob in file.blobs)
+                had, has = bullets_in(old[name]), bullets_in(new[name])
                 change = Change(
                     tool=tool,
                     target=target,
@@ -190,54 +191,21 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
     return {symbol[1].rpartition(".")[2]: target for symbol, target in promoted.items()} | dict(targets)
 
 
-def find_documented(
-    repository: Repository, base: str, tools: Collection[str], *, folder: PurePosixPath
-) -> dict[str, str]:
-    """Where tools are defined outside Python, if in one place only, as ``path::name`` below ``folder``."""
-    from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-    from coreloop.descriptions.other_places import DOCUMENTS, described_tools
+def _descriptions(source: bytes, path: str, known: frozenset[str]) -> dict[str, str]:
+    """What models read of a file's tools, by name and by symbol; without those that are defined twice."""
+    from coreloop.descriptions.source import UnprovenError
+    from coreloop.descriptions.texts import ToolText, find_texts
 
-    servers = Counter(map(bare_name, tools))
-    bare = {bare_name(tool): tool for tool in tools if servers[bare_name(tool)] == 1}
-    called = bare | {tool: tool for tool in tools}
-    names = {name: tool for name, tool in called.items() if is_tool_name(name)}
-    if not names:
-        return {}
-    below = [(folder / f"*{suffix}").as_posix() for suffix in DOCUMENTS]
-    places: defaultdict[str, set[str]] = defaultdict(set)
-    for path in repository.files_with(base, "|".join(map(re.escape, sorted(names))), below):
-        file = PurePosixPath(path).relative_to(folder)
-        if not any(map(is_skipped, file.parts[:-1])):
-            for name in names.keys() & described_tools(path, repository.read(base, path) or b"").keys():
-                places[names[name]].add(f"{file}::{name}")
-    return {tool: next(iter(found)) for tool, found in places.items() if len(found) == 1}
-
-
-def _descriptions(path: str, source: bytes) -> dict[str, str]:
-    """What models read of a file's definitions, by name; without names that are defined twice.
-
-    The docstring, or an empty text, and the descriptions that are arguments.
-    """
-    from coreloop.descriptions import source as python
-    from coreloop.descriptions.other_places import Arguments, described_tools
-
-    if not path.endswith(".py"):
-        return described_tools(path, source)
-    try:
-        tree = python.read_source(source).tree
-    except python.UnprovenError:
-        return {}
-    texts: defaultdict[str, list[str]] = defaultdict(list)
-    arguments = Arguments(tree)
-    for definition in python.definitions(tree):
-        if python.is_shadowed(definition):
-            continue
-        node = None
-        with suppress(python.UnprovenError):  # an f-string, which no model reads
-            node = python.docstring_node(definition)
-        docstring = str(node.value) if node is not None else ""
-        texts[definition.qualname].append("\n".join((docstring, *arguments.of(definition.node))))
-    return {name: found[0] for name, found in texts.items() if len(found) == 1}
+    by_name = defaultdict[str, list[ToolText]](list)
+    with suppress(UnprovenError):
+        for text in find_texts(path, source, known):
+            for name in {text.tool, text.symbol} - {""}:
+                by_name[name].append(text)
+    return {
+        name: "\n".join(text.value for text in texts)
+        for name, texts in by_name.items()
+        if len({(text.tool, text.argument) for text in texts}) == len(texts)
+    }
 
 
 def _places(commits: Sequence[Commit], line: Mapping[str, int]) -> dict[str, int]:

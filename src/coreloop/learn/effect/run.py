@@ -20,7 +20,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.facts.read_lines import FileFacts
-from coreloop.learn.mine.folder import MiningOptions, mine
+from coreloop.learn.mine.folder import mine
 from coreloop.learn.mine.window import merge
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def run_effect(
     if kept.state == state:
         return kept
     if files is None and workspace.records_dir.is_dir():
-        files = mine(workspace, MiningOptions()).files
+        files = mine(workspace).files
     found = replace(_judge(workspace, repository, files or (), kept, now), state=state, judged_on=now.date())
     if keep and (found.effects or (not found.unknown and workspace.audit_dir.is_dir())):
         write_private(workspace.effects_file, msgspec.json.encode(found))
@@ -126,7 +126,7 @@ def run_effect(
 def _judge(
     workspace: Workspace, repository: Repository, files: Sequence[FileFacts], kept: Effects, now: datetime
 ) -> Effects:
-    from coreloop.base.project.tools import logged_names
+    from coreloop.descriptions.find_tools import logged_names
 
     settled = {_id_of(one.change): one for one in kept.effects if _is_settled(one, kept.judged_on)}
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
@@ -134,7 +134,7 @@ def _judge(
     dated = (group.calls for group in window.requests if not group.alike.is_undated)
     called = {call.tool for calls in dated for call in calls if call.is_known}
     called |= {effect.change.tool for effect in settled.values()}
-    names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
+    names = logged_names(called, workspace)
     ledger, unknown = _read_ledger(workspace, repository, {names.get(name, name) for name in called}, now)
     changes = {_id_of(change): change for change in ledger.changes}
     new = [change for id, change in changes.items() if id not in settled]
@@ -155,17 +155,16 @@ def _read_ledger(
     workspace: Workspace, repository: Repository, tools: set[str], now: datetime
 ) -> "tuple[Ledger, dict[str, str]]":
     """The ledger, and why it is not known where a tool is defined."""
-    from coreloop.base.project.tools import Tool, resolve_tools
-    from coreloop.learn.effect.description_changes import find_documented, read_ledger
+    from coreloop.base.project.tools import Tool
+    from coreloop.descriptions.find_tools import find_tools
+    from coreloop.learn.effect.description_changes import read_ledger
 
-    found = resolve_tools(tools, root=workspace.root, configured=workspace.settings.tools, only_places=True)
+    found = find_tools(tools, workspace, only_places=True)
     targets = {name: f"{its.file}::{its.qualname}" for name, its in found.items() if isinstance(its, Tool)}
     unknown = {name: its.reason for name, its in found.items() if not isinstance(its, Tool)}
     folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())
     base = repository.base(workspace.settings.forge.base)
-    documented = find_documented(repository, base, unknown, folder=folder)
-    ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
-    return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
+    return read_ledger(repository, base, targets, folder=folder, now=now), unknown
 
 
 def _fits(change: "Change", tool: str | None, id: str | None) -> bool:

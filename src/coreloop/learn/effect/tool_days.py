@@ -1,20 +1,22 @@
 """A log by tool, day and case, as queries over facts: what the periods of a change are cut from."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.line import Advice, parse_advice
+from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import CallPlace, LoggedCall, LoggedRequest, RecordReader
 from coreloop.observe.descriptions_in_force import FOLDER
 from coreloop.observe.reading.decode import RecordLine
+from coreloop.observe.shown_states import hash_state
 
 NamedFailure = tuple[Advice, ...]
 """The clauses against one of which a call is counted, failed or not; without any, all failures are."""
@@ -105,10 +107,11 @@ def named_failure(lines: Iterable[str]) -> NamedFailure:
 
 
 def places_against(
-    failure: NamedFailure, tool: str, lines: Iterable[RecordLine]
+    failure: NamedFailure, tool: str, lines: Iterable[RecordLine], case_key: bytes = b""
 ) -> frozenset[tuple[int, int]]:
     """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
-    reader = RecordReader(b"", {}, {})
+    states = {hash_state(word, case_key): word for clause in failure for word in clause.items("states")}
+    reader = RecordReader(b"", {}, {}, lambda: states)
     requests = (
         LoggedRequest(line.ts_us, 0, line.offset, "", False, 0, 0, reader.read(line).calls) for line in lines
     )
@@ -129,37 +132,60 @@ def against_of(request: LoggedRequest, tool: str, failure: NamedFailure) -> list
 _PREFIX: Final = "desc:"
 
 
+_MAX_SENT: Final = 20
+"""Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
+
+
 class _Tool(msgspec.Struct):
     name: str
     hash: str
     description: str = ""
+    schema: Any = None
 
 
 class _Tools(msgspec.Struct):
     tools: list[_Tool]
 
 
-def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> dict[tuple[str, str], str]:
-    """The hash of the name, description and schema that models were sent, by set of descriptions and tool.
+def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, list[str]]:
+    """The description of each tool as models were last sent it, then those of its arguments.
+
+    ``descriptions`` are the newest first.
+    """
+    texts: dict[str, list[str]] = {}
+    for _, tool in sent_tools(audit_dir, descriptions):
+        texts.setdefault(tool.name, [tool.description, *described_texts([tool.schema])])
+    return texts
+
+
+def described_texts(value: Any) -> Iterator[str]:
+    """The descriptions in an object, at any depth."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == "description" and isinstance(item, str):
+            yield item
+        elif isinstance(item, dict | list):
+            yield from described_texts(item)
+
+
+def newest_sent(window: Window) -> list[str]:
+    """The sets of descriptions that models were sent in a window, the last one first."""
+    newest = Counter[str]()
+    for group in window.requests:
+        if group.alike.descriptions is not None:
+            sent = group.alike.descriptions
+            newest[sent] = max(newest[sent], *group.column("us"))
+    return [sent for sent, _ in newest.most_common(_MAX_SENT)]
+
+
+def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
+    """The tools that models were sent, with the set that they are of.
 
     ``descriptions`` are as recorded, ``desc:HASH``; ``audit_dir`` contains their folder. A set whose file is
     gone or damaged has no tools.
     """
-    return {(name, tool.name): tool.hash for name, tool in _read(audit_dir, sorted(set(descriptions)))}
-
-
-def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
-    """The description of each tool as models were last sent it; ``descriptions`` are the newest first."""
-    texts: dict[str, str] = {}
-    for _, tool in _read(audit_dir, descriptions):
-        texts.setdefault(tool.name, tool.description)
-    return texts
-
-
-def _read(audit_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, _Tool]]:
-    for name in names:
+    for name in descriptions:
         path = audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"
         if path.parent.name == FOLDER:  # a record may name any path
-            with suppress(OSError, ValueError, msgspec.DecodeError):
+            with suppress(OSError, ValueError, msgspec.DecodeError, RecursionError):
                 sent = msgspec.json.decode(path.read_bytes(), type=_Tools)
                 yield from ((name, tool) for tool in sent.tools)

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
 from typing import Final
 
 import msgspec
@@ -14,7 +13,7 @@ from coreloop.base.files import file_errors, write_private
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.facts.schema import Part
 
-VERSION: Final = 27
+VERSION: Final = 28
 """Increase it when the facts of a line change."""
 OWN_BYTES: Final = 1 << 20
 """A file of this size has a cached file of its own; the smaller ones of a month have one together."""
@@ -50,11 +49,6 @@ class KeptFacts(msgspec.Struct, array_like=True):
         return is_longer and checksum(path, self.end) == self.tail
 
 
-class _Bundle(msgspec.Struct, array_like=True):
-    settings: str
-    files: dict[str, KeptFacts]
-
-
 class FactsCache:
     """The cached facts of a folder's files.
 
@@ -79,16 +73,16 @@ class FactsCache:
         selectors = {tool: list(names) for tool, names in settings.selectors.items()}
         made_by = [VERSION, sha256(settings.case_key).hexdigest(), selectors, settings.categories.rules]
         self.known: dict[Path, KeptFacts] = {}
-        self._settings = sha256(msgspec.json.encode(made_by, order="sorted")).hexdigest()
         self._bundles: dict[Path, dict[str, Path]] = {}
         self._held: dict[Path, dict[str, KeptFacts]] = {}
         prefix = sha256(ascii(f"{folder.absolute()}").encode()).hexdigest()[:16]
+        made = sha256(msgspec.json.encode(made_by, order="sorted")).hexdigest()[:16]
         for path, state in states.items():
             number = zlib.crc32(ascii(path.name).encode())  # a name may hold bytes that are not UTF-8
             # a month's, or where names are no days, one of 64 parts: each cached file takes 3 ms to write
             shared = path.stem[:7] if path.stem[4:8:3] == "--" else f"{number % 64}"
             name = f"{path.stem[:40]}.{number:08x}" if state.size >= OWN_BYTES else shared
-            self._bundles.setdefault(cache / f"{prefix}-{name}.facts", {})[ascii(path.name)] = path
+            self._bundles.setdefault(cache / f"{prefix}-{made}-{name}.facts", {})[ascii(path.name)] = path
         self._remove_others(cache, prefix)
         for bundle, paths in self._bundles.items():
             files = self._held[bundle] = self._read(bundle)
@@ -106,22 +100,19 @@ class FactsCache:
         for bundle, paths in self._bundles.items():
             own = {name: facts[path] for name, path in paths.items() if path in facts}
             if own != self._held[bundle]:
-                write_private(bundle, zlib.compress(msgspec.msgpack.encode(_Bundle(self._settings, own)), 1))
+                write_private(bundle, zlib.compress(msgspec.msgpack.encode(own), 1))
 
     def _read(self, bundle: Path) -> dict[str, KeptFacts]:
-        """What a cached file holds; nothing if it is absent, damaged or of other settings."""
+        """What a cached file holds; nothing if it is absent or damaged."""
         with suppress(OSError, zlib.error, msgspec.MsgspecError):
-            read = msgspec.msgpack.decode(zlib.decompress(bundle.read_bytes()), type=_Bundle)
-            return read.files if read.settings == self._settings else {}
+            return msgspec.msgpack.decode(zlib.decompress(bundle.read_bytes()), type=dict[str, KeptFacts])
         return {}
 
     def _remove_others(self, cache: Path, prefix: str) -> None:
-        """Remove the facts of files that are gone, and those of older versions, which were folders."""
+        """Remove the facts of files that are gone, and those of other settings."""
         with suppress(OSError):
             for path in cache.iterdir():
-                if path.is_dir():
-                    rmtree(path, ignore_errors=True)
-                elif path not in self._bundles and path.name.startswith(f"{prefix}-"):
+                if path not in self._bundles and path.name.startswith(f"{prefix}-"):
                     path.unlink(missing_ok=True)
 
 

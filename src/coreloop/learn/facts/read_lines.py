@@ -26,14 +26,14 @@ from coreloop.base.records import (
     selector_value,
     step,
 )
-from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, decoded
+from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, count_oddity, decoded
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.error_texts import general
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord, cut_name
 from coreloop.observe.reading.outcome import decide, is_judged, signals, why_unknown, worked
 from coreloop.observe.reading.own_values import without_own_values
-from coreloop.observe.reading.parts import join_parts, part_of
+from coreloop.observe.reading.parts import Line, join_parts, part_of
 
 if TYPE_CHECKING:
     from coreloop.base.project.settings import Settings
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 EPOCH_DAY: Final = date(1970, 1, 1)
 DAY_US: Final = 86_400_000_000
 NO_QUESTION: Final = as_int(hash_question(""))
-Line = tuple[int, bytes]
-"""The offset and the bytes of a line."""
 _MAX_US: Final = 10**12
 _MAX_OMITTED: Final = 1 << 32  # more is no count
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
@@ -77,7 +75,9 @@ class MineSettings:
     verdicts : mapping of str to str
         Request id -> a human's newest verdict, which overrides the record.
     case_key : bytes
-        Of the identifiers' hashes in records that have neither a case nor a session.
+        Of the identifiers' hashes in records that have neither a case nor a session, and of states.
+    root : Path, optional
+        The project's folder, whose words states are.
     """
 
     categories: Categories = field(default_factory=Categories)
@@ -87,6 +87,7 @@ class MineSettings:
     handoff: frozenset[str] = frozenset()
     verdicts: Mapping[str, str] = field(default_factory=dict)
     case_key: bytes = b""
+    root: Path | None = None
 
     @classmethod
     def of(cls, settings: "Settings", **changes: Any) -> "MineSettings":
@@ -128,7 +129,7 @@ class Reader:
         known = known or Part()
         self.is_whole = True
         self._settings = settings
-        self._oddities, self._has_results = known.oddities, known.has_results
+        self._skipped, self._absent = known.skipped, known.absent
         self._calls = list(known.calls)
         self._numbers = {call: number for number, call in enumerate(known.calls)}
         self._kinds: dict[tuple[str, ...], _Kind] = {}
@@ -176,9 +177,10 @@ class Reader:
     def _read_leniently(self, at: int, raw: bytes) -> None:
         line = decode.decode_line(raw, at)
         if isinstance(line, decode.Skipped):
-            self._oddities.skip(line.reason, at)
+            count_oddity(self._skipped, line.reason, 1, at)
             return
-        self._oddities.read_as_absent(line.absent, at)
+        for name in line.absent:
+            count_oddity(self._absent, name, 1, at)
         self._add(line.fields, line.calls, line.ts_us, at)
 
     def _add(self, fields: CountedFields, calls: Sequence[CallFields], us: int, at: int) -> None:
@@ -250,8 +252,6 @@ class Reader:
                 number, is_odd = self._number_of(kind), is_odd or not kind.ok
                 if kind.error_class:
                     self._durations.append(round(max(0.0, min((call.duration_ms or 0.0) * 1000, _MAX_US))))
-            if not self._has_results and call.result_size_bytes is not None:
-                self._has_results = True
             numbers.append(number)
         return tuple(numbers), is_odd
 
@@ -271,7 +271,7 @@ class Reader:
 
     def _case(self, fields: CountedFields, calls: Sequence[CallFields], at: int) -> str:
         if fields.case and not _CASE("".join(fields.case)):
-            self._oddities.read_as_absent(("case",), at)
+            count_oddity(self._absent, "case", 1, at)
         return case_of(fields, calls, self._settings.case_key)
 
     def _category(self, fields: CountedFields) -> str:
@@ -291,7 +291,7 @@ class Reader:
         columns = zip(COLUMNS.values(), zip(*rows, strict=True), strict=False)
         packed = [array(code, column).tobytes() for code, column in columns]
         durations = self._durations.tobytes()
-        return Part(self._calls, groups, packed, durations, self._oddities, self._has_results)
+        return Part(self._calls, groups, packed, durations, self._skipped, self._absent)
 
 
 def case_of(fields: CountedFields, calls: Iterable[CallFields], key: bytes) -> str:

@@ -102,25 +102,6 @@ class Alike(msgspec.Struct, frozen=True, array_like=True, gc=False):
     is_lone: bool = False
 
 
-class Oddities(msgspec.Struct):
-    """Of a part of a file: skipped lines by reason, and records by the field that was read as absent.
-
-    Of each, how many there are, and the byte offset of the first.
-    """
-
-    skipped: dict[str, tuple[int, int]] = {}
-    absent: dict[str, tuple[int, int]] = {}
-
-    def skip(self, reason: str, offset: int) -> None:
-        """Count a line that is not mined."""
-        _count(self.skipped, reason, 1, offset)
-
-    def read_as_absent(self, names: Iterable[str], offset: int) -> None:
-        """Count a record for each of its fields with an unusable value."""
-        for name in names:
-            _count(self.absent, name, 1, offset)
-
-
 class Part(msgspec.Struct, array_like=True):
     """The facts of some lines of a file.
 
@@ -134,16 +115,17 @@ class Part(msgspec.Struct, array_like=True):
         As `COLUMNS`, with the rows of one group after those of another.
     durations : bytes
         Microseconds (64 bits) of the failed calls, those of a request after each other.
-    has_results : bool
-        Whether any call's result was measured.
+    skipped, absent : dict of str to (int, int)
+        Lines that are not mined, by reason, and records by the field whose value is unusable: how many, and
+        the byte offset of the first.
     """
 
     calls: list[Call] = []
     groups: list[tuple[Alike, int, int]] = []
     columns: list[bytes] = []
     durations: bytes = b""
-    oddities: Oddities = msgspec.field(default_factory=Oddities)
-    has_results: bool = False
+    skipped: dict[str, tuple[int, int]] = {}
+    absent: dict[str, tuple[int, int]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As bytes, which pass to another process in a fifth of the time."""
@@ -211,14 +193,14 @@ class LogOddities:
     read_as_absent: Mapping[str, Absent] = field(default_factory=dict)
 
 
-def find_oddities(parts: Iterable[tuple[Path, Oddities]]) -> LogOddities:
+def find_oddities(parts: Iterable[tuple[Path, Part]]) -> LogOddities:
     """Combine the oddities of parts of files, in order; the first with an oddity gives its first place."""
     skipped: dict[str, tuple[int, tuple[Path, int]]] = {}
     absent: dict[str, tuple[int, tuple[Path, int]]] = {}
-    for path, oddities in parts:
-        for total, counts in ((skipped, oddities.skipped), (absent, oddities.absent)):
+    for path, part in parts:
+        for total, counts in ((skipped, part.skipped), (absent, part.absent)):
             for kind, (n, offset) in counts.items():
-                _count(total, kind, n, (path, offset))
+                count_oddity(total, kind, n, (path, offset))
     return LogOddities(
         {reason: n for reason, (n, _) in skipped.items()},
         {reason: place_of(*first) for reason, (_, first) in skipped.items()},
@@ -235,14 +217,12 @@ def place_of(path: Path, offset: int) -> str:
 
 
 def _newlines(path: Path, end: int) -> int:
-    count = 0
     with path.open("rb") as file:
-        for start in range(0, end, _AT_ONCE):
-            count += file.read(min(_AT_ONCE, end - start)).count(b"\n")
-    return count
+        sizes = (min(_AT_ONCE, end - start) for start in range(0, end, _AT_ONCE))
+        return sum(file.read(size).count(b"\n") for size in sizes)
 
 
-def _count(counts: dict[str, tuple[int, _Place]], kind: str, n: int, first: _Place) -> None:
+def count_oddity(counts: dict[str, tuple[int, _Place]], kind: str, n: int, first: _Place) -> None:
     """Add a count to an earlier one, whose first place stays."""
     before, first = counts.get(kind, (0, first))
     counts[kind] = before + n, first

@@ -21,8 +21,7 @@ from coreloop.base.sqlite import transaction
 from coreloop.learn.knowledge import store
 from coreloop.learn.knowledge.store import Insight
 
-_INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")  # JSON readers keep these exactly
-_DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
+_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,18}(\.[0-9]{1,18})?")  # JSON readers keep these exactly
 _NULL: Final = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -222,6 +221,7 @@ def _texts(value: Any, name: str) -> tuple[str, ...]:
 
 
 def _number(text: str) -> float | str:
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    return float(text) if _DECIMAL.fullmatch(text) else text
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return text
+    return float(text) if found[1] else int(text)

@@ -34,13 +34,13 @@ class _Rule:
 
 _RULES: Final = (
     _Rule("unverified live insights", "insights", "source = 'live'"),
-    _Rule("audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"),
+    _Rule("audit insights whose note is gone", "insights", "source = 'audit' AND note(stock_code) IS NULL"),
     _Rule(
         "audit insights that get their note as evidence",
         "insights",
-        "source = 'audit' AND has_note(stock_code)"
-        " AND (evidence_ref != note_ref(stock_code) OR quality_gate != 'migration')",
-        "evidence_ref = note_ref(stock_code), quality_gate = 'migration'",
+        "source = 'audit' AND note(stock_code) IS NOT NULL"
+        " AND (evidence_ref != note(stock_code) OR quality_gate != 'migration')",
+        "evidence_ref = note(stock_code), quality_gate = 'migration'",
     ),
     _Rule("bullets with a quality below 0.75 or fewer than 5 successes", "playbook", f"NOT ({IS_GOOD})"),
     _Rule(f"executions older than {RETENTION_DAYS} days", "executions", "created_at < oldest()"),
@@ -62,10 +62,6 @@ class CleanupEffect:
     table: str
     removes: bool
     rows: int
-
-
-Notes = Mapping[str, str]
-"""The existing audit notes: stock code -> reference, ``audit:data/dart/auditAnalysis/{code}.md``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +88,8 @@ class Cleaned:
         return not any(effect.rows for effect in self.effects)
 
 
-def project_notes(workspace: Workspace) -> Notes:
-    """List the companies with an audit note, each with the reference to it.
+def project_notes(workspace: Workspace) -> dict[str, str]:
+    """List the companies with an audit note: ``{code}: audit:data/dart/auditAnalysis/{code}.md``.
 
     Raises
     ------
@@ -104,7 +100,7 @@ def project_notes(workspace: Workspace) -> Notes:
     return {path.stem: f"audit:{folder}/{path.name}" for path in note_files(workspace.audit_notes_dir)}
 
 
-def plan(database: Path, notes: Notes, *, now: datetime) -> Cleaned:
+def plan(database: Path, notes: Mapping[str, str], *, now: datetime) -> Cleaned:
     """Count what a cleanup would do, without changing anything.
 
     Raises
@@ -116,7 +112,7 @@ def plan(database: Path, notes: Notes, *, now: datetime) -> Cleaned:
         return Cleaned(_effects(connection, notes, now, apply=False))
 
 
-def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
+def clean(database: Path, notes: Mapping[str, str], archive_dir: Path, *, now: datetime) -> Cleaned:
     """Clean a database: apply every rule in one transaction, with a snapshot, then rewrite the file.
 
     Other processes may use the database meanwhile; writers wait. After a kill the database is unchanged or
@@ -126,8 +122,8 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     ----------
     database : Path
         One of dartlab is converted in the same transaction.
-    notes : Notes
-        The existing audit notes.
+    notes : mapping of str to str
+        Of `project_notes`.
     archive_dir : Path
         Folder of the snapshot; if no rule applies to any row there is none.
 
@@ -153,7 +149,7 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
 
 
 def _effects(
-    connection: sqlite3.Connection, notes: Notes, now: datetime, *, apply: bool
+    connection: sqlite3.Connection, notes: Mapping[str, str], now: datetime, *, apply: bool
 ) -> tuple[CleanupEffect, ...]:
     """Count the rows of each rule, and apply it."""
     _add_functions(connection, notes, now)
@@ -169,7 +165,7 @@ def _effects(
     return tuple(effects)
 
 
-def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) -> None:
+def _add_functions(connection: sqlite3.Connection, notes: Mapping[str, str], now: datetime) -> None:
     """Register the SQL functions of the rules. Only their closure holds the key, so it is never stored."""
     key = secrets.token_bytes(32)
     oldest = utc_text(now - timedelta(days=RETENTION_DAYS))
@@ -182,8 +178,7 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
 
     connection.create_function("keyed", 1, keyed)
     connection.create_function("oldest", 0, lambda: oldest)
-    connection.create_function("has_note", 1, lambda code: code in notes)
-    connection.create_function("note_ref", 1, notes.get)
+    connection.create_function("note", 1, notes.get)
 
 
 def _snapshot(source: Path, folder: Path, now: datetime) -> Path:

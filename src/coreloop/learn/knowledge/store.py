@@ -238,26 +238,22 @@ _IS_PRUNED: Final = "quality < 0.5"  # worse than one that nobody used
 _SHOWN: Final = "intent, sector, bullet, success_count, fail_count, quality, source, created_at, last_used"
 
 
-def good_bullets(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the bullets with a quality of at least 0.75 and at least 5 successes by intent, best first."""
-    by_intent: dict[str, tuple[str, ...]] = {}
-    if path.exists():
-        with reading(path) as connection:
-            for row in _select(connection, IS_GOOD):
-                by_intent[row["intent"]] = (*by_intent.get(row["intent"], ()), row["bullet"])
-    return by_intent
+def good_intents(path: Path) -> frozenset[str]:
+    """Return the intents with a bullet of a quality of at least 0.75 and at least 5 successes."""
+    if not path.exists():
+        return frozenset()
+    with reading(path) as connection:
+        rows = connection.execute(f"SELECT intent FROM playbook WHERE {IS_GOOD}")
+        return frozenset(row["intent"] for row in rows)
 
 
 def weak_bullets(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return the bullets that `prune` would remove, as their rows."""
-    return _select(connection, _IS_PRUNED)
+    order = "ORDER BY quality DESC, success_count DESC, id"
+    rows = connection.execute(f"SELECT {_SHOWN} FROM playbook WHERE {_IS_PRUNED} {order}")
+    return [dict(row) for row in rows]
 
 
 def prune(connection: sqlite3.Connection) -> None:
     """Remove the bullets with a quality below 0.5."""
     connection.execute(f"DELETE FROM playbook WHERE {_IS_PRUNED}")
-
-
-def _select(connection: sqlite3.Connection, where: str) -> list[dict[str, Any]]:
-    order = "ORDER BY quality DESC, success_count DESC, id"
-    return [dict(row) for row in connection.execute(f"SELECT {_SHOWN} FROM playbook WHERE {where} {order}")]

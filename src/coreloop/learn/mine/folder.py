@@ -5,10 +5,9 @@ same facts.
 """
 
 import gc
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
@@ -31,8 +30,6 @@ from coreloop.observe.reading.parts import part_of
 if TYPE_CHECKING:
     from coreloop.base.project.workspace import Workspace
 
-_DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
-_NEWER: Final = "schema version"
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory, and occupies all processors
 _KEPT_FROM: Final = 1 << 20
 """Bytes of a folder: less is read in the time that it takes to find what is kept."""
@@ -63,15 +60,42 @@ def without_collections() -> Iterator[None]:
             gc.enable()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MiningOptions:
+    """Which records to mine, and how.
+
+    Attributes
+    ----------
+    in_dir : Path, optional
+        The records of the project's agent by default; may be at an address, see `named_folder`.
+    no_cache : bool
+        Read everything again and keep no facts.
+    max_bytes : float
+        Mine only the newest files, by name, that have no more bytes together.
+    progress : callable
+        Called with the bytes read so far and the bytes to read.
+    not_kept : callable
+        Called with the reason if the facts cannot be kept.
+    """
+
+    in_dir: Path | None = None
+    no_cache: bool = False
+    max_bytes: float = inf
+    progress: Callable[[int, int], object] = _ignore
+    not_kept: Callable[[str], object] = _ignore
+
+
+AGENT: Final = MiningOptions()
+"""All records of the project's agent."""
+
+
 def read_folder(
     folder: Path,
     settings: MineSettings,
+    options: MiningOptions = AGENT,
     *,
     cache: Path | None = None,
     executor: str | None = None,
-    progress: Callable[[int, int], object] = _ignore,
-    max_bytes: float = inf,
-    not_kept: Callable[[str], object] = _ignore,
 ) -> list[FileFacts]:
     """Read the facts of every ``*.jsonl`` of a folder, in the order of the names.
 
@@ -81,25 +105,19 @@ def read_folder(
         The folder of facts of earlier runs; without it, all files are read.
     executor : str, optional
         See `open_executor`.
-    progress : callable, optional
-        Called with the bytes read so far and the bytes to read.
-    max_bytes : float
-        Read only the newest files, by name, that have no more bytes together.
-    not_kept : callable, optional
-        Called with the reason if the facts cannot be kept.
     """
     with file_errors("cannot be read ({strerror})", f"{folder}"):
         states = {path: FileState.of(path) for path in day_files(folder)}
         is_small = sum(state.size for state in states.values()) < _KEPT_FROM
         kept = FactsCache(cache, folder, {} if is_small else states, settings) if cache else None
         totals = accumulate(state.size for state in reversed(states.values()))
-        newest = dict(islice(states.items(), sum(total > max_bytes for total in totals), None))
-        facts = _read(newest, kept.known if kept else {}, settings, executor, progress)
+        newest = dict(islice(states.items(), sum(total > options.max_bytes for total in totals), None))
+        facts = _read(newest, kept.known if kept else {}, settings, executor, options.progress)
     try:
         if kept is not None:
             kept.write(facts)
     except WorkspaceError as error:
-        not_kept(f"{error}")
+        options.not_kept(f"{error}")
     return [FileFacts(path, facts[path].parts, settings) for path in newest]
 
 
@@ -177,56 +195,6 @@ def newest_day(files: Iterable[FileFacts]) -> date | None:
     return EPOCH_DAY + timedelta(days=newest) if newest is not None else None
 
 
-def remove_expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
-    """Remove day files whose newest record is older than a day; none of a newer schema."""
-    limit = (before - EPOCH_DAY).days
-    expired = [
-        file.path
-        for file in files
-        if _DAY_FILE.fullmatch(file.path.name)
-        and _newest_day(file) < limit
-        and not any(reason.startswith(_NEWER) for part in file.parts for reason in part.oddities.skipped)
-    ]
-    for path in expired:
-        with file_errors("cannot be removed ({strerror})", path):
-            path.unlink(missing_ok=True)
-    return expired
-
-
-def _newest_day(file: FileFacts) -> int:
-    """The day of a file's newest record, else, as for one of replays only, the day of its name."""
-    with suppress(ValueError):
-        return max(file.days) if file.days else (date.fromisoformat(file.path.stem) - EPOCH_DAY).days
-    return (date.max - EPOCH_DAY).days
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MiningOptions:
-    """Which records to mine, and how.
-
-    Attributes
-    ----------
-    in_dir : Path, optional
-        The records of the project's agent by default; may be at an address, see `named_folder`.
-    own : bool
-        What coreloop itself was asked, instead of the agent's records.
-    no_cache : bool
-        Read everything again and keep no facts.
-    max_bytes : float
-        Mine only the newest files, by name, that have no more bytes together.
-    """
-
-    in_dir: Path | None = None
-    own: bool = False
-    no_cache: bool = False
-    max_bytes: float = inf
-
-    @property
-    def is_of_agent(self) -> bool:
-        """Whether the records are those of the project's agent."""
-        return self.in_dir is None and not self.own
-
-
 @dataclass(frozen=True, slots=True)
 class Mined:
     """The facts of a folder of records, and the verdicts with which its requests count.
@@ -237,69 +205,35 @@ class Mined:
         In the order of the file names.
     judgments : Judgments
         All verdicts of the project.
-    not_cached : str
-        Why the facts could not be kept; empty if they were, or with ``no_cache``.
     """
 
     workspace: "Workspace"
     files: Sequence[FileFacts]
     judgments: HumanVerdicts = field(default_factory=HumanVerdicts)
-    not_cached: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watch:
-    """Callbacks for the progress of mining.
-
-    Attributes
-    ----------
-    progress : callable
-        Called with the bytes counted so far and the bytes to count.
-    opened : callable
-        Called with the facts when all records are counted.
-    """
-
-    progress: Callable[[int, int], None] = _ignore
-    opened: Callable[[Mined], None] = _ignore
-
-
-UNWATCHED: Final = Watch()
-
-
-def mine(workspace: "Workspace", options: MiningOptions, *, watch: Watch = UNWATCHED) -> Mined:
+def mine(workspace: "Workspace", options: MiningOptions = AGENT) -> Mined:
     """Read the facts of a project's records.
 
     Parameters
     ----------
-    options : MiningOptions
+    options : MiningOptions, optional
         Where and how to mine.
-    watch : Watch, optional
-        Callbacks.
 
     Raises
     ------
     WorkspaceError
         The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
-    folder = workspace.own_records_dir if options.own else options.in_dir or workspace.records_dir
+    folder = options.in_dir or workspace.records_dir
     judgments = read_verdicts(workspace.judgments_dir)
-    day_files(folder)  # raise errors before any folder is created
     settings = MineSettings.of(
         workspace.settings,
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
         case_key=known_case_key(workspace.audit_dir),
+        root=workspace.root,
     )
-    problems = list[str]()
-    files = read_folder(
-        folder,
-        settings,
-        cache=None if options.no_cache else workspace.facts_dir,
-        executor=workspace.settings.executor,
-        progress=watch.progress,
-        max_bytes=options.max_bytes,
-        not_kept=problems.append,
-    )
-    mined = Mined(workspace, files, judgments, "".join(problems))
-    watch.opened(mined)
-    return mined
+    cache = None if options.no_cache else workspace.facts_dir
+    files = read_folder(folder, settings, options, cache=cache, executor=workspace.settings.executor)
+    return Mined(workspace, files, judgments)

@@ -5,6 +5,7 @@ polars takes a tenth of a second to import, so that only what aggregates imports
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -18,17 +19,18 @@ IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 _TYPES: Final = {"b": pl.Int8, "H": pl.UInt16, "i": pl.Int32, "I": pl.UInt32, "q": pl.Int64, "Q": pl.UInt64}
 _COLUMNS: Final = ("us", "at", "session", "question", "length", "spent", "outcome", "signals")
-_GROUPS: Final[dict[str, Any]] = {"category": pl.String, "sequence": pl.String, "shape": pl.UInt32}
+_GROUPS: Final[dict[str, Any]] = {"category": pl.String, "sequence": pl.String, "shape": pl.Categorical}
 _KINDS: Final = dict.fromkeys(("tool", "shape", "template", "error_class"), pl.String)
 """Of failed calls; the template is that of the cause."""
 
 
+@dataclass(frozen=True, eq=False)
 class Frames:
     """The requests of a window, their groups and patterns, and their failed calls.
 
-    Parameters
+    Attributes
     ----------
-    requests : sequence of Requests
+    members : sequence of Requests
         The window's.
     steps : callable
         What the successful calls of some requests are.
@@ -36,41 +38,36 @@ class Frames:
         By tool and template.
     """
 
-    def __init__(
-        self,
-        requests: Sequence[Requests],
-        steps: Callable[[Requests], Steps],
-        causes: Mapping[tuple[str, str], str],
-    ) -> None:
-        self._requests, self._steps, self._causes = requests, steps, causes
+    members: Sequence[Requests]
+    steps: Callable[[Requests], Steps]
+    causes: Mapping[tuple[str, str], str]
 
     @cached_property
     def groups(self) -> pl.DataFrame:
         """A row per group: its ``group``, `_GROUPS`, and ``pattern``, a number of its category and sequence.
 
-        ``shape`` is the place of its steps among the shapes; 0: calls were omitted.
+        ``shape`` is JSON of its steps; null: calls were omitted.
         """
-        steps = list(map(self._steps, self._requests))
-        places = {shape: place for place, shape in enumerate(self.shapes)}
-        categories = [group.alike.category for group in self._requests]
-        columns = (categories, [its.sequence for its in steps], [places[its.shape] for its in steps])
+        steps = list(map(self.steps, self.members))
+        categories = [group.alike.category for group in self.members]
+        columns = (categories, [its.sequence for its in steps], [its.shape or None for its in steps])
         groups = pl.DataFrame(columns, _GROUPS).with_row_index("group")
         return groups.with_columns(pattern=pl.struct("category", "sequence").rank("dense"))
 
     @property
-    def patterns(self) -> pl.DataFrame:
-        """A row per category and sequence."""
-        return self.groups.select("pattern", "category", "sequence").unique()
-
-    @cached_property
-    def shapes(self) -> list[str]:
-        """The steps with their arguments, as JSON; the first is empty."""
-        return sorted({"", *(self._steps(group).shape for group in self._requests)})
+    def patterns(self) -> pl.LazyFrame:
+        """A row per category and sequence, with its usual ``shape``; null if all requests omit calls."""
+        sizes = self.requests.lazy().filter(IS_COUNTED).group_by("group").len()
+        known = self.groups.lazy().filter(pl.col("shape").is_not_null()).join(sizes, on="group")
+        shapes = known.group_by("pattern", "shape").agg(pl.col("len").sum())
+        frequent = shapes.sort("len", "shape", descending=[True, False]).group_by("pattern").first()
+        patterns = self.groups.lazy().select("pattern", "category", "sequence").unique()
+        return patterns.join(frequent.drop("len"), on="pattern", how="left")
 
     @cached_property
     def requests(self) -> pl.DataFrame:
         """A row per request: its ``group``, ``file``, ``pattern``, and `_COLUMNS`."""
-        rows = requests_frame(self._requests, *_COLUMNS)
+        rows = requests_frame(self.members, *_COLUMNS)
         return rows.with_columns(pattern=self.groups["pattern"].gather(rows["group"]))
 
     @cached_property
@@ -79,7 +76,7 @@ class Frames:
         durations, delays = array("q"), array("q")
         firsts, kinds = dict[int, int](), dict[tuple[str, ...], int]()
         columns = {name: array("I") for name in ("group", "kind", "from")}
-        for number, group in enumerate(self._requests):
+        for number, group in enumerate(self.members):
             failed = group.failed
             if failed and id(group.durations) not in firsts:
                 firsts[id(group.durations)] = len(durations)
@@ -87,7 +84,7 @@ class Frames:
                 of_calls = group.delays
                 delays.frombytes(bytes(group.durations.nbytes) if of_calls is None else of_calls.tobytes())
             for place, call in enumerate(failed):
-                kind = (call.tool, call.shape, self._causes[call.tool, call.template], call.error_class)
+                kind = (call.tool, call.shape, self.causes[call.tool, call.template], call.error_class)
                 columns["group"].append(number)
                 columns["kind"].append(kinds.setdefault(kind, len(kinds)))
                 columns["from"].append(firsts[id(group.durations)] + place)

@@ -155,9 +155,8 @@ def groups_of(file: int, part: Part, interned: dict[Call, Call]) -> Iterator[Req
         yield Requests(file, alike, of_group, table, durations, range(start, end), shortest)
 
 
-def steps_of(calls: Iterable[Call]) -> Steps:
-    """What the successful of some calls are, immediate repeats once."""
-    worked = (call for call in calls if call.ok)
+def steps_of(worked: Iterable[Call]) -> Steps:
+    """What some successful calls are, immediate repeats once."""
     firsts = [next(same) for _, same in groupby(worked, key=lambda call: call.step)]
     text = join_steps(call.step for call in firsts)
     named = (f'{{"name":{json.dumps(call.tool, ensure_ascii=False)},{call.shape[1:]}' for call in firsts)

@@ -18,6 +18,8 @@ import msgspec
 
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
+from coreloop.base.project.definitions import source_files
+from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.records import digest64, hash_sequence
 from coreloop.learn.causes import causes
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts, MineSettings
@@ -25,6 +27,7 @@ from coreloop.learn.facts.schema import Call
 from coreloop.learn.mine.requests import Place, Request, Requests, Steps, groups_of, join_sessions, steps_of
 from coreloop.observe.reading.decode import EPOCH, RecordLine, decode_line, read_request
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome, Unseen
+from coreloop.observe.shown_states import LITERAL, hash_state
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.frames import Frames
@@ -39,14 +42,6 @@ _BY_LENGTH: Final = (_FAILURE, _NEUTRAL, _SUCCESS)
 _SHORT: Final = BITS["chunk_len_low"]
 _MULTIPLIER: Final = 0x9E3779B97F4A7C15  # odd, without structure: Fibonacci hashing
 _64_BITS: Final = (1 << 64) - 1
-
-
-class _Asked(msgspec.Struct):
-    ts: str
-    question: str | None = None
-
-
-_decode_question: Final = msgspec.json.Decoder(_Asked).decode
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +113,16 @@ class Window:
         )
 
     @cached_property
+    def states(self) -> dict[str, str]:
+        """The words of the project's source and of coreloop.yaml, by their hashes in records."""
+        root, words = self.settings.root, set[str]()
+        for path in () if root is None else (*source_files(root), root / FILE_NAME):
+            with suppress(OSError):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                words.update(LITERAL.findall(text), LITERAL.findall(text.lower()))  # an Enum's auto()
+        return {hash_state(word, self.settings.case_key): word for word in words}
+
+    @cached_property
     def causes(self) -> dict[tuple[str, str], str]:
         """The cause of each tool's templates, see `coreloop.learn.causes`."""
         counts = Counter[tuple[str, str]]()
@@ -135,12 +140,10 @@ class Window:
         """What the successful calls of some requests are."""
         if requests.alike.sequence:
             return Steps(requests.alike.sequence)
-        known = self._steps.get(requests.calls)
-        if known is None:
-            worked = tuple(call for call in requests.calls if call.ok)
-            known = self._steps[requests.calls] = self._steps.get(worked) or steps_of(worked)
-            self._steps[worked] = known
-        return known
+        worked = tuple([call for call in requests.calls if call.ok])
+        if worked not in self._steps:
+            self._steps[worked] = steps_of(worked)
+        return self._steps[worked]
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -178,28 +181,16 @@ class Window:
 
     def question_texts(self, places: Iterable[Place]) -> dict[Place, str]:
         """Texts of the questions at some places; those that are gone are left out."""
-        found = {}
-        for place, raw in self._lines(places):
-            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                found[place] = _decode_question(raw).question or ""
-                continue
-            line = decode_line(raw)
-            if isinstance(line, RecordLine):
-                found[place] = line.fields.question or ""
-        return found
+        return {place: line.fields.question or "" for place, line in self.records(places)}
 
     def records(self, places: Iterable[Place]) -> Iterator[tuple[Place, RecordLine]]:
         """Read the records at some places again; those that are gone are left out."""
-        for place, raw in self._lines(places):
-            line = decode_line(raw, place[1])
-            if isinstance(line, RecordLine):
-                yield place, line
-
-    def _lines(self, places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
         for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
             with suppress(OSError), self.paths[file].open("rb") as opened:
                 for place in group:
-                    yield place, read_request(opened, place[1])
+                    line = decode_line(read_request(opened, place[1]), place[1])
+                    if isinstance(line, RecordLine):
+                        yield place, line
 
 
 def merge(files: Sequence[FileFacts], days: Days) -> Window:

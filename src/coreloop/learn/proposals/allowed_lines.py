@@ -6,7 +6,7 @@ ask a second time what the base declares (`Words`).
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,13 +14,16 @@ from typing import Any, Final
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
-from coreloop.base.project.imports import with_imported
+from coreloop.base.project.definitions import definitions, visible
+from coreloop.base.project.imports import Imports
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool, Unresolved, definitions, is_tool_name, make_tool
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
-from coreloop.descriptions.source import Definition, parse
-from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice, parse_line
+from coreloop.descriptions.find_tools import described_tool
+from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.descriptions.texts import ToolText, find_texts
+from coreloop.learn.line import ELIDED, SIGNS, AdvisedCall, Named, Step, parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
 
@@ -74,6 +77,9 @@ def named(line: str) -> tuple[Named, ...]:
     return tuple(value.names()) if value is not None else ()
 
 
+_WORDLESS: Final = Tool("", "", "", (), frozenset())
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The names that may be written to a docstring.
@@ -89,6 +95,10 @@ class Vocabulary:
     tools: Mapping[str, Tool | Unresolved]
     settings: Settings
 
+    def _words(self, name: str) -> Tool:
+        """A tool's definition, or one without words."""
+        return self.tool(name) or _WORDLESS
+
     def tool(self, name: str) -> Tool | None:
         """A tool's definition, or None if it is not known."""
         tool = self.tools.get(name)
@@ -100,11 +110,11 @@ class Vocabulary:
 
     def declares(self, value: str, tool: str) -> bool:
         """Whether coreloop.yaml or the tool's source declares a selector's value."""
-        return value in self.settings.axis_slugs or value in self._literals(tool)
+        return value in self.settings.axis_slugs or value in self._words(tool).literals
 
-    def declares_all(self, steps: Iterable[Step]) -> bool:
-        """Whether every selector's value of some steps is declared."""
-        return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
+    def declares_state(self, state: str, tool: str) -> bool:
+        """Whether a value of a field is declared, or stands in a docstring of what the tool uses."""
+        return self.declares(state, tool) or state in self._words(tool).words
 
     def knows_line(self, tool: str, line: str) -> bool:
         """Whether every name in a line is declared; a field of a result, a short ASCII name."""
@@ -120,6 +130,8 @@ class Vocabulary:
                 return one.name in self.parameters(tool)
             case "value":
                 return self.declares(one.name, tool)
+            case "state":
+                return self.declares_state(one.name, tool)
             case "tool":
                 return self.is_known(one.name)
             case "field":
@@ -128,11 +140,7 @@ class Vocabulary:
 
     def values_by_hash(self, tool: str) -> Mapping[int, str]:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
-        return _by_hash(self._literals(tool), tuple(self.settings.axis_slugs))
-
-    def _literals(self, tool: str) -> frozenset[str]:
-        known = self.tool(tool)
-        return known.literals if known is not None else frozenset()
+        return _by_hash(self._words(tool).literals, tuple(self.settings.axis_slugs))
 
     def listed(self, tool: str, argument: str) -> frozenset[frozenset[str]]:
         """Sets of values that may be all that an argument takes: its annotation's, or a list of the file."""
@@ -145,8 +153,7 @@ class Vocabulary:
 
     def parameters(self, tool: str) -> tuple[str, ...]:
         """Argument names of the tool's signature; empty if it is not known."""
-        known = self.tool(tool)
-        return known.parameters if known is not None else ()
+        return self._words(tool).parameters
 
     def call(self, step: Step) -> AdvisedCall:
         """A call with the arguments of its signature, in that order; ``…`` for all others."""
@@ -166,16 +173,16 @@ class Vocabulary:
     def knows_step(self, step: Step) -> bool:
         """Whether a step's tool, arguments and values are declared."""
         arguments = {*self.parameters(step.name), *step.selectors}
-        return self.is_known(step.name) and self.declares_all((step,)) and arguments >= {*step.arg_keys}
+        are_declared = all(self.declares(value, step.name) for value in step.selectors.values())
+        return self.is_known(step.name) and are_declared and arguments >= {*step.arg_keys}
 
-    def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
-        """Why the names of some steps may not be written, or None.
+    def refuse(self, names: Collection[str], *, target: str) -> str | None:
+        """Why some tools may not be named, or None.
 
         A tool that only a log names is refused if the text has a target; a draft without a target cannot be
         promoted and may show it.
         """
-        names = [step.name for step in steps]
-        if not all(is_tool_name(name) for name in names):
+        if not all(map(is_tool_name, names)):
             return "a tool's name is not a valid name"
         if all(map(self.is_known, names)) or self.tool(target) is None:
             return None
@@ -186,7 +193,7 @@ class Vocabulary:
 def _by_hash(literals: frozenset[str], slugs: tuple[str, ...]) -> Mapping[int, str]:
     from coreloop.learn.statements.values import hash_of
 
-    return {hash_of(text): text for text in (*literals, *slugs, "true", "false")}
+    return {hash_of(text): text for text in (*literals, *slugs, *SIGNS, "true", "false")}
 
 
 @dataclass(frozen=True)
@@ -201,8 +208,8 @@ class Words:
         Its coreloop.yaml.
     path : str
         The edited file.
-    tool, definition : str, Definition
-        The docstring's tool.
+    tool, symbol : str
+        The tool, and the part of its target after ``::``.
     """
 
     repository: Repository
@@ -210,7 +217,7 @@ class Words:
     settings: Settings
     path: str
     tool: str
-    definition: Definition
+    symbol: str
 
     def has(self, one: Named) -> bool:
         """Whether the base declares a name."""
@@ -221,19 +228,30 @@ class Words:
                 known = self.settings.tools.get(one.tool)
                 if one.tool and one.name in (DEFAULT_SELECTORS if known is None else known.selectors):
                     return True
-                own = [self._own] if one.tool in {"", self.tool} else []
+                own = [self.own] if one.tool in {"", self.tool} else []
                 return any(one.name in tool.parameters for tool in (*own, *self._defined(one.tool)))
             case "value":  # a string in a file, escapes resolved, or an axis
                 if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
                     return True
-                return any(one.name in tool.literals for tool in (self._own, *self._defined(one.tool)))
+                return any(one.name in tool.literals for tool in (self.own, *self._defined(one.tool)))
+            case "state":
+                return one.name in self.own.words or one.name in self.settings.axis_slugs
             case "field":
                 return bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)
 
     @cached_property
-    def _own(self) -> Tool:
-        return self._made(self.path, self.definition.node)
+    def own(self) -> Tool:
+        """The tool that the base defines or describes; `UnprovenError` if it has none."""
+        name = self.symbol.partition("[")[0]
+        nodes = [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
+        code = self._made(self.path, nodes[0], name) if len(nodes) == 1 else None
+        return described_tool(self.tool, self.path, self._texts(name), code)
+
+    def _texts(self, name: str) -> list[ToolText]:
+        """The texts of a tool in the edited file."""
+        texts = find_texts(self.path, self.repository.read(self.base, self.path) or b"")
+        return [text for text in texts if name in {text.tool, text.symbol}]
 
     def _defined(self, tool: str) -> list[Tool]:
         """The definitions of a tool by the name of its target or its own."""
@@ -243,29 +261,28 @@ class Words:
             name = known.target.partition("::")[2].partition(":")[0].rpartition(".")[2]
         pattern = f"(def|class)[[:space:]]+{name}"
         files = self.repository.files_with(self.base, pattern, ("*.py",)) if name.isidentifier() else ()
-        return [
+        described = [described_tool(tool, self.path, texts)] if (texts := self._texts(tool)) else []
+        return described + [
             self._made(file, node)
             for file in files
             for _, node in definitions(self._tree(file))
             if node.name == name
         ]
 
-    def _made(self, path: str, node: Any) -> Tool:
+    def _made(self, path: str, node: Any, qualname: str = "") -> Tool:
         """The tool of a definition, with the strings of its file and of what that uses of others."""
-        tree = with_imported(
-            self._tree(path),
-            Path(path),
+        imports = Imports(
             Path(),
             lambda file: self._tree(file.as_posix()),
             lambda file: self.repository.read(self.base, file.as_posix()) is not None,
         )
-        return make_tool(self.tool, path, "", node, tree)
+        return make_tool(self.tool, path, qualname, node, imports.whole(Path(path)))
 
     def _tree(self, path: str) -> ast.Module:
         """A file; nothing if it is not readable Python."""
         try:
-            return parse(self.repository.read(self.base, path) or b"")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return read_source(self.repository.read(self.base, path) or b"").tree
+        except UnprovenError:
             return ast.Module([], [])
 
 

@@ -8,6 +8,7 @@ be `shared` if coreloop.yaml or the source declares all its names; else these ar
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 import msgspec
@@ -16,10 +17,12 @@ from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.records import is_category
 from coreloop.base.untrusted import with_untrusted
-from coreloop.learn.line import Step
+from coreloop.descriptions.texts import named
+from coreloop.learn.line import Step, parse_advice
 
 if TYPE_CHECKING:
     from coreloop.base.project.tools import Tool
+    from coreloop.learn.mine.window import Window
     from coreloop.learn.proposals.allowed_lines import Vocabulary
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
@@ -27,6 +30,8 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 GUIDE: Final = SECTIONS["R"]
 CAVEATS: Final = SECTIONS["F"]
 """The docstring's section of candidates, and that of statements and counterexamples."""
+MAX_EXAMPLES: Final = 5
+"""Questions, or failing requests, that an entry shows."""
 MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
 MIN_CASES: Final = 3
@@ -45,10 +50,12 @@ class SuggestedAppend:
 
     @classmethod
     def of(cls, words: "Vocabulary", tool: str, section: str, lines: Iterable[str]) -> "SuggestedAppend":
-        """The text for a tool's docstring."""
-        target = words.tool(tool)
-        file, symbol = (target.file, target.qualname) if target is not None else (None, None)
-        return cls(file, symbol, section, "\n".join(lines))
+        """The text for a tool: about one argument, for the description that the argument has."""
+        target, texts = words.tool(tool), list(lines)
+        arguments = {name for its in filter(None, map(parse_advice, texts)) for name in its.arguments}
+        own = arguments & target.described.keys() if target is not None and len(arguments) == 1 else ()
+        symbol = named(target.qualname, "".join(own)) if target is not None else None
+        return cls(target.file if target is not None else None, symbol, section, "\n".join(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +77,6 @@ class Sides:
     cases: Count = 0
     other_cases: Count = 0
 
-    def __str__(self) -> str:
-        otherwise = f", otherwise {self.other_ok:,} of {self.other_n:,}" if self.other_n else ""
-        return f"{self.n_ok:,} of {self.n:,}{otherwise}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
@@ -87,7 +90,7 @@ class _Found:
         Fields with names of tools, arguments and values.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]]
+    LOCAL: ClassVar[dict[str, Any]] = {"example_questions": ()}
     NAMES: ClassVar[tuple[str, ...]]
     id: str = ""
     key: str
@@ -95,6 +98,7 @@ class _Found:
     last_seen: datetime
     suggested_append: SuggestedAppend | None = None
     refused: str | None = None
+    example_questions: tuple[str, ...] = ()
 
     @property
     def seen(self) -> str:
@@ -105,11 +109,6 @@ class _Found:
     def said(self) -> tuple[str, ...]:
         """What only the records say, besides questions."""
         return ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return tuple(getattr(self, "example_questions", ()))
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether coreloop.yaml or the source declares all its names."""
@@ -153,11 +152,13 @@ class Statement(_Found):
         Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
     n_undated : int
         Calls of both sides of which the date is unknown.
+    bound : str
+        Of a bound, the numbers next to it: ``45 worked, 50 failed``.
     failing, working : str
         The most frequent call that deviates and failed, and that follows and worked; shapes stand for values.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "failing": "", "working": ""}
+    LOCAL: ClassVar[dict[str, Any]] = _Found.LOCAL | {"failing": "", "working": ""}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "line")
     kind: StatementKind
     tool: str
@@ -173,9 +174,9 @@ class Statement(_Found):
     wasted: float = 0.0
     lost: tuple[float, float] = (0.0, 0.0)
     n_undated: Count = 0
+    bound: str = ""
     failing: str = ""
     working: str = ""
-    example_questions: tuple[str, ...] = ()
 
     @property
     def n_behind(self) -> int:
@@ -215,17 +216,18 @@ class Statement(_Found):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(_Found):
-    """A sequence of tools that passed the gates; ``bullets`` of the playbook relaxed the gate for it.
+    """A sequence of tools that passed the gates.
 
     Attributes
     ----------
+    n_observed, n_begun : int
+        Requests with exactly this sequence, and those of its category that began with its first step.
     rest_ok, rest_n : int
-        Successes and number of the other requests of its category.
+        Successes and number of the requests of its category that did not begin so.
     q_value : float or None
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
-    LOCAL: ClassVar[Mapping[str, Any]] = {"example_questions": (), "bullets": ()}
     NAMES: ClassVar[tuple[str, ...]] = ("engine", "axis", "cat_hash", "tool_pattern")
     engine: str
     axis: str | None
@@ -233,6 +235,7 @@ class Candidate(_Found):
     seq_hash: str
     tool_pattern: tuple[Step, ...]
     n_observed: Count
+    n_begun: Count
     n_unique_questions: Count
     n_sessions: Count
     success_rate: Share
@@ -241,9 +244,6 @@ class Candidate(_Found):
     rest_ok: Count = 0
     rest_n: Count = 0
     q_value: Share | None = None
-    avg_chunk_len: float
-    example_questions: tuple[str, ...]
-    bullets: tuple[str, ...] = ()
 
     @property
     def tool(self) -> str:
@@ -252,7 +252,7 @@ class Candidate(_Found):
 
     @property
     def n_succeeded(self) -> int:
-        """Requests that succeeded."""
+        """Requests that had the sequence and succeeded."""
         return round(self.success_rate * self.n_observed)
 
     @property
@@ -269,38 +269,20 @@ class Candidate(_Found):
     def evidence(self) -> tuple[str, ...]:
         """Its requests, those of the rest of its category, and the rates."""
         requests = (
-            f"{self.n_succeeded:,} of {number_of(self.n_observed, 'request')} succeeded, from "
+            f"{self.n_succeeded:,} of {number_of(self.n_begun, 'request')} that began it succeeded, from "
             f"{number_of(self.n_unique_questions, 'different question')} in "
             f"{number_of(self.n_sessions, 'session')}, {self.seen}"
         )
         rest = f"of other requests {self.rest_ok:,} of {self.rest_n:,}"
-        mean = f"; mean answer {self.avg_chunk_len:.0f} characters" if self.avg_chunk_len else ""
         rates = (
             f"success rate {self.success_rate:.2f}, lower bound {self.success_low:.2f}, "
-            f"category {self.base_rate:.2f}{mean}"
+            f"category {self.base_rate:.2f}"
         )
         return (requests, rest, rates) if self.rest_n else (requests, rates)
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether its steps are declared, and its category is a label."""
         return is_category(self.cat_hash) and all(map(words.knows_step, self.tool_pattern))
-
-
-@dataclass(frozen=True, slots=True)
-class Without:
-    """All other calls of the same tool, and how many of them failed."""
-
-    n_failures: Count
-    n_calls: Count
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A failing request: the location of its record, and its question. Written to local files only."""
-
-    file: str
-    offset: int
-    question: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,16 +298,18 @@ class Counterexample(_Found):
         Of the failure taxonomy.
     n_failures, n_calls : int
         Failures of this class and template, of all calls of this shape.
+    n_other_failures, n_other_calls : int
+        The same of all other calls of the tool; none of a sequence.
     harm_low : float
         Lower bound (Wilson, 95 %) of the share of calls that fail.
     wasted_ms : float
         Time of the failed calls.
-    error_template, examples
+    error_template : str or None
         In local files only.
     """
 
     # its key covers the error's text
-    LOCAL: ClassVar[Mapping[str, Any]] = {"key": "", "error_template": None, "examples": ()}
+    LOCAL: ClassVar[dict[str, Any]] = _Found.LOCAL | {"key": "", "error_template": None}
     NAMES: ClassVar[tuple[str, ...]] = ("tool", "selectors", "arg_keys", "steps")
     refused: str | None = "a failing group has no text of its own; statements say when its tool fails"
     kind: Literal["call", "sequence"]
@@ -339,10 +323,10 @@ class Counterexample(_Found):
     error_template: str | None = None
     n_failures: Count
     n_calls: Count
-    n_without: Without
+    n_other_failures: Count = 0
+    n_other_calls: Count = 0
     harm_low: Share
     wasted_ms: float
-    examples: tuple[Example, ...] = ()
 
     @property
     def call(self) -> Step:
@@ -372,19 +356,13 @@ class Counterexample(_Found):
             f"{self.n_failures:,} of {self.n_calls:,} {unit} failed{error_class}, {self.seen}",
             f"lower bound of the failing share {self.harm_low:.2f}; {self.wasted_ms / 1000:.1f} s wasted",
         )
-        without = self.n_without
-        otherwise = f"called otherwise: {without.n_failures} of {without.n_calls} failed"
+        otherwise = f"called otherwise: {self.n_other_failures} of {self.n_other_calls} failed"
         return (*failed, otherwise) if self.kind == "call" else failed
 
     @property
     def said(self) -> tuple[str, ...]:
         """What only the records say, besides questions: the error without values."""
         return (self.error_template,) if self.error_template else ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return tuple(example.question for example in self.examples)
 
     def is_declared(self, words: "Vocabulary") -> bool:
         """Whether its calls are declared."""
@@ -404,12 +382,25 @@ class Search(Generic[_Entry]):
     dropped: Mapping[str, int]
 
 
+def with_questions(
+    found: Iterable[tuple[_Entry, Iterable[tuple[int, int]]]], window: "Window"
+) -> tuple[_Entry, ...]:
+    """Entries with example questions of the first of some requests, by their places."""
+    listed = [(entry, list(islice(places, MAX_EXAMPLES))) for entry, places in found]
+    texts = window.question_texts(place for _, places in listed for place in places)
+    return tuple(
+        replace(entry, example_questions=tuple(filter(None, map(texts.get, places))))
+        for entry, places in listed
+    )
+
+
 def sides_text(statement: Statement, sides: Sides) -> str:
-    """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``."""
+    """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``, and a bound's numbers."""
+    bound = f"; {statement.bound}" if statement.bound and sides is statement.sides else ""
     return (
         f"follows: {sides.n_ok:,} of {number_of(sides.n, 'call')}, "
         f"{number_of(sides.cases, statement.case)}; does not: {sides.other_ok:,} of "
-        f"{sides.other_n:,}, {number_of(sides.other_cases, statement.case)}"
+        f"{sides.other_n:,}, {number_of(sides.other_cases, statement.case)}{bound}"
     )
 
 
@@ -444,24 +435,28 @@ _ASKED: Final[dict[Mender, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
-    """Failed calls of a tool whose errors differ in values only.
+    """Failed calls of a tool whose errors differ in values only, or calls with an argument that it ignores.
 
     Attributes
     ----------
     error : str
-        The text without values.
+        The text without values; or the argument, the nearest that the tool has, and a call.
+    error_class : str
+        ``ignored_argument`` if the calls worked, and answered another question: nothing is to be recovered.
     n_calls, n_cases : int
-        Failed calls, retries included, and the cases that they are from.
-    n_lost : int
-        Failed requests among those with such a call.
-    n_recovered : int
-        Calls after which a later call of the tool worked in the same request.
+        Such calls, retries included, and the cases that they are from.
+    n_requests, n_lost : int
+        Requests with such a call, and how many of them failed as a whole.
+    n_recovered, n_unknown : int
+        Requests in which a later call of the tool worked, and those of which that is not known.
     mender : str
         Who can mend it. ``text``: a proposed line is about it; ``merged``: promoted lines explain most of it.
     merged : tuple of str
         The promoted lines that these calls deviate from, each with how many, and how many since the merge.
     task : str
         Of `task_of`.
+    suggestion : str
+        What the error's text or the tool's schema could say, for a person: nothing is edited.
     """
 
     tool: str
@@ -474,6 +469,16 @@ class ErrorRow:
     mender: Mender
     merged: tuple[str, ...] = ()
     task: str = ""
+    n_requests: Count = 0
+    n_unknown: Count = 0
+    suggestion: str = ""
+
+    @property
+    def recovered(self) -> str:
+        """The requests that recovered: ``4/12``, ``4/12, 3 unknown``; ``–`` if there is nothing to."""
+        unknown = f", {self.n_unknown:,} unknown" if self.n_unknown else ""
+        share = f"{self.n_recovered:,}/{self.n_requests - self.n_unknown:,}{unknown}"
+        return "–" if self.error_class == "ignored_argument" else share
 
     def labelled(self, words: "Vocabulary") -> dict[str, object]:
         """The fields as JSON has them; the error, and an undeclared tool, in fields ``untrusted_…``."""

@@ -1,7 +1,6 @@
 """The files of proposals of each day: their JSON, how it is read, and their draft for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -14,9 +13,16 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import escape_markdown, indented_block, printable
-from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, ErrorRow, Statement
+from coreloop.base.text import escape_markdown, printable
+from coreloop.base.untrusted import bounded
+from coreloop.learn.proposals.entry import (
+    Candidate,
+    Counterexample,
+    Entry,
+    ErrorRow,
+    Statement,
+    SuggestedAppend,
+)
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -33,8 +39,8 @@ class DayFile:
     ----------
     name, prefix, command : str
         Part of the file's name, the prefix of its entries' ids, and the command that writes it.
-    local : str
-        The field that a shared file lacks.
+    LOCAL : mapping
+        The field that a shared file lacks, without what it has.
     statements : tuple of Statement
         Best first.
     ids : dict of str to str
@@ -46,7 +52,7 @@ class DayFile:
     name: ClassVar[str]
     prefix: ClassVar[str]
     command: ClassVar[str]
-    local: ClassVar[str]
+    LOCAL: ClassVar[dict[str, Any]]
     schema_version: Literal[1] = 1
     generated_at: datetime
     window: Days
@@ -86,9 +92,8 @@ class DayFile:
         # other keys are plain hashes of what is withheld, which a dictionary attack would reveal
         shown = {entry.id for entry in listed if entry.key}
         ids = {key if id in shown else f"withheld-{id}": id for key, id in self.ids.items()}
-        nothing = type(getattr(self, self.local))()
-        changes: dict[str, Any] = {"n_folded": len(self.entries) - len(listed), self.local: nothing}
-        return replace(self.with_entries(listed), ids=ids, **changes)
+        n_folded = len(self.entries) - len(listed)
+        return replace(self.with_entries(listed), ids=ids, n_folded=n_folded, **self.LOCAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +106,7 @@ class CandidatesFile(DayFile):
     name = "candidates"
     prefix = "cand"
     command = "pattern"
-    local = "notes"
+    LOCAL: ClassVar[dict[str, Any]] = {"notes": {}}
     candidates: tuple[Candidate, ...]
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -113,7 +118,7 @@ class CounterexamplesFile(DayFile):
     name = "counterexamples"
     prefix = "ce"
     command = "refine"
-    local = "errors"
+    LOCAL: ClassVar[dict[str, Any]] = {"errors": ()}
     counterexamples: tuple[Counterexample, ...]
     errors: tuple[ErrorRow, ...] = ()
 
@@ -139,9 +144,7 @@ def read_night(path: Path, kind: type[_File]) -> _File:
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_night` does, of the kind that the name says."""
-    if path.name.endswith(f"-{CounterexamplesFile.name}.json"):
-        return read_night(path, CounterexamplesFile)
-    with suppress(WorkspaceError):
+    if path.name.endswith(f"{CounterexamplesFile.name}.json"):
         return read_night(path, CounterexamplesFile)
     return read_night(path, CandidatesFile)
 
@@ -209,7 +212,7 @@ def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
 
 
 # --- For people: the draft as Markdown, and the short summary of a workflow's job.
-# What the records say, questions and errors, and names that are not declared, stands in `untrusted_block`.
+# What the records say, questions and errors, and names that are not declared, stands in `_untrusted_block`.
 
 _SHOWN: Final = 10
 _UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source declares"
@@ -218,21 +221,19 @@ _UNDECLARED: Final = "it has a name that neither coreloop.yaml nor the source de
 def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
     """The draft: of candidates, with audit notes below, or of counterexamples, with errors above."""
     above = below = ""
-    nothing, noun = "Nothing passed the gates.", "requests"
     if isinstance(document, CounterexamplesFile):
-        nothing, noun = "Nothing failed often enough.", "failures"
         above = "".join(_error_rows(document.errors, words))
     elif document.notes:
         texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
-        below = f"\n## Audit notes: to read, not to promote\n\n{untrusted_block(texts)}"
+        below = f"\n## Audit notes: to read, not to promote\n\n{_untrusted_block(texts)}"
     folded = (
-        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} {noun}.\n"
+        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} requests.\n"
     )
     window = document.window
     parts = (
         f"# {document.name.capitalize()}, {window.since} to {window.until}\n\n",
         "Proposals only: nothing was changed.\n",
-        "" if document.entries else f"\n{nothing}\n",
+        "" if document.entries else "\nNothing passed the gates.\n",
         above,
         *(section(entry, words) for entry in document.entries),
         folded if document.n_folded else "",
@@ -244,30 +245,24 @@ def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
 def section(entry: Entry, words: "Vocabulary") -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     is_declared = entry.is_declared(words)
-    figures = [f"key `{entry.key}`", *entry.evidence, f"target: {_target(entry)}"]
-    relaxed = []
-    if isinstance(entry, Candidate) and entry.bullets:
-        relaxed.append(f"The gate was relaxed by the playbook:\n\n{untrusted_block(entry.bullets)}")
+    target = entry.suggested_append
+    figures = [f"key `{entry.key}`", *entry.evidence, *([f"target: {_target(target)}"] if target else [])]
     suggested = entry.suggested_append if is_declared else None
-    said = [text for text in (*entry.said, *entry.questions) if text]
+    said = [text for text in (*entry.said, *entry.example_questions) if text]
     if not is_declared:
         said.insert(0, entry.text)
     parts = (
         f"## {entry.id}: {escape_markdown(entry.text) if is_declared else _UNDECLARED}",
         "\n".join(f"- {figure}" for figure in figures),
-        *relaxed,
-        indented_block(suggested.section, suggested.body)
+        _indented_block(suggested.section, suggested.body)
         if suggested is not None
         else f"Refused: {entry.refused or _UNDECLARED}.",
-        f"From the records, with example questions:\n\n{untrusted_block(said or ['(no text recorded)'])}",
+        f"From the records, with example questions:\n\n{_untrusted_block(said or ['(no text recorded)'])}",
     )
     return "\n" + "\n\n".join(parts)
 
 
-def _target(entry: Entry) -> str:
-    suggested = entry.suggested_append
-    if suggested is None:
-        return "none"
+def _target(suggested: SuggestedAppend) -> str:
     if suggested.target_file is not None:
         return f"{suggested.target_file}::{suggested.target_symbol}"
     return "not known; name the tool under tools: in coreloop.yaml"
@@ -280,14 +275,16 @@ def _error_rows(errors: Sequence[ErrorRow], words: "Vocabulary") -> Iterator[str
     yield "\n## Errors\n\n| row | tool | class | calls | requests lost | recovered | who can mend it |\n"
     yield "|---|---|---|---|---|---|---|\n"
     for number, row in enumerate(errors, 1):
-        figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
+        figures = f"{row.n_calls} | {row.n_lost} | {row.recovered} | {row.mender}"
         tool = escape_markdown(row.tool) if words.is_known(row.tool) else "–"
         yield f"| {number} | {tool} | {row.error_class} | {figures} |\n"
     yield "\nThe errors, by row:\n\n"
-    yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
+    yield _untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
     merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
     tasks = [row.task for row in errors if row.task]
-    for head, lines in (("Explained by lines that are merged", merged), ("For a coding agent", tasks)):
+    texts = [f"row {number}: {row.suggestion}" for number, row in enumerate(errors, 1) if row.suggestion]
+    heads = "For a person; nothing is edited", "Explained by lines that are merged", "For a coding agent"
+    for head, lines in zip(heads, (texts, merged, tasks), strict=True):
         if lines:
             yield f"\n{head}:\n\n" + "".join(f"    {printable(line)}\n" for line in lines)
 
@@ -303,11 +300,12 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
     guides = read_night(candidates, CandidatesFile)
     caveats = read_night(counterexamples, CounterexamplesFile)
     days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
+    proposed = [guide for guide in guides.candidates if guide.suggested_append is not None]
     parts = (
-        f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",
-        *_listed(guides.entries),
-        f"\n### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n",
+        f"### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n\n{days}\n",
         *_listed(caveats.entries),
+        f"\n### {entries_counted(guides, len(proposed), 'proposal')}\n",
+        *_listed(proposed),
         "",
     )
     return "\n".join(parts)
@@ -319,3 +317,15 @@ def _listed(entries: Sequence[Entry]) -> Iterator[str]:
         yield f"- **{id}** {evidence}: {text}"
     if len(entries) > _SHOWN:
         yield f"- and {len(entries) - _SHOWN:,} more, in the artifact"
+
+
+def _indented_block(section: str, body: str) -> str:
+    """Format docstring lines under their heading as a Markdown code block."""
+    lines = [section, "-" * len(section), *body.splitlines()]
+    return "\n".join("    " + line for line in lines)
+
+
+def _untrusted_block(texts: Iterable[str]) -> str:
+    """Quote texts as a block of Markdown, a line each; none of them can end it, since all are indented."""
+    lines = (f"    {bounded(printable(text))}\n" for text in texts)
+    return f"```untrusted\n{''.join(lines)}```\n"

@@ -6,10 +6,11 @@ which makes counting fast.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, comb, erfc, sqrt
+from math import ceil, comb, erfc, inf, sqrt
 from typing import Any, Final, Literal
 
 from coreloop.learn.proposals.entry import MIN_CASES
@@ -312,3 +313,38 @@ def _holds_within(calls: NumberedCalls, follow: int, deviate: int, stratum: Sequ
 
 def _mean(rates: Counter[float]) -> float:
     return sum(rate * n for rate, n in rates.items()) / rates.total()
+
+
+# --- Bounds of numbers.
+
+AS_GOOD: Final = 1.25
+"""A better reason may be wrong about a quarter more calls."""
+_MAX_LOGGED: Final = 100_000
+"""Larger numbers are written only if the source has them: they may well be of one user, such as an id."""
+
+
+def upper_bounds(
+    worked: Sequence[float], failed: Sequence[float], in_source: Iterable[float], usual: Iterable[float]
+) -> tuple[float, Sequence[float]]:
+    """Those between the largest number that worked and the smallest that failed, the least of equal ones.
+
+    Numbers of the source are first, then those that people set, then the largest that worked. Where calls
+    failed below or worked above, numbers of the source may be about a quarter more calls wrong than others.
+    Before them, how many calls they part rightly.
+    """
+
+    def n_wrong(bound: float) -> float:
+        n_below = bisect_right(failed, bound)
+        return n_below + len(worked) - bisect_right(worked, bound) if 2 * n_below <= len(failed) else inf
+
+    tried = sorted({*worked, *failed})
+    best = min(map(n_wrong, tried))
+    n_right = len(failed) - best
+    if best == inf:
+        return n_right, ()
+    for limit, bounds in ((AS_GOOD * best + (best > 0), in_source), (best, usual)):
+        fitting = sorted((bound for bound in bounds if n_wrong(bound) <= limit), reverse=True)
+        if fitting:
+            return n_right, [*{bisect_right(tried, bound): bound for bound in fitting}.values()]
+    logged = (number for number in tried if n_wrong(number) == best and abs(number) <= _MAX_LOGGED)
+    return n_right, [number for number in logged if float(f"{number:g}") == number][-1:]

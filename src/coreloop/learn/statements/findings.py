@@ -1,29 +1,34 @@
 """What was found of each tool -> statements, with three lines a tool, and the table of errors.
 
-The table has each tool's errors without values, what they cost, and who can mend them.
+The table has each tool's errors without values, what they cost, and who can mend them, and before them the
+arguments that tools do not have, in calls that worked all the same.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from difflib import get_close_matches
+from functools import cache, reduce
 from itertools import product
 from operator import or_
 from statistics import mode
-from typing import Final
+from typing import Any, Final
 
-from coreloop.base.error_classes import TRANSIENT
+from coreloop.base.error_classes import MAX_ERROR_CHARS, TRANSIENT
 from coreloop.base.messages import number_of
+from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import CAVEATS, ErrorRow, Mender, Sides, Statement, task_of
-from coreloop.learn.statements.cases import NumberedCalls, bits_of, iter_places, rates_of
-from coreloop.learn.statements.kinds import calls_against
-from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
-from coreloop.learn.statements.values import Value, hash_of
-from coreloop.learn.statistics import newcombe_interval, success_bound
+from coreloop.learn.proposals.entry import CAVEATS, MIN_CASES, ErrorRow, Mender, Sides, Statement, task_of
+from coreloop.learn.statements.cases import NumberedCalls, bits_of, has_several, iter_places, rates_of
+from coreloop.learn.statements.kinds import BOUND, calls_against, is_against, read_calls
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, evidence_calls
+from coreloop.learn.statements.values import Value, hash_of, measure
+from coreloop.learn.statistics import newcombe_interval, wilson_interval
+from coreloop.observe.argument_sources import is_name
 from coreloop.observe.reading.error_texts import unwrapped
 
 Places = tuple[tuple[int, int], ...]
@@ -62,7 +67,7 @@ def _statement(
     rates = [rates_of(*calls.counts(side, calls.cases)) for side in (follow, deviate)]
     low, high = newcombe_interval(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
-    share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
+    share = wilson_interval(deviate.bit_count(), calls.n)[0] * calls.n / len(log.requests)
     both = [search.places[place].request for place in iter_places(follow | deviate)]
     seen = [request.ts_us for request in both]
     sides = (map(search.places.__getitem__, iter_places(side)) for side in (follow, deviate))
@@ -85,11 +90,23 @@ def _statement(
         first_seen=moment(min(seen)),
         last_seen=moment(max(seen)),
         n_undated=sum(bool(request.undated) for request in both),
+        bound="; ".join(_next_to(search, part) for part in group if part.line.form in BOUND.forms),
         failing=_usual_call(search, deviate & ~calls.good, advice),
         working=_usual_call(search, follow & calls.good, advice),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
     return statement, tuple(places)
+
+
+def _next_to(search: ToolSearch, bound: LineHypothesis) -> str:
+    """``45 worked, 50 failed``: the numbers next to a bound."""
+    name, good = bound.line.arguments[0], search.calls.good
+    failed = [search.places[at].call for at in iter_places(bound.deviate & ~good)]
+    own = mode(call.template for call in failed)
+    beyond = [measure(call.values[name]) or 0 for call in failed if call.template == own]
+    worked = [measure(search.places[at].call.values[name]) or 0 for at in iter_places(bound.follow & good)]
+    last, first = (min, max) if bound.line.form == "at_least" else (max, min)
+    return f"{last(worked):,.10g} worked, {first(beyond):,.10g} failed"
 
 
 def _sides(calls: NumberedCalls, follow: int, deviate: int) -> Sides:
@@ -116,9 +133,7 @@ def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
 
 _SHAPES: Final[Mapping[str, str]] = {
     "number": "n",
-    "whole": "n",
-    "date": "YYYY-MM-DD",
-    "time": "YYYY-MM-DD hh:mm",
+    "a whole number": "n",
     "prefixed": "id",
     "identifier": "id",
 }
@@ -147,8 +162,31 @@ def _argument(name: str, value: Value, texts: Mapping[int | None, str], deviates
         return f"{name}={texts[value.value]}"
     name_of_shape = str(value.shape if value.kind == "text" else value.kind)
     against = ", against the line" if deviates else ""
-    shape = f"<{_SHAPES.get(name_of_shape, name_of_shape)}{against}>"
+    shape = f"<{_SHAPES.get(name_of_shape, name_of_shape.removeprefix('as '))}{against}>"
     return f'{name}="{shape}"' if value.kind == "text" else f"{name}={shape}"
+
+
+_EXAMPLES: Final = 3
+
+
+def examples(log: CaseLog, tool: str, line: Advice) -> tuple[list[str], list[str]]:
+    """The newest calls against a line that failed, and others that worked, as `_example` shows them."""
+    failing, working = list[str](), list[str]()
+    for request in reversed(log.requests):
+        places = (CallPlace(request, at) for at, call in enumerate(request.calls) if not call.retry)
+        for place in (place for place in places if place.call.tool == tool):
+            side = working if place.call.ok else failing
+            is_wrong = any(is_against(clause, place) for clause in line.clauses())
+            if len(side) < _EXAMPLES and is_wrong is not place.call.ok:
+                side.append(_example(place, line, log.errors.get(place.call.template, "")))
+    return failing, working
+
+
+def _example(place: CallPlace, line: Advice, error: str) -> str:
+    """``2026-04-25 book(hours=<n, against the line>): too long``: day, shape, error without values."""
+    search = ToolSearch(place.call.tool, [place], evidence_calls([place], 0), read_calls([place]))
+    day = "no date" if place.request.undated else f"{moment(place.request.ts_us):%Y-%m-%d}"
+    return f"{day} {_usual_call(search, 1, line)}" + (f": {unwrapped(error)}" if error else "")
 
 
 # --- The table of errors.
@@ -158,8 +196,9 @@ MAX_ERRORS: Final = 100
 _MOST: Final = 0.5  # a majority
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
-_Failed = tuple[LoggedRequest, int]
-"""A request and the place of its failed call."""
+_MIN_FAILING: Final = 5  # cases, and requests, to say that few recover: k-anonymity as in reports
+_Placed = tuple[LoggedRequest, int]
+"""A request and the place of its call."""
 
 
 def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabulary) -> tuple[ErrorRow, ...]:
@@ -168,7 +207,7 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
     A tool that the project does not define has no text that could be mended.
     """
     by_tool = {search.tool: search for search in searches}
-    failed: defaultdict[tuple[str, int], list[_Failed]] = defaultdict(list)
+    failed: defaultdict[tuple[str, int], list[_Placed]] = defaultdict(list)
     for request in log.requests:
         for index, call in enumerate(request.calls):
             if not call.ok:
@@ -183,9 +222,10 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
     return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in most)
 
 
-def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
+def _counted(text: str, calls: Sequence[_Placed]) -> ErrorRow:
     """The row of an error, without what explains it."""
-    requests = {(request.file, request.offset): request for request, _ in calls}.values()
+    requests = {(request.file, request.offset): request for request, _ in calls}
+    back = {(request.file, request.offset) for request, index in calls if request.calls[index].recovered}
     failed = [request.calls[index] for request, index in calls]
     tool, error_class = failed[0].tool, mode(call.error_class for call in failed)  # logs cut texts
     return ErrorRow(
@@ -194,9 +234,11 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
         error_class=error_class,
         mender="tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool"),
         n_calls=len(calls),
-        n_lost=sum(request.lost for request in requests),
-        n_cases=len({request.case for request in requests}),
-        n_recovered=sum(call.recovered for call in failed),
+        n_requests=len(requests),
+        n_lost=sum(request.lost for request in requests.values()),
+        n_cases=len({request.case for request in requests.values()}),
+        n_recovered=len(back),
+        n_unknown=sum(request.unknown for place, request in requests.items() if place not in back),
     )
 
 
@@ -212,7 +254,10 @@ def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, words: 
     elif words.is_known(row.tool) and _is_proposed(search, failed & ~against):
         row = replace(row, mender="text")
     merged = (_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed))
-    return replace(row, merged=tuple(merged), task=task_of(tool, row))
+    n_known = row.n_requests - row.n_unknown
+    is_low = row.n_recovered < _MOST * n_known and min(n_known, row.n_cases) >= _MIN_FAILING
+    suggestion = _could_say(search, own, words) if is_low else ""
+    return replace(row, merged=tuple(merged), task=task_of(tool, row), suggestion=suggestion)
 
 
 def _is_about(against: int, failed: int) -> bool:
@@ -236,3 +281,91 @@ def _is_proposed(search: ToolSearch, failed: int) -> bool:
 
 def _is_most(part: int, whole: int) -> bool:
     return part.bit_count() > _MOST * whole.bit_count()
+
+
+def _could_say(search: ToolSearch, own: list[int], words: Vocabulary) -> str:
+    """The words of the line about most calls of an error; empty if a text of theirs may have some of them."""
+    failed, texts = bits_of(own, search.calls.n), {search.places[number].call.error for number in own}
+    line = next((found.line for found in search.said if _is_most(found.deviate & failed, failed)), None)
+    is_whole = all(0 < len(text) < MAX_ERROR_CHARS and not text.endswith("…") for text in texts)
+    if line is None or not is_whole:
+        return ""
+    asked = line.items(*(name for name, _ in line.slots if name != "argument"))  # what is wrong is no way out
+    shown = str(in_language(line, words.settings.language))
+    may_say = words.knows_line(search.tool, shown) and set(line.tools).isdisjoint(words.settings.handoff)
+    is_new = may_say and _words(texts).isdisjoint(_words(asked))
+    return f"{search.tool} could say: {shown.removeprefix('- ')}" if is_new else ""
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    """Words and numbers: of ``order_ids``, ``order`` and ``ids``."""
+    return {*_WORD.findall(" ".join(texts).casefold().replace(",", ""))}
+
+
+_WORD: Final = re.compile(r"\d+(?:\.\d+)?|[a-z]+|[^\W\d_a-z]+")
+
+
+# --- Arguments that tools do not have, in calls that worked all the same.
+
+_UNNAMED: Final = "<name>"  # no plain name: a model may have written anything
+_OPENING: Final = {"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"}
+"""Keywords by which a schema may allow arguments that its ``properties`` do not have."""
+_CLOSED: Final = "its schema refuses it already; let the tool do so, too"
+_OPEN: Final = "let its schema refuse it: additionalProperties: false"
+_UNSENT: Final = "let its schema refuse it, if it does not: additionalProperties: false"
+
+
+def ignored_arguments(log: CaseLog, words: Vocabulary, sent: Mapping[tuple[str, str], Any]) -> list[ErrorRow]:
+    """The arguments that tools do not have, in calls that worked: those of most calls first.
+
+    ``sent`` are schemas by `LoggedRequest.sent` and tool; where none names all arguments, the signature does.
+    """
+    accepted = cache(lambda of, tool: _accepted(sent.get((of, tool)), words.tool(tool)))
+    groups = defaultdict[tuple[str, str, str], list[_Placed]](list)
+    n_calls = Counter(call.tool for request in log.requests for call in request.calls)
+    for request in log.requests:
+        for index, call in enumerate(request.calls):
+            names, required, suggestion = accepted(request.sent, call.tool)
+            if suggestion and call.ok and required <= call.values.keys():
+                given = {name for name, value in call.values.items() if value.kind != "empty"}
+                for name in {*map(_plain, given - names)}:
+                    groups[call.tool, name, suggestion].append((request, index))
+    rows = list[ErrorRow]()
+    for (tool, name, suggestion), calls in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        # what most calls pass, or the source reads by name, is missing in a signature alone
+        is_own = suggestion == _UNSENT and (len(calls) > _MOST * n_calls[tool] or words.declares(name, tool))
+        if len(rows) < MAX_ERRORS and not is_own and has_several((one.case for one, _ in calls), MIN_CASES):
+            names = accepted(calls[0][0].sent, tool)[0]
+            rows.append(replace(_ignored(name, calls, names), suggestion=suggestion))
+    return rows
+
+
+def _accepted(schema: Any, tool: Tool | None) -> tuple[frozenset[str], frozenset[str], str]:
+    """A tool's arguments, those that it needs, and what to do about others; no text if there may be more."""
+    own = frozenset(tool.parameters if tool is not None else ())
+    about = schema if isinstance(schema, dict) else {}
+    properties, more, needed = map(about.get, ("properties", "additionalProperties", "required"))
+    named = frozenset(properties if isinstance(properties, dict) else ())
+    if any(name.startswith("**") for name in own) or not _OPENING.isdisjoint(about):
+        return own, own, ""
+    if named and more in (None, False):
+        required = {name for name in needed if isinstance(name, str)} if isinstance(needed, list) else ()
+        return own | named, frozenset(required), _OPEN if more is None else _CLOSED
+    is_function = tool is not None and "." not in tool.qualname  # a service's method has the same name
+    declared = tool.declared if tool is not None else {}
+    required = {name for name, text in declared.items() if not text.startswith("=")}
+    return own | named, frozenset(required), _UNSENT if own and is_function else ""
+
+
+def _plain(name: str) -> str:
+    return name if is_name(name) else _UNNAMED
+
+
+def _ignored(name: str, calls: Sequence[_Placed], names: Collection[str]) -> ErrorRow:
+    passed = [request.calls[index] for request, index in calls]
+    others = [other for other in names if not any(other in call.values for call in passed)]
+    nearest = "".join(get_close_matches(name, others, n=1) if name != _UNNAMED else ())
+    shown = ", ".join(_argument(_plain(key), value, {}, False) for key, value in passed[0].values.items())
+    about = f" (nearest: {nearest})" if nearest else ""
+    text = f"{name} is no argument{about}, but it worked: {passed[0].tool}({shown})"
+    return replace(_counted(text, calls), error_class="ignored_argument", mender="schema")

@@ -1,44 +1,37 @@
 """The kinds of lines, and whether a call is against one: what each reads of a call, and what it may say."""
 
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate, combinations
-from operator import gt, lt
+from itertools import combinations
+from operator import gt, itemgetter, lt
 from typing import Any, Final, NamedTuple
 
-from coreloop.learn.line import Advice, advice, recorded_path, written_path
-from coreloop.learn.proposals.entry import StatementKind
-from coreloop.learn.statements.cases import bits_of
+from coreloop.learn.line import SHAPES, Advice, advice, recorded_path, written_path
+from coreloop.learn.proposals.entry import MIN_CASES, StatementKind
+from coreloop.learn.statements.cases import MAX_SUCCESS, bits_of, upper_bounds
 from coreloop.learn.statements.logged_calls import CallPlace
-from coreloop.learn.statements.values import Value, hash_of
+from coreloop.learn.statements.values import TIMES, Value, Written, hash_of, is_written, measure
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""
 Key = Any
 """What a kind reads about a subject in a call; None where the call shows nothing about it."""
 Reads = Iterable[tuple[Subject, Key]]
+KeyedCalls = tuple[Subject, Key, list[int]]
 Groups = Mapping[Subject, Mapping[Key, list[int]]]
 """Numbers of calls by what a kind reads of them."""
 KeyTest = Callable[[Key], bool | None]
 """Whether calls with a key deviate from a line; None where the line says nothing about them."""
-ROUND: Final = frozenset(range(21)) | {
-    *(factor * 10**power for factor in range(1, 10) for power in range(1, 5)),
-    *(25, 75, 140, 150, 250, 255, 280, 365),
-}
-"""Bounds that people set, beside the numbers in a tool's source."""
-_MAX_BOUNDS: Final = 10  # of an argument that are tried: each is a hypothesis that costs the others power
-AS_GOOD: Final = 1.25
-"""A better reason may be wrong about a quarter more calls."""
 
 
 class KeyTally(NamedTuple):
-    """Calls with a key: how many succeeded, and how many there are."""
+    """Calls with a key: how many succeeded, how many there are, and their numbers."""
 
     ok: int
     n: int
+    calls: Sequence[int] = ()
 
     @property
     def works(self) -> bool:
@@ -48,7 +41,7 @@ class KeyTally(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a tool's source declares.
+    """What a tool's source declares, and the errors of its calls.
 
     Attributes
     ----------
@@ -60,12 +53,18 @@ class Known:
         Numbers in the source.
     tools : collection of str
         Names of all tools, to read the paths of sources.
+    errors : sequence of int
+        By call, its error; 0 if it worked.
+    declares : callable
+        Whether a state is a word of the tool's.
     """
 
     texts: Mapping[int, str]
     listed: Callable[[str], frozenset[frozenset[str]]]
     numbers: frozenset[float]
     tools: Collection[str]
+    errors: Sequence[int] = ()
+    declares: Callable[[str], bool] = lambda state: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ class LineKind:
         The forms of its lines.
     of_value : callable
         Argument, value -> subjects with a key.
-    of_call : callable
-        Place -> subjects with a key that no single value shows.
+    of_calls : callable
+        Places, names of arguments -> subjects with a key that no single value shows, and numbers of calls.
     candidates : callable
         Subject, tally of each key, source -> lines.
     test : callable
@@ -93,11 +92,14 @@ class LineKind:
     candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterable[Advice]]
     test: Callable[[Advice], KeyTest]
     of_value: Callable[[str, Value], Reads] = lambda name, value: ()
-    of_call: Callable[[CallPlace], Reads] | None = None
+    of_calls: Callable[[Sequence[CallPlace], Sequence[str]], Iterable[KeyedCalls]] = lambda places, names: ()
 
 
-def read_calls(places: Sequence[CallPlace]) -> Callable[[LineKind], Groups]:
-    """Return what reads calls for a kind: each value once, which calls alike usually share."""
+def read_calls(places: Sequence[CallPlace], names: Sequence[str] = ()) -> Callable[[LineKind], Groups]:
+    """Return what reads calls for a kind: each value once, which calls alike usually share.
+
+    ``names`` are the arguments whose presence is compared; those that some calls lack, by default.
+    """
     values: dict[int, Value] = {}
     numbers: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, place in enumerate(places):
@@ -112,10 +114,8 @@ def read_calls(places: Sequence[CallPlace]) -> Callable[[LineKind], Groups]:
             for value, own in of_name.items():
                 for subject, key in kind.of_value(name, values[value]):
                     groups[subject][key] += own
-        if kind.of_call is not None:
-            for number, place in enumerate(places):
-                for subject, key in dict(kind.of_call(place)).items():
-                    groups[subject][key].append(number)
+        for subject, key, own in kind.of_calls(places, names):
+            groups[subject][key] += own
         return groups
 
     return read
@@ -126,46 +126,16 @@ def slot(line: Advice, name: str) -> str:
     return dict(line.slots)[name][0]
 
 
-def bounds(tallies: Mapping[float, KeyTally], known: Known, *, upper: bool) -> list[float]:
-    """Numbers of the source, and up to ten round ones, that part what worked from what failed.
-
-    A bound is one of them only if it is about as few calls wrong as the best of all numbers: a round number
-    below the true one would forbid what works, and one above it would allow what fails. Of several with the
-    same numbers on their sides, the one next to what worked: what lies beyond was never tried. More tests
-    find less, due to the correction for their number.
-    """
-    values, by_side = sorted(tallies), dict[int, float]()
-    if not values:
-        return []
-    inside = [bound for bound in ROUND | known.numbers if values[0] <= bound <= values[-1]]
-    for bound in sorted(inside, key=lambda bound: (bound in known.numbers, -bound if upper else bound)):
-        by_side[(bisect_right if upper else bisect_left)(values, bound)] = bound
-    wrong = _wrong_calls([tallies[value] for value in values], upper=upper)
-    limit = AS_GOOD * min(wrong[1:-1], default=0) + 1
-    fitting = sorted(side for side in by_side if wrong[side] <= limit)
-    in_source = [by_side[side] for side in fitting if by_side[side] in known.numbers]
-    rest = [side for side in fitting if by_side[side] not in known.numbers]
-    return [*in_source, *(by_side[side] for side in sorted(rest, key=wrong.__getitem__)[:_MAX_BOUNDS])]
-
-
-def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
-    """About how many calls a bound before each number, and after the last, is wrong."""
-    failed = [0, *accumulate(tally.n - tally.ok for tally in tallies)]
-    worked = [0, *accumulate(tally.ok for tally in tallies)]
-    inside, outside = (failed, worked) if upper else (worked, failed)
-    return [before + outside[-1] - after for before, after in zip(inside, outside, strict=True)]
-
-
 # --- State: a call works only while a field of the object that it names has certain values.
 
 _MAX_STATES: Final = 3
 _OTHER: Final = "other value"
-"""The field was seen with a value that the source does not compare with; has a space, so it is no literal."""
+"""The field was seen with another text; has a space, so it is no word."""
 
 
 def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     works = tuple(sorted(key for key, tally in keys.items() if key and tally.works))
-    if works and _OTHER not in works and len(works) <= _MAX_STATES:
+    if works and len(works) <= _MAX_STATES and all(map(known.declares, works)):
         yield advice("only_while", argument=subject[0], field=subject[1], states=works)
 
 
@@ -180,7 +150,10 @@ STATE: Final = LineKind(
 
 # --- Presence: an argument that must be passed, left out, or never be empty.
 
-_MAX_PAIRED: Final = 12  # arguments of a call: more have hundreds of pairs, which are as many tests
+_MAX_GROUPED: Final = {2: 12, 3: 6}
+"""Arguments that some calls lack, by the size of groups: more have hundreds, which are as many tests."""
+_GROUPED: Final = {"not_both": {0, 1}, "at_least_one": {1, 2, 3}, "exactly_one": {1}}
+"""How many arguments of a group a call passes that follows the line."""
 _PRESENT: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
     "never_empty": {"empty": True, "present": False, None: None},
     "always_pass": {"empty": True, "present": False, None: True},
@@ -189,10 +162,9 @@ _PRESENT: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
 
 
 def _presence_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
-    if "empty" in keys:
-        yield advice("never_empty", arguments=subject)
-    yield advice("always_pass", arguments=subject)
-    yield advice("leave_out", arguments=subject)
+    for form in _PRESENT:
+        if form != "never_empty" or "empty" in keys:
+            yield advice(form, arguments=subject)
 
 
 PRESENCE: Final = LineKind(
@@ -204,52 +176,80 @@ PRESENCE: Final = LineKind(
 )
 
 
-def _pairs_of(place: CallPlace) -> Reads:
-    names = sorted(name for name, value in place.call.values.items() if value.kind != "empty")
-    for pair in combinations(names if len(names) <= _MAX_PAIRED else (), 2):
-        yield pair, True
+def _groups_of(places: Sequence[CallPlace], names: Sequence[str]) -> Iterator[KeyedCalls]:
+    passing: defaultdict[frozenset[str], list[int]] = defaultdict(list)
+    for number, place in enumerate(places):
+        values = place.call.values.items()
+        passing[frozenset(name for name, value in values if value.kind != "empty")].append(number)
+    if not names:
+        n = Counter(name for passed, own in passing.items() for name in passed for _ in own)
+        names = [name for name, n_passed in n.most_common() if n_passed < len(places)]
+    for size, most in _MAX_GROUPED.items():
+        for group in combinations(sorted(names[:most]), size):
+            yield from ((group, passed.intersection(group), own) for passed, own in passing.items())
 
 
-def _pair_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
-    yield advice("not_both", argument=subject[0], other=subject[1])
+def _group_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    """The line, if each argument works alone: else it is about one of them."""
+    alone = [keys.get(frozenset({name}), KeyTally(0, 0)) for name in subject]
+    if all(tally.works and tally.n >= MIN_CASES for tally in alone):
+        none, several = (_fail(keys, form) for form in ("at_least_one", "not_both"))
+        if none:
+            yield advice("exactly_one" if several else "at_least_one", group=subject)
+        elif several and len(subject) == 2:
+            yield advice("not_both", group=subject)
 
 
-PAIR: Final = LineKind(
-    "presence",
-    frozenset({"not_both"}),
-    _pair_candidates,
-    lambda line: lambda key: key is not None,
-    of_call=_pairs_of,
-)
+def _fail(keys: Mapping[Key, KeyTally], form: str) -> bool:
+    """Whether calls against a line nearly always fail."""
+    tallies = [tally for key, tally in keys.items() if len(key) not in _GROUPED[form]]
+    n = sum(tally.n for tally in tallies)
+    return n >= MIN_CASES and sum(tally.ok for tally in tallies) <= MAX_SUCCESS * n
 
 
-# --- Value and bound: which values an argument takes, which one fails, how large a number may be.
+def _group_test(line: Advice) -> KeyTest:
+    return lambda key: None if key is None else len(key) not in _GROUPED[line.form]
+
+
+GROUP: Final = LineKind("presence", frozenset(_GROUPED), _group_candidates, _group_test, of_calls=_groups_of)
+
+
+# --- Value: which values an argument takes, alone or in a list, and which one fails.
 
 _MAX_LISTED: Final = 8
+_LISTED: Final = {"one_of": "text", "each_of": "list"}
+"""Forms of a list, by which values it is of: texts, or those in lists."""
 _CLOSED: Final = 0.9
 """Share of the successful calls whose values a list must hold to be that of the argument."""
 
 
 def _value_of(name: str, value: Value) -> Reads:
-    if value.number is not None and value.kind == "number":
-        return [((name,), value.number)]
-    return [((name,), ("hash", value.value))] if value.kind in {"text", "boolean"} else ()
+    if value.kind == "list":
+        return [((name,), ("list", *value.parts))] if value.parts else ()
+    return [((name,), ("text", value.value))] if value.kind in {"text", "boolean"} else ()
 
 
 def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     name = subject[0]
-    texts = {key: tally for key, tally in keys.items() if isinstance(key, tuple)}
-    declared = {known.texts[key[1]]: tally for key, tally in texts.items() if key[1] in known.texts}
-    for text in declared:
-        value = text if text in {"true", "false"} else f'"{text}"'
-        yield advice("fails", argument=name, value=value)
-    names = _all_values(name, declared, sum(tally.ok for tally in texts.values()), known)
-    if names:
-        yield advice("one_of", argument=name, values=tuple(sorted(names)))
-    numbers = {key: tally for key, tally in keys.items() if isinstance(key, float)}
-    for form in ("at_most", "at_least"):
-        for bound in bounds(numbers, known, upper=form == "at_most"):
-            yield advice(form, argument=name, number=f"{bound:g}")
+    for form, kind in _LISTED.items():
+        texts = _by_text(keys, kind)
+        declared = {known.texts[text]: tally for text, tally in texts.items() if text in known.texts}
+        for text in declared:
+            value = text if text in {"true", "false"} else f'"{text}"'
+            yield advice("fails", argument=name, value=value)
+        names = _all_values(name, declared, sum(tally.ok for tally in texts.values()), known)
+        if names:
+            yield advice(form, argument=name, values=tuple(sorted(names)))
+
+
+def _by_text(keys: Mapping[Key, KeyTally], kind: str) -> Mapping[int, KeyTally]:
+    """The calls with each text, alone or in a list."""
+    texts: dict[int, KeyTally] = {}
+    for key, tally in keys.items():
+        for text in key[1:] if key[0] == kind else ():
+            before = texts.get(text, KeyTally(0, 0))
+            texts[text] = KeyTally(before.ok + tally.ok, before.n + tally.n)
+    return texts
 
 
 def _all_values(name: str, declared: Mapping[str, KeyTally], n_ok: int, known: Known) -> Collection[str]:
@@ -271,69 +271,76 @@ def _all_values(name: str, declared: Mapping[str, KeyTally], n_ok: int, known: K
 
 
 def _value_test(line: Advice) -> KeyTest:
-    if line.form in {"at_most", "at_least"}:
-        bound, is_outside = float(slot(line, "number")), gt if line.form == "at_most" else lt
-        return lambda key: is_outside(key, bound) if isinstance(key, float) else None
-    if line.form == "one_of":
-        listed = {*map(hash_of, dict(line.slots)["values"])}
-        return lambda key: key[1] not in listed if isinstance(key, tuple) else None
+    if line.form in _LISTED:
+        listed, kind = {*map(hash_of, dict(line.slots)["values"])}, _LISTED[line.form]
+        return lambda key: not listed.issuperset(key[1:]) if key and key[0] == kind else None
     failing = hash_of(slot(line, "value").strip('"'))
-    return lambda key: key[1] == failing if isinstance(key, tuple) else None
+    return lambda key: failing in key[1:] if key else None
 
 
-VALUE: Final = LineKind(
-    "value",
-    frozenset({"fails", "one_of", "at_most", "at_least"}),
-    _value_candidates,
-    _value_test,
-    _value_of,
-)
+VALUE: Final = LineKind("value", frozenset({"fails", *_LISTED}), _value_candidates, _value_test, _value_of)
 
 
-# --- Shape: how a value is written, how long it is, and which of two values comes first.
+# --- Bound: how large a number may be, how long a list or a text.
 
-
-class _Written(NamedTuple):
-    """A value without its content."""
-
-    kind: str
-    shape: str | None
-    letters: str | None
-    length: int | None
-    prefix: int | None
-
-
-_SCALARS: Final = frozenset({"text", "number", "boolean"})
-_IS: Final[Mapping[str, Callable[[_Written], bool | None]]] = {
-    "as YYYY-MM-DD": lambda value: value.shape == "date" if value.kind in _SCALARS else None,
-    "as HH:MM": lambda value: value.shape == "clock" if value.kind in _SCALARS else None,
-    "as Area/City": lambda value: value.shape == "zone" if value.kind == "text" else None,
-    "a whole number": lambda value: value.shape == "whole" if value.kind in _SCALARS else None,
-    "an absolute path": lambda value: value.shape == "absolute path" if value.kind == "text" else None,
-    "in upper case": lambda value: value.letters == "upper" if value.letters else None,
-    "in lower case": lambda value: value.letters == "lower" if value.letters else None,
-    "a list": lambda value: value.kind == "list" if value.kind in {*_SCALARS, "list"} else None,
-    "no word such as null": lambda value: value.shape != "null word" if value.kind == "text" else None,
+_MEASURED: Final = {"at_most": "number", "at_least": "number", "items": "list", "characters": "text"}
+"""Forms of bounds, by the kind of value."""
+_ROUND: Final = frozenset(range(21)) | {
+    *(factor * 10**power for factor in range(1, 10) for power in range(1, 5)),
+    *(25, 75, 140, 150, 250, 255, 280, 365),
 }
-"""Shapes by their wording: whether a value has it; None where the question makes no sense."""
+"""Bounds that people set, beside the numbers in a tool's source."""
 _MIN_CHARACTERS: Final = 20
 """Shorter texts are values to choose from: what their length separates is which of them was chosen."""
-_TIMES: Final = frozenset({"date", "time"})
+
+
+def _measured(name: str, value: Value) -> Reads:
+    number = measure(value)
+    return [((name,), (value.kind, number))] if number is not None else ()
+
+
+def _bound_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    """The bounds for the error that they part best: others are no sign of a bound."""
+    for form, kind in _MEASURED.items():
+        sign, numbers = -1 if form == "at_least" else 1, defaultdict[int, list[float]](list)
+        for (of, number), tally in keys.items():
+            for call in tally.calls if of == kind else ():
+                numbers[known.errors[call]].append(sign * number)
+        worked = sorted(numbers.pop(0, ()))
+        preferred = [[sign * number for number in of] for of in (known.numbers, _ROUND)]
+        groups = (sorted(failed) for failed in numbers.values() if len(failed) >= MIN_CASES)
+        parted = (upper_bounds(worked, failed, *preferred) for failed in groups)
+        for bound in max(parted, key=itemgetter(0), default=(0, ()))[1]:
+            if form != "characters" or bound >= _MIN_CHARACTERS:
+                yield advice(form, argument=subject[0], number=f"{sign * bound:g}")
+
+
+def _bound_test(line: Advice) -> KeyTest:
+    kind, bound = _MEASURED[line.form], float(slot(line, "number"))
+    is_outside = lt if line.form == "at_least" else gt
+    return lambda key: is_outside(key[1], bound) if key and key[0] == kind else None
+
+
+BOUND: Final = LineKind("value", frozenset(_MEASURED), _bound_candidates, _bound_test, _measured)
+
+
+# --- Shape: how a value is written, and which of two values comes first.
 
 
 def _shape_of(name: str, value: Value) -> Reads:
     if value.kind in {"empty", "unknown"}:
         return ()
-    return [((name,), _Written(value.kind, value.shape, value.letters, value.length, value.prefix))]
+    return [((name,), Written(value.kind, value.shape, value.letters, value.parts))]
 
 
-def _order_of(place: CallPlace) -> Reads:
-    values = place.call.values.items()
-    dated = [(name, value.shape, value.number) for name, value in values if value.number is not None]
-    for (name, shape, number), (other, other_shape, other_number) in combinations(dated, 2):
-        if (shape in _TIMES) == (other_shape in _TIMES):
-            yield (name, other), number < other_number
-            yield (other, name), other_number < number
+def _order_of(places: Sequence[CallPlace], names: Sequence[str]) -> Iterator[KeyedCalls]:
+    for at, place in enumerate(places):
+        values = place.call.values.items()
+        dated = [(name, value.shape, value.number) for name, value in values if value.number is not None]
+        for (name, shape, number), (other, other_shape, other_number) in combinations(dated, 2):
+            if (shape in TIMES) == (other_shape in TIMES):
+                yield (name, other), number < other_number, [at]
+                yield (other, name), other_number < number, [at]
 
 
 def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
@@ -341,29 +348,13 @@ def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
     if len(subject) == 2:
         yield advice("before", argument=name, other=subject[1])
         return
-    for wording, test in _IS.items():
-        if {*map(test, keys)} >= {True, False}:
-            yield advice("written", argument=name, shape=wording)
-    for prefix in {value.prefix for value in keys} & known.texts.keys():
-        yield advice("prefix", argument=name, prefix=known.texts[prefix])
-    for form, kind, least in (("items", "list", 0), ("characters", "text", _MIN_CHARACTERS)):
-        for bound in bounds(_by_length(keys, kind), known, upper=True):
-            if bound >= least:
-                yield advice(form, argument=name, number=f"{bound:g}")
-
-
-def _by_length(values: Mapping[_Written, KeyTally], kind: str) -> dict[float, KeyTally]:
-    lengths: dict[float, KeyTally] = {}
-    for value, tally in values.items():
-        if value.kind == kind and value.length and _is_long(value):
-            before = lengths.get(value.length, KeyTally(0, 0))
-            lengths[value.length] = KeyTally(before.ok + tally.ok, before.n + tally.n)
-    return lengths
-
-
-def _is_long(value: _Written) -> bool:
-    """Length is said of lists and of free text only: that of a word or an id is a sign of something else."""
-    return value.length is not None and (value.kind == "list" or value.shape == "text")
+    for shape in SHAPES:
+        if {*map(is_written(shape), keys)} >= {True, False}:
+            yield advice("written", argument=name, shape=shape)
+    starts = {start for value in keys for start in value.parts} & known.texts.keys()
+    texts = map(known.texts.__getitem__, starts)  # the widest folder forbids least
+    for start in sorted(texts, key=lambda text: len(text) if "/" in text else -len(text)):
+        yield advice("below" if "/" in start else "prefix", argument=name, prefix=start)
 
 
 def _shape_test(line: Advice) -> KeyTest:
@@ -375,43 +366,42 @@ def _follows(line: Advice) -> KeyTest:
     if line.form == "before":
         return bool
     if line.form == "written":
-        return _IS[slot(line, "shape")]
-    if line.form == "prefix":
-        prefix = hash_of(slot(line, "prefix"))
-        return lambda key: key.prefix == prefix if key.kind == "text" else None
-    is_list, most = line.form == "items", float(slot(line, "number"))
-    return lambda key: key.length <= most if _is_long(key) and (key.kind == "list") is is_list else None
+        return is_written(slot(line, "shape"))
+    start = hash_of(slot(line, "prefix"))
+    return lambda key: start in key.parts if key.kind == "text" else None
 
 
-SHAPE: Final = LineKind(
-    "shape",
-    frozenset({"before", "written", "prefix", "items", "characters"}),
-    _shape_candidates,
-    _shape_test,
-    _shape_of,
-    _order_of,
-)
+_SHAPE_FORMS: Final = frozenset({"before", "written", "prefix", "below"})
+SHAPE: Final = LineKind("shape", _SHAPE_FORMS, _shape_candidates, _shape_test, _shape_of, _order_of)
 
 
 # --- Precondition: another tool that must have worked before, with the same value.
 
 
-def _precondition_of(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    call = place.call
-    for earlier in place.earlier:
-        if earlier.tool != call.tool:
-            for name, value in call.values.items():
-                same = earlier.values.get(name)
-                if same is not None and value.value is not None and same.value == value.value:
-                    yield (name, earlier.tool), True
+def _precondition_of(places: Sequence[CallPlace], names: Sequence[str]) -> Iterator[KeyedCalls]:
+    """Calls after one of another tool with the same value; False, which is no side, if it failed.
+
+    A value with which others failed, and none worked, is unknown: no order is the cause.
+    """
+    tools = {call.tool for place in places for call in place.request.calls[: place.index]}
+    for number, place in enumerate(places):
+        calls = place.request.calls
+        others = [call for call in calls[: place.index] if call.tool != place.call.tool]
+        known = {value.value for call in calls if call.ok for value in call.values.values()}
+        for name, value in place.call.values.items():
+            for call in others if value.value is not None else ():
+                if name in call.values and call.values[name].value == value.value:
+                    yield (name, call.tool), call.ok and not call.retry, [number]
+                    if value.value not in known:
+                        yield from (((name, tool), False, [number]) for tool in tools)
 
 
 PRECONDITION: Final = LineKind(
     "precondition",
     frozenset({"call_first"}),
     lambda subject, keys, known: [advice("call_first", argument=subject[0], tool=subject[1])],
-    lambda line: lambda key: key is None,
-    of_call=_precondition_of,
+    lambda line: {None: True, True: False, False: None}.__getitem__,
+    of_calls=_precondition_of,
 )
 
 
@@ -447,8 +437,8 @@ def _source_test(line: Advice) -> KeyTest:
 SOURCE: Final = LineKind("source", frozenset({"source"}), _source_candidates, _source_test, _source_of)
 
 
-DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
-LAST: Final = (PAIR, PRECONDITION, SOURCE)
+DIRECT: Final = (STATE, PRESENCE, GROUP, VALUE, BOUND, SHAPE)
+LAST: Final = (PRECONDITION, SOURCE)
 """Tested on what the others leave: beside them they named false causes and displaced true lines."""
 
 
@@ -472,11 +462,12 @@ def calls_against(line: Advice, groups: Callable[[LineKind], Groups], n: int) ->
     kind, against, names = kind_of(line), 0, line.items("arguments")
     if kind is not None:
         for part in [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]:
-            subject = (part.arguments[0], *part.items("field", "other", "tool"))
+            first = *sorted(part.items("group")), *part.items("argument", "arguments")
+            subject = *first, *part.items("field", "other", "tool")
             against |= sides_of(kind.test(part), groups(kind).get(subject, {}), n)[0]
     return against
 
 
 def is_against(line: Advice, place: CallPlace) -> bool:
     """Whether a call is against a line."""
-    return calls_against(line, read_calls([place]), 1) > 0
+    return calls_against(line, read_calls([place], sorted(line.arguments)), 1) > 0

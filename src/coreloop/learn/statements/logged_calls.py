@@ -1,8 +1,7 @@
 """The calls of a window as statements see them: no value, only what facts hold of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import chain
 from textwrap import wrap
 from types import MappingProxyType
@@ -10,8 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from coreloop.base.error_classes import MAX_ERROR_CHARS
 from coreloop.base.records import digest64
-from coreloop.learn.facts.read_lines import DAY_US, case_of, failure_of, question_template
+from coreloop.learn.facts.read_lines import DAY_US, NO_QUESTION, case_of, failure_of, question_template
 from coreloop.learn.facts.schema import decoded
 from coreloop.learn.mine.requests import Request
 from coreloop.learn.mine.window import Window
@@ -21,6 +21,7 @@ from coreloop.observe.case_keys import MAX_IDENTIFIERS
 from coreloop.observe.reading.decode import RecordLine
 from coreloop.observe.reading.fields import CallFields, cut_name
 from coreloop.observe.reading.outcome import RequestOutcome, worked
+from coreloop.observe.shown_states import HASHED
 
 MAX_REQUESTS: Final = 10_000
 """Enough for evidence from hundreds of cases, and searched in seconds; of more, a fixed draw is read."""
@@ -34,7 +35,8 @@ class LoggedCall:
     """A call; ``error_class`` is empty if it succeeded, ``template`` is the hash of its error's text.
 
     A ``retry`` comes after a failed call of the same tool in its request: it is no evidence. A failed call is
-    ``recovered`` if a later one worked. ``number`` is its place in its record.
+    ``recovered`` if a later one worked. ``number`` is its place in its record; ``error`` its text, only to
+    compare.
     """
 
     tool: str
@@ -44,6 +46,7 @@ class LoggedCall:
     retry: bool = False
     recovered: bool = False
     number: int = 0
+    error: str = ""
 
     @property
     def ok(self) -> bool:
@@ -53,7 +56,10 @@ class LoggedCall:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A request with its calls in order; ``template``, ``owner``: 0 without a question or identifiers."""
+    """A request with its calls in order; ``template``, ``owner``: 0 without a question or identifiers.
+
+    It is not known how an ``unknown`` one went on; ``sent`` are the descriptions of its tools, ``desc:HASH``.
+    """
 
     ts_us: int
     file: int
@@ -66,6 +72,8 @@ class LoggedRequest:
     undated: bool = False
     case: int = 0
     owner: int = 0
+    unknown: bool = False
+    sent: str = ""
 
     @property
     def day(self) -> int:
@@ -109,6 +117,11 @@ class CaseLog:
         """Names of all called tools."""
         return frozenset(call.tool for request in self.requests for call in request.calls)
 
+    def passed(self, tool: str) -> frozenset[str]:
+        """The arguments that calls of a tool passed which worked."""
+        calls = (call for request in self.requests for call in request.calls if call.tool == tool)
+        return frozenset(name for call in calls if call.ok for name in call.values)
+
 
 def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     """Read the requests of a window; ``names`` are the tools' names by those that clients log."""
@@ -129,7 +142,7 @@ def read_requests(
     window: Window, drawn: Sequence[Request], names: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[LoggedRequest, RequestKeys]]:
     """Read requests of a window again; one that is gone from the log has no calls."""
-    reader = RecordReader(window.settings.case_key, window.causes, names)
+    reader = RecordReader(window.settings.case_key, window.causes, names, lambda: window.states)
     records = window.records(place for one in drawn for place in one.places)
     found = {place: reader.read(line) for place, line in records}
     return [_request(one, [found[place] for place in one.places if place in found]) for one in drawn]
@@ -155,11 +168,14 @@ class RecordReader:
         By tool and template, see `Window.causes`.
     names : mapping of str to str
         The tools' names by those that clients log.
+    states : callable
+        Returns the words of states by their hashes.
     """
 
     case_key: bytes
     causes: Mapping[tuple[str, str], str]
     names: Mapping[str, str]
+    states: Callable[[], Mapping[str, str]] = dict
     _sources: dict[bytes, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     _paths: dict[str, str] = field(default_factory=dict)
     _alike: dict[Value, Value] = field(default_factory=dict)
@@ -181,11 +197,12 @@ class RecordReader:
             return LoggedCall(name, values, number=number)
         error_class, template = failure_of(call, args)
         cause = self.causes.get((call.name, template), template)
-        return LoggedCall(name, values, error_class, digest64(cause), number=number)
+        text = "" if call.error is None else str(call.error)[:MAX_ERROR_CHARS]
+        return LoggedCall(name, values, error_class, digest64(cause), number=number, error=text)
 
     def _values(self, call: CallFields, args: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, Value]]:
         sources = self._read_sources(bytes(call.args_from)) if call.args_from else {}
-        saw = _read_saw(bytes(call.saw)) if call.saw else {}
+        saw = self._read_saw(bytes(call.saw)) if call.saw else {}
         for name, raw in args.items():
             value = read_value(b"" + raw)
             if name in sources:
@@ -202,6 +219,19 @@ class RecordReader:
             }
         return self._sources[raw]
 
+    def _read_saw(self, raw: bytes) -> Mapping[str, Mapping[str, str | None]]:
+        """The fields of the objects that arguments name, by argument."""
+        return {
+            argument: {field: self._state(state) for field, state in fields.items()}
+            for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
+        }
+
+    def _state(self, value: str | float | bool | None) -> str | None:
+        """A state as text; a word that the project does not have stays a hash."""
+        if isinstance(value, str):
+            return self.states().get(value, value) if value.startswith(HASHED) else value
+        return value if value is None else msgspec.json.encode(value).decode()
+
     def _renamed(self, path: str) -> str:
         """A path such as ``rooms.find.items[].id``, whose tool may contain dots: the longest name counts."""
         if path not in self._paths:
@@ -214,10 +244,14 @@ class RecordReader:
 def _request(one: Request, records: Sequence[ReadRecord]) -> tuple[LoggedRequest, RequestKeys]:
     alike, (file, offset) = one.group.alike, one.places[0]
     calls, identifiers, template = records[0] if len(records) == 1 else _joined(records)
-    lost = one.outcome == RequestOutcome.FAILURE
+    lost, sent = one.outcome == RequestOutcome.FAILURE, alike.descriptions or ""
+    # calls that were recorded one by one: without a session, nobody knows which others are of the request
+    is_apart = (one.session, one.question) == (0, NO_QUESTION) and len(one.places) >= len(calls)
+    is_unknown = one.outcome == RequestOutcome.UNKNOWN or alike.omitted > 0 or is_apart
     request = LoggedRequest(
         one.us, file, offset, alike.model, lost, one.question, template, calls, alike.is_undated
     )
+    request = replace(request, unknown=is_unknown, sent=sent)
     return request, RequestKeys(one.session, identifiers, template)
 
 
@@ -245,19 +279,6 @@ def _in_order(calls: Iterable[LoggedCall]) -> tuple[LoggedCall, ...]:
 
 def _compared(calls: Iterable[LoggedCall]) -> tuple[Any, ...]:
     return tuple((call.tool, tuple(value.value for value in call.values.values())) for call in calls)
-
-
-@lru_cache(maxsize=8192)
-def _read_saw(raw: bytes) -> Mapping[str, Mapping[str, str | None]]:
-    """The fields of the objects that arguments name, by argument."""
-    return {
-        argument: {field: _literal(literal) for field, literal in fields.items()}
-        for argument, fields in _entries(raw, dict[str, str | int | float | bool | None])
-    }
-
-
-def _literal(value: str | float | bool | None) -> str | None:
-    return value if value is None or isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _entries(raw: bytes, kind: Any) -> Iterator[tuple[str, Any]]:

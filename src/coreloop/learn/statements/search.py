@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from statistics import mode
 from types import MappingProxyType
 from typing import Final
 
@@ -14,6 +15,7 @@ from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.statements import kinds
 from coreloop.learn.statements.cases import (
+    AS_GOOD,
     MAX_SUCCESS,
     NumberedCalls,
     bits_of,
@@ -28,7 +30,8 @@ from coreloop.learn.statements.values import Value
 from coreloop.learn.statistics import benjamini_hochberg
 
 _REASONS: Final = (
-    *("only_while", "never_empty", "always_pass leave_out", "one_of", "fails at_most at_least", "before"),
+    *("only_while", "never_empty", "exactly_one at_least_one not_both", "always_pass leave_out"),
+    *("one_of each_of", "fails at_most at_least", "before"),
 )
 _RANKS: Final = {form: rank for rank, forms in enumerate(_REASONS) for form in forms.split()}
 """Forms by how good a reason they are; all others are after them."""
@@ -37,9 +40,12 @@ _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
 _NAMED: Final = "no word such as null"
 """A shape whose values have names: one of them is enough."""
+_LETTERS: Final = (("in lower case",), ("in upper case",))
+"""Shapes that are said only if most values of both sides are written alike: ``User 8`` is not ``user8``."""
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
+_MAX_STATES: Final = 12  # of a field: one with more is no state
 _SPELLING: Final = frozenset({"written", "prefix"})
 """How an id is written: a name in its place differs in case, too, and that is not why the call fails."""
 
@@ -162,12 +168,15 @@ def _search_tool(
     search = replace(search, merged=tuple(_merged_sides(search, line, at, lag) for line, at in lines))
     numbers = defined.numbers if defined is not None else frozenset()
     listed = partial(words.listed, search.tool)
-    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools)
+    declares = partial(words.declares_state, tool=search.tool)
+    errors = [0 if place.call.ok else place.call.template or 1 for place in search.places]
+    known = Known(words.values_by_hash(search.tool), listed, numbers, words.tools, errors, declares)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     everything = rest = (1 << calls.n) - 1
     for tried in (kinds.DIRECT, kinds.LAST):
         hypotheses = [*_tested(calls, _hypotheses(search, tried, known, rest, rejected), rest)]
+        hypotheses = [found for found in hypotheses if not _is_misled(search, found)]
         tested += hypotheses
         rest = _step_down(calls, hypotheses, rest, said)
         if tried is kinds.DIRECT and any(found.line.form in _SPELLING for found in said):
@@ -238,7 +247,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
     """The surest hypothesis; among those about the same failures, the best reason."""
     first = min(tested, key=lambda found: (found.p_value, _errors(calls, found), found.rank))
     alike = [found for found in tested if _overlap(calls, found, first) >= _ALIKE]
-    limit = kinds.AS_GOOD * min(_errors(calls, found) for found in alike) + 1
+    limit = AS_GOOD * min(_errors(calls, found) for found in alike) + 1
     good = (found for found in alike if _errors(calls, found) <= limit)
     return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
 
@@ -249,6 +258,31 @@ def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> boo
     return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
 
 
+def _is_misled(search: ToolSearch, found: LineHypothesis) -> bool:
+    """Whether a field of its objects parts the calls as a source does, or a state those of two kinds."""
+    calls = search.calls
+    if found.kind == "state":
+        return _is_of_others(search, found)
+    for subject, keys in search.groups(kinds.STATE).items() if found.kind == "source" else ():
+        sides = [bits_of(own, calls.n) & (found.deviate | found.follow) for own in keys.values()]
+        if subject[0] == found.line.argument() and len(sides) <= _MAX_STATES:
+            deviate = sum(side for side in sides if 2 * (side & calls.good).bit_count() <= side.bit_count())
+            state = replace(found, deviate=deviate, follow=sum(sides) - deviate)
+            limit = AS_GOOD * _errors(calls, found) + 1
+            if _overlap(calls, state, found) >= _ALIKE and _errors(calls, state) <= limit:
+                return calls.has_cases(state.deviate, state.follow) and not _is_of_others(search, state)
+    return False
+
+
+def _is_of_others(search: ToolSearch, state: LineHypothesis) -> bool:
+    """Whether most objects with another state are of another kind: from elsewhere, and with other fields."""
+    good, bad = ([*_values_of(search.places, state.line, side)] for side in (state.follow, state.deviate))
+    sources = frozenset().union(*(value.sources or () for value in good))
+    fields = {frozenset(value.saw) for value in good}
+    others = [value for value in bad if value.sources and sources.isdisjoint(value.sources)]
+    return 2 * sum(frozenset(value.saw) not in fields for value in others) > len(bad)
+
+
 def _by_source(
     calls: NumberedCalls, found: LineHypothesis, sources: Sequence[LineHypothesis]
 ) -> LineHypothesis:
@@ -256,7 +290,7 @@ def _by_source(
     if found.line.form not in _SPELLING:
         return found
     of_argument = [source for source in sources if source.line.argument() == found.line.argument()]
-    limit = kinds.AS_GOOD * _errors(calls, found) + 1
+    limit = AS_GOOD * _errors(calls, found) + 1
     fitting = [
         source
         for source in _tested(calls, of_argument, found.deviate | found.follow)
@@ -314,7 +348,9 @@ def _of_kind(
     for subject, keys in search.groups(kind).items():
         if only_tested and sum(map(len, keys.values())) < least:
             continue
-        counted = {key: KeyTally(sum(map(is_good, own)), sum(map(is_left, own))) for key, own in keys.items()}
+        counted = {
+            key: KeyTally(sum(map(is_good, at)), sum(map(is_left, at)), at) for key, at in keys.items()
+        }
         tallies = {key: tally for key, tally in counted.items() if tally.n}
         for line in kind.candidates(subject, tallies, known):
             deviate, follow = kinds.sides_of(kind.test(line), keys, calls.n)
@@ -331,11 +367,13 @@ def _of_kind(
 
 def _generalises(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
     """Whether a line about how values are written has several a side; of one, it names a class nobody saw."""
-    if found.line.form not in {"written", "prefix"}:
+    if found.line.form not in {*_SPELLING, "below"}:
         return True
-    is_named = found.line.form == "written" and kinds.slot(found.line, "shape") == _NAMED
-    sides = (found.follow,) if is_named else (found.deviate, found.follow)
-    values = (_values_of(places, found.line, side) for side in sides)
+    shape = found.line.items("shape")
+    sides = (found.follow,) if shape == (_NAMED,) else (found.deviate, found.follow)
+    values = [[*_values_of(places, found.line, side)] for side in sides]
+    if shape in _LETTERS and len({mode(value.shape for value in of_side) for of_side in values}) > 1:
+        return False
     return all(has_several(((one.value, one.length) for one in of_side), _MIN_VALUES) for of_side in values)
 
 

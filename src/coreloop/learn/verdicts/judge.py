@@ -20,12 +20,15 @@ from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.descriptions.edit import put_lines
+from coreloop.descriptions.own_lines import text_of
+from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.source import UnprovenError
+from coreloop.descriptions.texts import put_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
-from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint, kept_states
+from coreloop.learn.propose import read_examples
+from coreloop.learn.verdicts.proposal_state import ProposalState, kept_states
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -91,18 +94,14 @@ def judge_name(given: str, folder: Path) -> str:
 
 def _find(item_id: str, workspace: Workspace) -> str | RecordLine:
     """Return the key of a proposal, or the record of a request in the agent's log or in coreloop's own."""
-    if item_id.startswith(("cand-", "ce-")):
-        keys = {entry.id: entry.key for entry in read_proposed(workspace)}
-        if item_id in keys:
-            return keys[item_id]
-        places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
-        damaged = damaged_files(workspace)
-    else:
-        logs = (workspace.records_dir, workspace.own_records_dir) if item_id else ()
-        record = next(filter(None, (find_record(item_id, log) for log in logs)), None)
-        if record is not None:
-            return record
-        places, damaged = f"{workspace.records_dir}", []
+    is_proposal = item_id.startswith(("cand-", "ce-"))
+    keys = {entry.id: entry.key for entry in read_proposed(workspace)} if is_proposal else {}
+    logs = (workspace.records_dir, workspace.own_records_dir) if item_id and not is_proposal else ()
+    found = keys.get(item_id) or next(filter(None, (find_record(item_id, log) for log in logs)), None)
+    if found is not None:
+        return found
+    proposals = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
+    places, damaged = (proposals, damaged_files(workspace)) if is_proposal else (workspace.records_dir, [])
     todo = "; ".join(["copy an id from there or from the queue", *damaged])
     raise UsageError(f"no {printable(item_id)} in {places}; {todo}")
 
@@ -167,9 +166,9 @@ class DocstringChange:
     Attributes
     ----------
     target : str
-        ``path.py::qualname``.
+        As in `coreloop.descriptions.texts`.
     lines : sequence of str
-        The whole docstring, each line behind two blanks, ``- `` or ``+ ``.
+        The whole text, each line behind two blanks, ``- `` or ``+ ``.
     """
 
     target: str = ""
@@ -189,21 +188,13 @@ def change_of(workspace: Workspace, entry: Entry) -> DocstringChange:
     path = workspace.root / suggested.target_file
     if not path.resolve().is_relative_to(workspace.root.resolve()):
         return DocstringChange(target, problem="the target is outside of the project")
-    try:
-        source = read_file(path)
-    except WorkspaceError as error:
-        return DocstringChange(target, problem=str(error))
     settings = workspace.settings.docstring
     try:
-        edited = put_lines(
-            source,
-            suggested.target_symbol,
-            suggested.body.splitlines(),
-            section=suggested.section if settings.placement == "section" else None,
-            style=settings.style,
-            is_ours=is_form,
-        )
-    except UnprovenError as reason:
+        section = suggested.section if settings.placement == "section" else None
+        wanted = Wanted(tuple(suggested.body.splitlines()), section, settings.style, is_form)
+        source = read_file(path)
+        edited = put_lines(suggested.target_file, source, text_of(source, target), wanted)
+    except (WorkspaceError, UnprovenError) as reason:
         return DocstringChange(target, problem=str(reason))
     before, after = (cleandoc(side).splitlines() for side in (edited.before, edited.after))
     return DocstringChange(target, [line for line in ndiff(before, after) if not line.startswith("?")])
@@ -230,6 +221,8 @@ class JudgedItem:
         The docstring before and after; None without an entry in a file of proposals.
     path : Path or None
         The newest file with the proposal.
+    failing, working : sequence of str
+        The newest calls against a statement that failed, and others that worked: shapes stand for values.
     calls, error : sequence of mapping, str
         Of a request; of each call ``tool``, ``ok`` (None if that is not known) and ``error``.
     verdicts : tuple of HumanVerdict
@@ -245,6 +238,8 @@ class JudgedItem:
     questions: Sequence[str] = ()
     change: DocstringChange | None = None
     path: Path | None = None
+    failing: Sequence[str] = ()
+    working: Sequence[str] = ()
     calls: Sequence[Mapping[str, Any]] = ()
     error: str = ""
     verdicts: Sequence[HumanVerdict] = ()
@@ -274,8 +269,8 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
             error=str(found.fields.error or ""),
             verdicts=given,
         )
-    states = (one for one in kept_states(workspace, judgments) if one.key == key)
-    standpoint = next(states, Standpoint(found, ProposalState.FOUND))
+    [standpoint] = [one for one in kept_states(workspace, judgments) if one.key == key]
+    newest = standpoint.last
     item = JudgedItem(
         id=item_id,
         text=standpoint.text,
@@ -284,13 +279,15 @@ def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
         since=standpoint.since,
         verdicts=given,
     )
-    newest = standpoint.last
     if newest is None or newest.entry is None:
         return item
+    failing, working = read_examples(workspace, newest.entry)
     return replace(
         item,
+        failing=failing,
+        working=working,
         evidence=(*newest.entry.evidence, *newest.entry.said),
-        questions=tuple(dict.fromkeys(filter(None, newest.entry.questions))),
+        questions=tuple(dict.fromkeys(filter(None, newest.entry.example_questions))),
         change=change_of(workspace, newest.entry),
         path=newest.path,
     )

@@ -1,19 +1,19 @@
 """The state of a proposal: one of eleven, decided by one function for every screen."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
-from coreloop.base.git.promotions import Promotion, known_keys, read_history
+from coreloop.base.git.promotions import Promotion, open_branches, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.run import read_kept
-from coreloop.learn.proposals.proposal_files import Proposed, read_proposed
-from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
+from coreloop.learn.proposals.proposal_files import CandidatesFile, Proposed, read_proposed
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
@@ -94,11 +94,6 @@ class Standpoint:
         if self.judgment is not None and self.state is ProposalState.REJECTED:
             return self.judgment.judged_at.date()
         return self.first.day if self.first is not None else date.min
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether the newest file of its kind lists it."""
-        return self.last is not None and self.last.is_listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +181,7 @@ def read_states(
     verdicts = {one.key: one for one in judgments.newest().values() if one.key is not None}
     by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
     gone, is_open = _retired(effects), promoted.known - merged.keys()
-    judged = {one.key for one in judgments.given if one.judged_by != USER}
+    judged = judgments.decided()
     by_age = sorted(first, key=lambda key: (first[key].day, first[key].id))
     standpoints = []
     for key in dict.fromkeys((*by_age, *merged, *is_open, *verdicts)):
@@ -226,26 +221,10 @@ def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     return frozenset(one.key for one in standpoints if one.state not in UNDECIDED)
 
 
-def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
-    """Keys that a maintainer rejected: something else explains what they are about."""
-    return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
-
-
-def merge_times(standpoints: Iterable[Standpoint]) -> dict[str, datetime]:
-    """When each promoted key that is in effect came to the base branch."""
-    promotions = (one.promotion for one in standpoints if one.promotion is not None)
-    return {its.key: its.merged_at for its in promotions if not its.reverted}
-
-
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
-    """The proposals that wait for a verdict or a promotion: what `status`, `judge` and the pages count."""
-    return [one for one in standpoints if one.state is ProposalState.WAITING and not one.is_judged]
-
-
-def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
-    """The proposals that were merged or rejected, the newest first."""
-    known = (one for one in standpoints if one.promotion or one.state is ProposalState.REJECTED)
-    return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
+    """The proposals that wait for a verdict or a promotion, statements first: what the screens count."""
+    waiting = (one for one in standpoints if one.state is ProposalState.WAITING and not one.is_judged)
+    return sorted(waiting, key=lambda one: one.id.startswith(CandidatesFile.prefix))
 
 
 def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: bool) -> ProposalState:
@@ -263,22 +242,26 @@ def _of_promotion(promotion: Promotion, effect: "Effect | None", *, is_retired: 
 
 def _retired(effects: "Sequence[Effect]") -> frozenset[str]:
     """Keys of promotions all of whose lines later changes removed."""
-    gone = set[str]()
-    in_force: dict[tuple[str, str], tuple[str, ...]] = {}
-    left: Counter[str] = Counter()
+    standing = set[tuple[str, str]]()
     for change in (effect.change for effect in effects):
-        for line in change.removed:
-            for key in in_force.pop((change.tool, line), ()):
-                left[key] -= 1
-                if not left[key]:
-                    gone.add(key)
-        for line in change.added if change.is_ours else ():
-            in_force[change.tool, line] = change.keys
-            left.update(change.keys)
-            gone.difference_update(change.keys)
-    return frozenset(gone)
+        standing.difference_update((change.tool, line) for line in change.removed)
+        standing.update((change.tool, line) for line in change.added)
+    ours = [effect.change for effect in effects if effect.change.is_ours]
+    kept = [change for change in ours if any((change.tool, line) in standing for line in change.added)]
+    return frozenset(key for its in ours for key in its.keys).difference(*(its.keys for its in kept))
 
 
-def states_by_key(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:
-    """The standpoints by the key of their proposal."""
-    return {standpoint.key: standpoint for standpoint in standpoints}
+def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
+    """Keys that are not proposed again: on the base branch, reverted there, or on an open branch.
+
+    Parameters
+    ----------
+    repository : Repository
+        Only this clone is read; nothing is fetched.
+    base : str
+        Name of the base branch; its remote-tracking branches of every remote count, too.
+    """
+    names = (f"refs/heads/{base}", *(f"refs/remotes/{remote}/{base}" for remote in repository.remotes()))
+    bases = {sha for name in names if (sha := repository.resolve(name)) is not None}
+    merged = (read_history(repository, sha).keys for sha in bases)
+    return frozenset(branch.key for branch in open_branches(repository)).union(*merged)

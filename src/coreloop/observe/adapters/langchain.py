@@ -115,7 +115,7 @@ class Runs:
         self._runs[run_id] = _Run(root, "model", (about.get("metadata") or {}).get("ls_provider"))
         _read_answers(root.request, messages[0] if messages else ())
         tools = (about.get("invocation_params") or {}).get("tools")
-        root.request.sent(plain.sent_tools(tools or (about.get("options") or {}).get("tools")))
+        root.request.sent(plain.sent_tools(tools or (about.get("options") or {}).get("tools")), "langchain")
 
     def on_llm_start(self, model: Any, prompts: Any, **about: Any) -> None:
         self.on_chat_model_start(model, (), **about)

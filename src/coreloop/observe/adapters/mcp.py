@@ -29,7 +29,8 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
         As for `AuditCollector`.
     """
     low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
-    low_level.middleware.append(RecordCalls(data_dir))
+    package = type(server).__module__.partition(".")[0]
+    low_level.middleware.append(RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp"))
 
 
 attach = record_calls
@@ -38,8 +39,8 @@ attach = record_calls
 class RecordCalls:
     """The middleware of one server."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
-        self._data_dir = data_dir
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None, framework: str = "mcp") -> None:
+        self._data_dir, self._framework = data_dir, framework
         self._tools: dict[str, SentTool] = {}
         self._sessions: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
@@ -53,7 +54,7 @@ class RecordCalls:
         params = ctx.params if isinstance(ctx.params, Mapping) else {}
         name = str(params.get("name") or "?")
         request = AdaptedRequest(session_id=self._session(ctx), data_dir=self._data_dir)
-        request.sent(self._tools.values())
+        request.sent(self._tools.values(), self._framework)
         request.asked(_CALL, name, params.get("arguments"))
         request.started(_CALL)
         try:

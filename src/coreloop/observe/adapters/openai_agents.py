@@ -21,6 +21,7 @@ from coreloop.observe.drops import drop_error, never_raises
 from coreloop.observe.importers.trace_values import listed
 
 _run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_openai_agents_run", default=None)
+_FRAMEWORK: Final = "openai-agents"
 _REJECTED: Final = "Invalid JSON input for tool"
 NOT_RUN: Final = "not run: the run ended before it"
 
@@ -174,7 +175,8 @@ class _Run:
 def asking(run: _Run, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
     """Note the answers that the model is shown, and the tools that it is sent."""
     read_outputs(run, input_items)
-    run.request.sent(_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema"))
+    sent = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
+    run.request.sent(sent, _FRAMEWORK)
 
 
 @never_raises
@@ -200,7 +202,7 @@ def started(run: _Run, context: Any, agent: Any, tool: Any) -> None:
     if call_id is not None:
         run.request.started(call_id)
     if hasattr(tool, "params_json_schema"):
-        run.request.sent([_sent(tool)])
+        run.request.sent([_sent(tool)], _FRAMEWORK)
 
 
 @never_raises

@@ -122,7 +122,8 @@ def sent(run: AdaptedRequest, request_context: Any) -> None:
     """Note the answers that the model is shown, and the tools that it is sent."""
     read_answers(run, request_context.messages[-1:])
     tools = request_context.model_request_parameters.function_tools
-    run.sent(SentTool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools)
+    sent = [SentTool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools]
+    run.sent(sent, "pydantic-ai")
 
 
 @never_raises

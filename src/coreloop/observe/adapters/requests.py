@@ -51,6 +51,7 @@ class AdaptedRequest(AuditCollector):
         self._known = set[int]()  # hashes of the ids of all calls
         self._fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
         self._rounds = 0
+        self._framework = ""
         if self.is_open:
             for id in list(_under_way)[:1] if len(_under_way) >= MAX_UNDER_WAY else ():
                 if oldest := _under_way.pop(id, None):  # another thread may have given it up
@@ -118,8 +119,9 @@ class AdaptedRequest(AuditCollector):
                 self._fields[name] = self._fields.get(name, 0) + value
 
     @never_raises
-    def sent(self, tools: Iterable[SentTool]) -> None:
-        """Add the tools that the model was sent; a later description of a name replaces an earlier one."""
+    def sent(self, tools: Iterable[SentTool], framework: str = "") -> None:
+        """Add the tools that a framework sent to the model; a later description replaces an earlier one."""
+        self._framework = framework
         self.tools.update((tool.name, tool) for tool in tools)
 
     @never_raises
@@ -193,7 +195,8 @@ class AdaptedRequest(AuditCollector):
             self._settle()
         if self.tools:
             audit_dir = self._settings.journal.folder.parent
-            self._fields["descriptions"] = keep_descriptions(self.tools.values(), audit_dir)
+            kept = keep_descriptions(self.tools.values(), audit_dir, self._framework)
+            self._fields["descriptions"] = kept
         record.update(self._fields)  # type: ignore[typeddict-item]
         self.flush(None if answer is None else len(answer), error=error, rounds=self._rounds or None)
 

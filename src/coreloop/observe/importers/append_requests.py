@@ -10,7 +10,6 @@ from typing import Any
 
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
 from coreloop.base.records import NO_ANSWER, READS_FAILED
@@ -129,7 +128,7 @@ def land(
     settings : Settings
         For the categories, the selectors and the results that say they failed.
     root : Path, optional
-        The project's folder: its key gives records their ``case``, and its tools' source their ``saw``.
+        The project's folder: its key gives records their ``case``, and their calls ``saw``.
 
     Raises
     ------
@@ -167,16 +166,16 @@ def land(
 
 def _log(folder: Path, settings: Settings, root: Path | None) -> LogSettings:
     """The settings of the log, with the key of a project's cases."""
+    log = project_settings(settings, folder)
     if root is None:
-        return project_settings(settings, folder, None)
+        log.keys.append(b"")
+        return log
     audit_dir = root / settings.data_dir / "audit"
-    project = root if (root / FILE_NAME).is_file() else None
-    log = project_settings(settings, folder, project)
     if folder.resolve() != (audit_dir / RECORDS).resolve():
         log = log._replace(contexts=None)  # results are kept beside the project's own records only
     unusable = f"the key of cases cannot be read or made ({{strerror}}); set {VARIABLE}"
     with file_errors(unusable, audit_dir / KEY_FILE):
-        log.case_keys.append(case_key(audit_dir))
+        log.keys.append(case_key(audit_dir))
     return log
 
 

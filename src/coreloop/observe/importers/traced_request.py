@@ -1,12 +1,13 @@
 """A request of an imported trace, independent of its format, and its conversion into a record."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final
 
 from coreloop.base import records
-from coreloop.base.project.score_rule import Score, judgment_by
+from coreloop.base.project.score_rule import OutcomeRule, Score
 from coreloop.base.record_lines import text_of
 from coreloop.observe.argument_sources import Sources
 from coreloop.observe.calls import recorded_call, trace_calls
@@ -129,17 +130,28 @@ def record_of(
     identifiers = RequestIdentifiers()
     for recorded in recorded_calls:
         identifiers.note(recorded.texts)
-    if settings.case_keys and identifiers:
-        record["case"] = identifiers.case(settings.case_keys[0])
+    if identifiers and (key := settings.case_key()):
+        record["case"] = identifiers.case(key)
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["tool_sequence_hash"] = records.hash_sequence(
         records.join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
     )
-    judgment = judgment_by(settings.outcome, request.scores) or request.judgment
+    judgment = _judgment_by(settings.outcome, request.scores) or request.judgment
     if judgment is not None:
         record["judgment"] = judgment
     _add_ending(record, request, drop)
     return record
+
+
+def _judgment_by(rule: OutcomeRule | None, scores: Iterable[Score]) -> records.RecordedJudgment | None:
+    """The verdict by a score: P or V; None without a rule or a score that it can compare."""
+    listed = tuple(scores)
+    passed = None if rule is None else rule.passes(listed)
+    if rule is None or passed is None:
+        return None
+    at = next((score.at for score in reversed(listed) if score.name == rule.name), None)
+    judge = f"score {rule.name}"[:100]
+    return {"verdict": "P" if passed else "V", "judged_at": at, "judged_by": judge, "pr_url": None}
 
 
 def _add_ending(record: records.Record, request: TracedRequest, drop: Drop) -> None:

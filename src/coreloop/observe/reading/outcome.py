@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coreloop.base.error_classes import BITS, TRANSIENT, error_class
 from coreloop.base.messages import number_of
-from coreloop.base.records import NO_ANSWER, READS_FAILED, WHY_UNKNOWN, has_uncleared_flag
+from coreloop.base.records import NO_ANSWER, READS_FAILED, WHY_UNKNOWN
 from coreloop.observe.reading.fields import CallFields, CountedFields
 
 # With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone.
@@ -164,12 +164,18 @@ class Unseen:
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:
-    """`coreloop.base.records.has_uncleared_flag` of decoded fields."""
-    overridden = {override.tool for override in fields.override_calls or () if override.succeeded}
-    return has_uncleared_flag(
-        ((call.name, bool(call.extreme_flags), bool(call.overrides_used and worked(call))) for call in calls),
-        overridden,
-    )
+    """Whether a tool reported an implausible value that no override cleared.
+
+    A later successful call with overrides and without a flag clears the tool, and so does a recorded override
+    that succeeded: its position among the calls is unknown, but an override always follows a flag.
+    """
+    flagged: set[str] = set()
+    for call in calls:
+        if call.extreme_flags:
+            flagged.add(call.name)
+        elif call.overrides_used and worked(call):
+            flagged.discard(call.name)
+    return not flagged <= {override.tool for override in fields.override_calls or () if override.succeeded}
 
 
 def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:

@@ -12,8 +12,8 @@ from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
-from coreloop.base import jsonl
 from coreloop.base.errors import ModelError
+from coreloop.observe import jsonl
 from coreloop.promote.measure.contexts import CallContext, NextCall, ToolText
 
 MAX_OUTPUT_TOKENS: Final = 512

@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.models.model import Message
-from coreloop.base import jsonl
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import ELIDED
 from coreloop.learn.effect.tool_days import NamedFailure, places_against
@@ -20,6 +19,7 @@ from coreloop.learn.facts.read_lines import case_of, question_template
 from coreloop.learn.facts.schema import as_int
 from coreloop.learn.mine.folder import day_files
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
+from coreloop.observe import jsonl
 from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.reading.decode import RecordLine, decode_line, read_lines
 from coreloop.observe.reading.fields import CallFields
@@ -155,7 +155,7 @@ def choose_contexts(
     requests = list[RequestKeys]()
     case_key = known_case_key(workspace.audit_dir)
     for path in reversed(day_files(workspace.records_dir)):
-        against = places_against(failure, tool, _records(workspace, path))
+        against = places_against(failure, tool, _records(workspace, path), case_key)
         kept = _conversations(workspace, path)
         for line in _records(workspace, path):
             for context in _contexts(line, tool, against, kept):

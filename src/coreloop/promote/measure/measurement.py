@@ -12,9 +12,9 @@ from math import ceil, inf, sqrt
 from pathlib import Path
 from typing import Final
 
-from coreloop.base import jsonl
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
+from coreloop.observe import jsonl
 
 MARGIN: Final = 0.10
 """Points within which two descriptions count as equal, and the harm that controls exclude: about the

@@ -1,5 +1,6 @@
 """The use case: what lines do to a model's next call, on requests that were recorded."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -305,10 +306,11 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms:
         raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
     settings, lead = workspace.settings, proposals[0]
     command = schema_command(settings.reach, workspace.root)
-    if command is None:
+    if command is None and not lead.file.endswith(".json"):
         raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
     arms = []
-    with WritableRepository(workspace.root) as repository, temporary_folder("coreloop-measure-") as scratch:
+    repository = WritableRepository(workspace.root)
+    with temporary_folder("coreloop-measure-") as scratch:
         base_sha = base_commit(repository, settings.forge.base, fetch=False)
         path = repository_path(repository, workspace.root, lead.file)
         edited = edit_lines(workspace, repository, base_sha, proposals)
@@ -317,7 +319,8 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms:
             root.mkdir()
             repository.export(base_sha, root)
             (root / path).write_bytes(content)
-            arms.append(tools_of(read_schema(command, root / path.removesuffix(lead.file))))
+            project = root / path.removesuffix(lead.file)
+            arms.append(tools_of(read_schema(command, project) if command else json.loads(content)))
     base, with_lines = arms
     return Arms(base, with_lines, refuse_difference(base, with_lines, edited, lead.engine))
 
@@ -347,19 +350,32 @@ def refuse_difference(
     base: Sequence[ToolText], edited: Sequence[ToolText], edit: Edited, tool: str
 ) -> str | None:
     """Why the tools that two copies serve do not differ by exactly the edit; None if they do."""
-    if [(item.name, item.parameters) for item in base] != [(item.name, item.parameters) for item in edited]:
+    sides = [[(item.name, *_parts(item)) for item in items] for items in (base, edited)]
+    if [its[:2] for its in sides[0]] != [its[:2] for its in sides[1]]:
         return "the two copies of the project have different tools or parameters"
-    pairs = zip(base, edited, strict=True)
-    changed = [(old, new) for old, new in pairs if old.description != new.description]
+    changed = [(old[0], old[2], new[2]) for old, new in zip(*sides, strict=True) if old != new]
     if not changed:
         return "the edit does not change what the model is sent"
-    if len(changed) > 1 or changed[0][0].name not in {tool, bare_name(tool)}:
-        names = ", ".join(old.name for old, _ in changed)
+    name, old, new = changed[0]
+    if len(changed) > 1 or name not in {tool, bare_name(tool)}:
+        names = ", ".join(name for name, *_ in changed)
         return f"the edit also changes what the model is sent for {names}"
-    old, new = (item.description for item in changed[0])
-    files = [content.decode("utf-8", "replace") for content in (edit.old, edit.source)]
-    is_exact = _added(old, new) == _added(*files) and _added(new, old) == _added(*reversed(files))
+    before, after = edit.before, edit.after
+    is_exact = _added(old, new) == _added(before, after) and _added(new, old) == _added(after, before)
     return None if is_exact else "the two descriptions differ by more than the edit"
+
+
+def _parts(tool: ToolText) -> tuple[str, str]:
+    """The schema of a tool without its descriptions, and these, the tool's own first."""
+    texts = [tool.description]
+
+    def without_texts(item: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(item.get("description"), str):
+            texts.append(item.pop("description"))
+        return item
+
+    schema = json.loads(json.dumps(tool.parameters), object_hook=without_texts)
+    return json.dumps(schema), "\n".join(texts)
 
 
 def _added(old: str, new: str) -> Counter[str]:

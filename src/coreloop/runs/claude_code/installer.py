@@ -64,8 +64,8 @@ class WrittenFile(msgspec.Struct, frozen=True):
 
 def project_root(folder: Path) -> Path:
     """Return where to install: the top of the git work tree of a folder, or the folder itself."""
-    with suppress(GitError), Repository(folder) as repository:
-        return repository.root
+    with suppress(GitError):
+        return Repository(folder).root
     return folder
 
 
@@ -186,8 +186,8 @@ def _text(path: Path) -> str | None:
 def _edited(root: Path, lease_s: int) -> Iterator[tuple[str, bytes]]:
     entry = _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', lease_s)
     yield SETTINGS, with_hook(_text(root / SETTINGS) or "", EVENTS, entry, root / SETTINGS).encode()
-    with suppress(GitError), Repository(root) as repository:
-        missing = [name for name in _ignored(root) if not repository.is_ignored(f"{name}x")]
+    with suppress(GitError):
+        missing = [name for name in _ignored(root) if not Repository(root).is_ignored(f"{name}x")]
         if missing:
             before = (_text(root / IGNORED) or "").removesuffix("\n")
             yield IGNORED, "\n".join([*([before] if before else []), *missing, ""]).encode()

@@ -12,9 +12,9 @@ from coreloop.learn.proposals.proposal_files import read_proposed
 from coreloop.learn.statistics import wilson_interval
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
+    ProposalState,
     Standpoint,
     count_states,
-    decided,
     read_promoted,
     read_states,
 )
@@ -66,7 +66,8 @@ class DisplayedChange:
 def read_section(source: PageSource) -> View:
     """List the decided proposals, and the changes of descriptions, the newest first."""
     states = read_kept_states(source)
-    shown = decided(states)
+    known = [one for one in states if one.promotion or one.state is ProposalState.REJECTED]
+    shown = sorted(known, key=lambda one: (one.since, one.id), reverse=True)
     changes = read_changes(source)
     if source.is_shared:  # a rejected proposal may name what only the log does
         shown = [one for one in shown if one.effect is not None]

@@ -16,8 +16,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
-from coreloop.learn.effect.tool_days import last_sent
-from coreloop.learn.mine.folder import Mined, MiningOptions, mine, newest_day
+from coreloop.learn.effect.tool_days import last_sent, newest_sent
+from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow
@@ -34,9 +34,6 @@ from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar, Interval, count, rate_of, seconds
 from coreloop.web.pages.page_data import PageSection, PageSnapshot, PageSource, View
 from coreloop.web.pages.waiting_proposals import read_kept_proposals, vocabulary
-
-_MAX_SENT: Final = 20
-"""Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +115,11 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
     WorkspaceError
         Records or verdicts are unreadable.
     """
-    mined = mine(workspace, MiningOptions())
+    mined = mine(workspace)
     until = min(newest_day(mined.files) or now.date(), now.date())
     days = Days(until - timedelta(days=WINDOW_DAYS), until)
     window = merge(mined.files, days)
-    failed = window.frames.failed_calls
+    failed, sent = window.frames.failed_calls, last_sent(workspace.audit_dir, newest_sent(window))
     return Activity(
         days=days,
         n_records=window.n_records(),
@@ -132,7 +129,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
         failures=_failures(failed),
         tools=_tools(window, failed),
         sieved=_sieved(mined, until),
-        sent=dict(last_sent(workspace.audit_dir, _newest_sent(window))),
+        sent={tool: texts[0] for tool, texts in sent.items()},
     )
 
 
@@ -167,15 +164,6 @@ def _sieved(mined: Mined, until: date) -> Sieved:
     except GitError:  # a shallow clone: what is promoted counts as new
         known = mined.judgments.rejected()
     return sieve(mined.files, mined.workspace.settings.gates, known=known, today=until)
-
-
-def _newest_sent(window: Window) -> list[str]:
-    newest = Counter[str]()
-    for group in window.requests:
-        if group.alike.descriptions is not None:
-            sent = group.alike.descriptions
-            newest[sent] = max(newest[sent], *group.column("us"))
-    return [sent for sent, _ in newest.most_common(_MAX_SENT)]
 
 
 _MAX_SHOWN: Final = 12
@@ -248,8 +236,7 @@ def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
         *(workspace.counterexamples_dir, workspace.dropped_file, workspace.reach_file),
         *source.git_places,
     ]
-    mining = MiningOptions()
-    read = partial(read_status, source.workspace, now=source.now, environ=source.environ, mining=mining)
+    read = partial(read_status, source.workspace, now=source.now, environ=source.environ)
     try:
         return source.snapshots.get("status", places, read), ""
     except CoreloopError as error:

@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.learn.proposals.entry import Candidate, Statement, cost_text, q_text, sides_text
+from coreloop.learn.proposals.entry import Statement, cost_text, q_text, sides_text
 from coreloop.learn.verdicts.judge import change_of, judge, judge_name
-from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -87,8 +86,8 @@ def read_item(source: PageSource, name: str) -> View | None:
 
 
 def _state(source: PageSource, proposal: WaitingProposal) -> str:
-    standpoint = states_by_key(read_kept_states(source)).get(proposal.entry.key)
-    return str(standpoint.state) if standpoint is not None else ""
+    states = {one.key: str(one.state) for one in read_kept_states(source)}
+    return states.get(proposal.entry.key, "")
 
 
 def _evidence(entry: Entry) -> dict[str, str]:
@@ -124,10 +123,7 @@ def _read(source: PageSource) -> _Desk:
 
 
 def _questions(proposal: WaitingProposal) -> Sequence[str]:
-    entry = proposal.entry
-    if isinstance(entry, Statement | Candidate):
-        return [text for text in entry.example_questions if text]
-    return [example.question for example in entry.examples if example.question]
+    return [text for text in proposal.entry.example_questions if text]
 
 
 REVIEW: Final = PageSection(

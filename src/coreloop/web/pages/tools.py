@@ -1,13 +1,12 @@
 """The section on tools: what the model is told of each, and how its calls end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from coreloop.admin.init.decorated import possible_tools
 from coreloop.base.project.settings import ToolSettings
-from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
-from coreloop.learn.verdicts.proposal_state import states_by_key
+from coreloop.base.project.tools import Tool, Unresolved
+from coreloop.descriptions.find_tools import find_tools
 from coreloop.web.pages.changes import read_changes, read_kept_states
 from coreloop.web.pages.charts import rate_of
 from coreloop.web.pages.health import read_kept_activity
@@ -77,9 +76,9 @@ def read_tool(source: PageSource, name: str) -> View | None:
 
 def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str]]:
     """The proposals for a tool, each with its state."""
-    states = states_by_key(read_kept_states(source))
+    states = {one.key: one.state for one in read_kept_states(source)}
     mine = [one for one in read_kept_proposals(source).values() if one.tool == name][:_MAX_PROPOSALS]
-    return [(one, states[one.entry.key].state) for one in mine if one.entry.key in states]
+    return [(one, states[one.entry.key]) for one in mine if one.entry.key in states]
 
 
 def _declared(source: PageSource) -> set[str]:
@@ -95,27 +94,25 @@ def _definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
 
 
 def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
-    root, configured = source.workspace.root, source.workspace.settings.tools
-    kept, declared = read_kept_activity(source), possible_tools(root)
+    kept = read_kept_activity(source)
     called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
-    resolved = resolve_tools({*called, *configured}, root=root, configured=configured)
-    return {name: tools[0] for name, tools in declared.items()} | {
-        name: tool for name, tool in resolved.items() if isinstance(tool, Tool) or name not in declared
-    }
+    names = {*called, *source.workspace.settings.tools}
+    return find_tools(names, source.workspace, only_places=True, and_registered=True)
 
 
 def _describe(source: PageSource, name: str) -> Description:
     """Read the docstring as it is in the file now."""
-    settings, tool = source.workspace.settings, _definitions(source).get(name)
+    workspace, tool = source.workspace, _definitions(source).get(name)
     if tool is None:
         return Description(problem="it is new; its definition is looked up every ten minutes")
     if isinstance(tool, Tool):
-        configured = {name: ToolSettings(target=f"{tool.file}::{tool.qualname}")}
-        tool = resolve_tools([name], root=source.workspace.root, configured=configured)[name]
+        target = ToolSettings(target=f"{tool.file}::{tool.qualname}")
+        settings = replace(workspace.settings, tools={name: target})
+        tool = find_tools([name], replace(workspace, settings=settings))[name]
     if isinstance(tool, Unresolved):
         return Description(problem=tool.reason)
     text = tool.docstring
-    exceeded = {cap: n for cap, n in settings.reach.caps.items() if len(text) > n}
+    exceeded = {cap: n for cap, n in workspace.settings.reach.caps.items() if len(text) > n}
     return Description(f"{tool.file}::{tool.qualname}", text=text, exceeded=exceeded)
 
 

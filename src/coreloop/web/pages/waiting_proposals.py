@@ -6,8 +6,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Literal
 
-from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.find_tools import find_tools
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
@@ -75,9 +75,8 @@ class WaitingProposal:
         if isinstance(entry, Statement):
             return (entry.sides.n_ok, entry.sides.n), (entry.sides.other_ok, entry.sides.other_n)
         if isinstance(entry, Candidate):
-            return (entry.n_succeeded, entry.n_observed), (entry.rest_ok, entry.rest_n)
-        other = entry.n_without
-        return (entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls)
+            return (entry.n_succeeded, entry.n_begun), (entry.rest_ok, entry.rest_n)
+        return (entry.n_failures, entry.n_calls), (entry.n_other_failures, entry.n_other_calls)
 
     @property
     def gain(self) -> float:
@@ -144,8 +143,7 @@ def _tools_of(entry: Entry) -> set[str]:
 
 def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
     """Return the names that coreloop.yaml or the source declares."""
-    configured = workspace.settings.tools
-    return Vocabulary(resolve_tools(tools, root=workspace.root, configured=configured), workspace.settings)
+    return Vocabulary(find_tools(tools, workspace), workspace.settings)
 
 
 def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
@@ -161,9 +159,16 @@ def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
 
 
 def by_gain(proposals: dict[str, WaitingProposal], states: Iterable[Standpoint]) -> Sequence[WaitingProposal]:
-    """Return the proposals that nobody decided: those with a text first, statements first, then by gain."""
+    """Return the proposals that nobody decided: those with a text first, statements first, then by gain.
+
+    A sequence without a text waits for nothing.
+    """
     open_keys = {one.key for one in states if one.state in UNDECIDED and not one.is_judged}
-    open_ones = (one for key, one in proposals.items() if key in open_keys)
+    open_ones = (
+        one
+        for key, one in proposals.items()
+        if key in open_keys and (one.kind != "sequence" or one.entry.refused is None)
+    )
     order: dict[Kind, int] = {"statement": 0, "failure": 1, "sequence": 2}
     return sorted(
         open_ones,

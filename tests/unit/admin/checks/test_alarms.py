@@ -50,7 +50,6 @@ QUIET = Status(
 )
 NO_CANDIDATE = Standing(pending=0, oldest=None, promoted=0, rejected=0)
 
-
 FELL = Sieved(0, {"min_repeat": 20, "min_success_rate": 4, "steps_not_recorded": 0})
 
 

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -53,16 +53,12 @@ def checked(folder: Path, **environ: str) -> dict[str, Diagnosis]:
     }
 
 
-def levels(results: Mapping[str, Diagnosis]) -> dict[str, str]:
-    return {name: diagnosis.level for name, diagnosis in results.items() if diagnosis.level != "ok"}
-
-
 # --- broken set-ups -----------------------------------------------------------------------------------
 
 
 def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
     results = checked(folder)
-    assert levels(results) == {
+    assert {name: found.level for name, found in results.items() if found.level != "ok"} == {
         "settings": "warning",
         "records": "fault",
         "tools": "warning",
@@ -100,6 +96,15 @@ def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_not(sound: Path):
 def test_calls_without_sessions_are_a_warning(sound: Path):
     log(sound, *({**row, "session_hash": None} for row in one_by_one(record())))
     assert "no line is found from earlier results" in checked(sound)["sessions"].message
+
+
+def test_doctor_says_since_when_states_are_recorded(sound: Path):
+    seen = call("analysis", {"order_id": "W12345"}) | {"saw": {"order_id": {"open": True}}}
+    log(sound, record(tool_calls=[seen]))
+    assert "states" not in checked(sound)
+    log(sound, record(), record(), day="2026-04-24")
+    said = "states are recorded from 2026-04-25 on; the 2 requests before have none"
+    assert checked(sound)["states"].message == said
 
 
 @pytest.mark.parametrize(

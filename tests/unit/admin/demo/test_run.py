@@ -1,6 +1,5 @@
 """The demo from end to end: the same for a seed, quick, and with texts that have a place to go."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,9 +7,10 @@ import pytest
 from bounded import bounded
 from coreloop.admin.demo.run import make_project, propose_candidates, record_requests, refine_failures
 from coreloop.base.errors import WorkspaceError
+from logs import records_in
 from scripted import NOW
 
-BY_RUN = ("request_id", "duration_total_ms", "case")
+BY_RUN = ("request_id", "duration_total_ms")
 
 
 def _demo(folder: Path, seed: int = 7):
@@ -19,18 +19,14 @@ def _demo(folder: Path, seed: int = 7):
     return propose_candidates(folder, now=NOW).document
 
 
-def _records(folder: Path):
-    paths = sorted((folder / "data" / "audit" / "ai-ask").glob("*.jsonl"))
-    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, 11])
-def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path):
+def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path, monkeypatch):
+    monkeypatch.setenv("CORELOOP_CASE_KEY", "0" * 64)
     runs = [_demo(tmp_path / name, seed) for name in ("a", "b")]
     assert runs[0].candidates == runs[1].candidates
     records = [
-        [{**record, **dict.fromkeys(BY_RUN)} for record in _records(tmp_path / name)] for name in ("a", "b")
+        [{**record, **dict.fromkeys(BY_RUN)} for record in records_in(tmp_path / name)] for name in ("a", "b")
     ]
     assert records[0] == records[1]
 

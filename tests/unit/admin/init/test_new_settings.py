@@ -1,4 +1,4 @@
-"""Rows of coreloop.yaml: tools that are not found by name, and nothing that users wrote."""
+"""Rows of coreloop.yaml: the tools of the project, and nothing that users wrote."""
 
 import ast
 import json
@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.init.decorated import possible_tools
-from coreloop.admin.init.new_settings import SettingsProposals, add_rows, propose_settings
+from coreloop.admin.init.new_settings import SettingsProposals, add_reach, add_rows, propose_settings
 from coreloop.base.project.allowed_values import declared_choices
+from coreloop.base.project.tools import Tool, resolve_tools
 from coreloop.base.project.workspace import open_workspace
+from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from rows import each_row
 
 SOURCE = """
@@ -81,8 +82,7 @@ def proposed(folder: Path) -> SettingsProposals:
 
 
 def test_decorated_functions_are_tools_under_the_name_that_the_model_knows(folder: Path):
-    targets = {name: f"{tool.file}::{tool.qualname}" for name, (tool,) in possible_tools(folder).items()}
-    assert targets == {
+    assert proposed(folder).targets == {
         "refund": "desk.py::refund",
         "look_up": "desk.py::lookup",
         "escalate-now": "desk.py::escalate",
@@ -94,8 +94,8 @@ def test_decorated_functions_are_tools_under_the_name_that_the_model_knows(folde
 
 
 def test_literals_and_enums_are_closed_sets(folder: Path):
-    choices = {name: dict(tool.choices) for name, (tool,) in possible_tools(folder).items() if tool.choices}
-    assert choices == {
+    tools = resolve_tools(["refund", "escalate-now"], open_workspace(folder))
+    assert {name: dict(tool.choices) for name, tool in tools.items() if isinstance(tool, Tool)} == {
         "refund": {"reason": ("damaged", "late"), "sort": ("asc", "desc")},
         "escalate-now": {"channel": ("e-mail", "phone"), "note": ("a", "b")},
     }
@@ -110,7 +110,7 @@ def test_literals_and_enums_are_closed_sets(folder: Path):
         ("None | Literal['a']", ("a",)),
         ("'Literal['", None),
         ("str | int", None),
-        ("list[Literal['a']]", None),
+        ("list[Literal['a']]", ("a",)),
         ("Unknown", None),
         ("Kind", ("one", "two")),
     ],
@@ -126,46 +126,29 @@ def test_annotations(annotation: str, values: tuple[str, ...] | None):
 # --- the rows -----------------------------------------------------------------------------------------
 
 HOSTILE = ["x: {}\n# y", "\x1b[31m", "a" * 200, "\u202ex", "{", "'", "-x", "Kowalski"]
-TWO = "def book(): 'Book a room.'\n\nclass Service:\n    def book(self): 'Write it down.'\n"
 
 
-def test_rows_are_of_tools_that_their_names_do_not_find(folder: Path):
-    """A recorded name without one may be anything that a user wrote, and coreloop.yaml is committed."""
+def test_rows_are_of_tools_that_the_source_defines(folder: Path):
+    """Another recorded name may be anything that a user wrote, and coreloop.yaml is committed."""
     (folder / "more.py").write_text(
         "@tool\ndef 조회(kind): ...\n@tool('on')\ndef _on(): ...\n", encoding="utf-8"
     )
     log(folder, called("mcp__desk__조회"), *map(called, HOSTILE))
     proposals = proposed(folder)
-    assert proposals.found == {"refund", "close", "ping", "pong", "조회"}
     assert proposals.unclear == {}
     content, _ = add_rows(b"data_dir: data\n", proposals.targets)
     assert content.decode() == (
         "data_dir: data\ntools:\n"
+        "  close: {target: 'desk.py::Desk.close'}\n"
         "  escalate-now: {target: 'desk.py::escalate'}\n"
         "  look_up: {target: 'desk.py::lookup'}\n"
         "  'on': {target: 'more.py::_on'}\n"
+        "  ping: {target: 'desk.py::ping'}\n"
+        "  pong: {target: 'desk.py::pong'}\n"
+        "  refund: {target: 'desk.py::refund'}\n"
         "  reopen: {target: 'desk.py::_reopen'}\n"
+        "  조회: {target: 'more.py::조회'}\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("description", "targets", "unclear"),
-    [
-        ("Book a  room.", {"book": "rooms.py::book"}, {}),
-        ("", {}, {"book": ("rooms.py::book", "rooms.py::Service.book")}),
-        (None, {}, {}),
-    ],
-)
-def test_of_two_definitions_the_one_is_meant_whose_docstring_was_sent(
-    description: str | None, targets: dict[str, str], unclear: dict[str, Any], tmp_path: Path
-):
-    (tmp_path / "rooms.py").write_text(TWO)
-    sent = tmp_path / "data/audit/descriptions"
-    sent.mkdir(parents=True)
-    (sent / "a.json").write_text("[" * 5_000)
-    tools = [{"name": "book", "description": description}] if description is not None else [1]
-    (sent / "b.json").write_text(json.dumps({"tools": tools}))
-    assert (proposed(tmp_path).targets, proposed(tmp_path).unclear) == (targets, unclear)
 
 
 ROW = b"new: {target: 'a.py::b'}"
@@ -189,6 +172,44 @@ def test_rows_change_nothing_that_a_person_wrote(old: bytes, new: bytes | None):
     assert add_rows(old, {"new": "a.py::b"})[0] == (old if new is None else new)
 
 
+BOARD = "from fastmcp import FastMCP\nboard = FastMCP('board')\n"
+HELP = "from pydantic_ai import Agent\nhelper = Agent('m')\n"
+ASKED = "  # does the agent get its tools from it?\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "framework", "row"),
+    [
+        ({"src/a/b.py": BOARD}, None, 'reach: {framework: fastmcp, tools: "a.b:board"}\n'),
+        (
+            {"b.py": BOARD, "h.py": HELP},
+            "pydantic-ai",
+            'reach: {framework: pydantic-ai, tools: "h:helper"}\n',
+        ),
+        (
+            {"b.py": BOARD, "c.py": BOARD},
+            "fastmcp",
+            f'# reach: {{framework: fastmcp, tools: "b:board"}}{ASKED}'
+            f'# reach: {{framework: fastmcp, tools: "c:board"}}{ASKED}',
+        ),
+        ({}, "langchain", f'# reach: {{framework: langchain, tools: "package.module:TOOLS"}}{ASKED}'),
+        ({"agents/x.py": "", "b.py": HELP.replace("pydantic_ai", "agents")}, None, ""),
+        ({"b.py": "def board():\n    return FastMCP('board')\n"}, "unknown", ""),
+    ],
+)
+def test_reach_is_of_the_framework_that_recorded_and_of_its_only_server(
+    files: dict[str, str], framework: str | None, row: str, tmp_path: Path
+):
+    for name, source in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source)
+    if framework is not None:
+        keep_descriptions([SentTool("x", "", {})], tmp_path / "data" / "audit", framework)
+    content, _ = add_reach(b"data_dir: data\n", open_workspace(tmp_path))
+    assert content.decode() == f"data_dir: data\n{row}"
+    assert add_reach(content, open_workspace(tmp_path)) == (content, ())
+
+
 def test_init_adds_the_rows_of_tools_that_came_later(
     folder: Path, entry_point: Callable[..., Any], quiet_git: None
 ):
@@ -196,9 +217,7 @@ def test_init_adds_the_rows_of_tools_that_came_later(
 
     run_git(folder, "init", "--quiet")
     settings = folder / "coreloop.yaml"
-    code, out, _ = entry_point(folder, "init", "--confirm")
-    assert code == 0
-    assert "note       4 tools found by name, without a row in coreloop.yaml\n" in out
+    assert entry_point(folder, "init", "--confirm")[0] == 0
     (folder / "more.py").write_text("@tool('later')\ndef _later(): ...\n")
     settings.write_text(settings.read_text() + "# mine\n")
     before = settings.read_text()

@@ -8,8 +8,7 @@ import pytest
 
 from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
-from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.folder import MiningOptions
+from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import read_health
@@ -44,11 +43,7 @@ def _entry(n: int, **changes: Any) -> dict[str, Any]:
 
 def _read(project: Project) -> Status:
     workspace = open_workspace(project.root)
-    return read_status(workspace, now=NOW, environ={}, mining=MiningOptions())
-
-
-def _judge(workspace: Workspace, entry: dict[str, Any], verdict: VerdictLetter) -> None:
-    judge(workspace, entry["id"], verdict, cause=None, by="Ann", now=NOW)
+    return read_status(workspace, now=NOW, environ={})
 
 
 def test_three_statements_have_three_states_in_status_and_health(project: Project):
@@ -59,7 +54,7 @@ def test_three_statements_have_three_states_in_status_and_health(project: Projec
     for entry, verdict in zip(
         entries, [VerdictLetter.VIOLATION, VerdictLetter.VIOLATION, VerdictLetter.PASS], strict=True
     ):
-        _judge(workspace, entry, verdict)
+        judge(workspace, entry["id"], verdict, cause=None, by="Ann", now=NOW)
     standing = _read(project).candidates
     assert (standing.pending, standing.accepted, standing.promoted, standing.rejected) == (0, 1, 1, 1)
     with open_source(workspace, {}) as source:

@@ -41,9 +41,9 @@ def test_a_branch_and_its_pull_request_count_once() -> None:
 
 
 def promotions_of(project: Project, *pulls: PullRequest) -> Promotions:
-    with Repository(project.root) as repository:
-        now = datetime.now(UTC)
-        return read_promotions(repository, "main", pulls, project=project.root, now=now)
+    repository = Repository(project.root)
+    now = datetime.now(UTC)
+    return read_promotions(repository, "main", pulls, project=project.root, now=now)
 
 
 def test_promotions_are_merged_reverted_or_open(project: Project) -> None:

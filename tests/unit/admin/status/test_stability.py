@@ -17,10 +17,10 @@ MERGE_METHODS: list[How] = ["fast-forward", "merge", "squash"]
 
 
 def stability(project: Project, *, now: datetime | None = None, folder: str = ".") -> Stability:
-    with Repository(project.root) as repository:
-        history = read_history(repository, "main")
-        when = now or datetime.now(UTC)
-        return read_stability(repository, history, folder=PurePosixPath(folder), now=when)
+    repository = Repository(project.root)
+    history = read_history(repository, "main")
+    when = now or datetime.now(UTC)
+    return read_stability(repository, history, folder=PurePosixPath(folder), now=when)
 
 
 def figures(stability: Stability) -> list[int]:

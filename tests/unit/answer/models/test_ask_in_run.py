@@ -18,9 +18,8 @@ from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Settled, StepFailed
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
-from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from happenings import fold
+from happenings import state_of
 from model_stand_in import ModelStandIn, streams
 from rows import slow_after
 from running import python, store_at
@@ -60,10 +59,6 @@ def new_run(store: Store, **fields: object) -> str:
 
 def plan(run: Run, models: Ladder) -> PlanResponse:
     return ask(run, models, "plan", ASKED, PlanResponse)
-
-
-def state_of(store: Store, run_id: str) -> State:
-    return fold(event for _seq, event in store.read(run_id))
 
 
 def test_an_answered_question_is_not_asked_again(store: Store, server: ModelStandIn):

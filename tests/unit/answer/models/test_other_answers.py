@@ -23,10 +23,6 @@ def model(server: ModelStandIn, **more: Any) -> OpenAICompatible:
     return OpenAICompatible("lab", "m", endpoint=ENDPOINTS["vllm"], url=server.url, headers={}, **more)
 
 
-def ask(server: ModelStandIn) -> Any:
-    return model(server).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
-
-
 @pytest.mark.parametrize(
     ("body", "kind", "message"),
     [
@@ -40,7 +36,7 @@ def ask(server: ModelStandIn) -> Any:
 def test_another_answer_with_status_200_is_no_reply(server: ModelStandIn, body: Any, kind: str, message: str):
     server.acts.append(answers(200, body))
     with pytest.raises(ModelError, match=message) as caught:
-        ask(server)
+        model(server).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
     assert caught.value.kind == kind
 
 

@@ -16,7 +16,7 @@ from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import Store, open_store
 from repairing import SHIP_QUESTION, shop
 from researching import counted_deps
-from running import calls_in, python
+from running import calls_in, count_appends, python
 from weekly import WEEKLY
 
 KILLED = """
@@ -62,23 +62,12 @@ def begin(folder: Path) -> str:
 
 def appends_of(folder: Path) -> int:
     """How often an undisturbed answer appends to its store."""
-    counted = 0
-
-    def counting(store: Store) -> Store:
-        append = store.append
-
-        def count(*words: object, **more: object) -> object:
-            nonlocal counted
-            counted += 1
-            return append(*words, **more)
-
-        store.append = count  # type: ignore[method-assign]
-        return store
-
     run_id = begin(folder)
     with ExitStack() as stack:
-        continue_research(run_id, opened(stack, folder, counting))
-    return counted
+        deps = opened(stack, folder)
+        made = count_appends(deps.store)
+        continue_research(run_id, deps)
+    return len(made)
 
 
 def check_kill(folder: Path, number: int, *, is_before: bool) -> None:

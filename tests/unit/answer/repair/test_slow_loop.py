@@ -22,7 +22,10 @@ def test_repaired_failures_are_a_counterexample_with_their_cause(tmp_path: Path)
     now = datetime.now(UTC)
     result = run_refine(
         workspace,
-        NightRequest(days=Days(now.date() - timedelta(days=1), now.date()), mining=MiningOptions(own=True)),
+        NightRequest(
+            days=Days(now.date() - timedelta(days=1), now.date()),
+            mining=MiningOptions(in_dir=workspace.own_records_dir),
+        ),
         now=now,
     )
     example, *_ = [one for one in result.document.counterexamples if one.kind == "call"]

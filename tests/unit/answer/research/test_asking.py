@@ -15,18 +15,12 @@ from coreloop.runs.events import StepFailed
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.stores.store import Store
-from model_stand_in import ModelStandIn, answers, hangs, model_stand_in, streams
+from model_stand_in import ModelStandIn, answers, hangs, streams
 from researching import stand_in_model
 from running import store_at
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
 MATERIAL = Material(question="Why?")
-
-
-@pytest.fixture
-def server() -> Iterator[ModelStandIn]:
-    with model_stand_in() as stand_in:
-        yield stand_in
 
 
 @pytest.fixture
@@ -44,17 +38,14 @@ def plan(run: Run, ladder: Ladder) -> PlanResponse:
     return ask(run, ladder, "plan", MATERIAL, PlanResponse)
 
 
-def failures(store: Store, run_id: str) -> list[StepFailed]:
-    return [event for _, event in store.read(run_id) if isinstance(event, StepFailed)]
-
-
 @pytest.mark.slow
 def test_a_stalled_endpoint_is_asked_once_and_its_first_error_stands(store: Store, server: ModelStandIn):
     server.acts += [hangs()] * 3
     run_id = run_of(store, 1.5)
     with work_on(store, run_id) as run, pytest.raises(ModelError, match=r"no complete answer in 1\.\d+ s"):
         plan(run, Ladder([stand_in_model(server.url)]))
-    assert len(server.bodies) == len(failures(store, run_id)) == 1  # one reservation was settled
+    failed = [event for _, event in store.read(run_id) if isinstance(event, StepFailed)]
+    assert len(server.bodies) == len(failed) == 1  # one reservation was settled
 
 
 def test_a_wait_that_is_longer_than_the_time_left_is_not_waited(store: Store, server: ModelStandIn):

@@ -1,12 +1,10 @@
 """Sessions: which research a name means, and what a person chooses to continue."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from coreloop.answer.deps import Deps
 from coreloop.answer.research.earlier_researches import named_session, read_session
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
@@ -29,14 +27,10 @@ def test_the_newest_research_is_named_by_last_and_other_runs_are_none(tmp_path: 
             read_session(deps.store, other)
 
 
-def begin_in(deps: Deps, question: str) -> Callable[[], str]:
-    return partial(begin_research, question, Request(), deps)
-
-
 def test_nobody_is_asked_without_a_terminal_or_about_what_is_over(tmp_path: Path):
     with deps_in(project(tmp_path)) as deps:
         run_research(ASKED[0], deps=deps)
-        begin = begin_in(deps, ASKED[0])
+        begin = partial(begin_research, ASKED[0], Request(), deps)
         begun = [choose_session(deps, ASKED[0], None, begin=begin, is_asked=True)]
         begun.append(choose_session(deps, ASKED[0], None, begin=begin, is_asked=False))
         begun.append(choose_session(deps, ASKED[0], "new", begin=begin, is_asked=True))

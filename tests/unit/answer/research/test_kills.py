@@ -15,7 +15,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 from researching import counted_deps, project
-from running import calls_in, python
+from running import calls_in, count_appends, python
 from weekly import WEEKLY
 
 QUESTION = "How long is the Han river? When was the Banpo bridge opened? Who painted the Mona Lisa?"
@@ -104,18 +104,10 @@ def appends_of(folder: Path) -> int:
     workspace = project(folder)
     calls = folder / "calls"
     run_id = begin(workspace, calls)
-    counted = 0
     with open_store(workspace) as store, counted_deps(workspace, store, calls) as deps:
-        append = store.append
-
-        def count(*words: object, **more: object) -> object:
-            nonlocal counted
-            counted += 1
-            return append(*words, **more)
-
-        store.append = count  # type: ignore[method-assign]
+        made = count_appends(store)
         continue_research(run_id, deps)
-    return counted
+    return len(made)
 
 
 @pytest.mark.slow

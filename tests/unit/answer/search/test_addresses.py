@@ -1,13 +1,12 @@
 """Only public addresses are connected to, and the address that was checked is the one that is used."""
 
-from collections.abc import Iterator
 from threading import Event
 
 import pytest
 
 from coreloop.answer.search.page import Network, PageReader, RefusedAddressError, checked_address, is_public
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
-from fault_server import HOST, FaultServer, fault_server, replies
+from fault_server import HOST, FaultServer, replies
 from rows import each_row
 
 NOT_PUBLIC = (
@@ -19,12 +18,6 @@ NOT_PUBLIC = (
     *("192.0.0.192", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"),  # metadata of clouds
     *("", "localhost", "2130706433", "127.1"),
 )
-
-
-@pytest.fixture
-def server() -> Iterator[FaultServer]:
-    with fault_server() as server:
-        yield server
 
 
 @each_row("address", NOT_PUBLIC)

@@ -186,14 +186,10 @@ def test_a_server_that_accepts_no_connection_is_given_up_in_time() -> None:
 def network(server: FaultServer) -> Network:
     """The name of the test leads to the server, whose address is the only one allowed."""
     return Network(
-        resolve=lambda host: [HOST if host == "page.example" else as_number(host)],
+        resolve=lambda host: [{"page.example": HOST, "2130706433": "127.0.0.1"}.get(host, host)],
         allows=lambda address: address == HOST,
         ports=frozenset({80, 443, server.port}),
     )
-
-
-def as_number(host: str) -> str:
-    return "127.0.0.1" if host == "2130706433" else host
 
 
 def check(case: Case, search: Callable[[], SearchAnswer]) -> None:

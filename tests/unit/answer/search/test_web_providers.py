@@ -1,7 +1,6 @@
 """What is sent to search services and read from their answers, in the shapes that they document."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from urllib.parse import parse_qs, urlsplit
@@ -12,7 +11,7 @@ from bounded import given_up
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchLimits
 from coreloop.answer.search.services import ArxivProvider, SearxngProvider, TavilyProvider, asked_to_wait
 from coreloop.base.http import HttpAnswer
-from fault_server import FaultServer, fault_server, hangs, replies, searxng_answer
+from fault_server import FaultServer, hangs, replies, searxng_answer
 from rows import each_row
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -44,12 +43,6 @@ FEED = """<?xml version="1.0" encoding="UTF-8"?>
     <author><name>H1 Collaboration</name></author></entry>
 </feed>"""
 ERROR = FEED.replace("http://arxiv.org/abs/hep-ex/0307015v1", "http://arxiv.org/api/errors#incorrect_id")
-
-
-@pytest.fixture
-def server() -> Iterator[FaultServer]:
-    with fault_server() as server:
-        yield server
 
 
 def first_line(server: FaultServer) -> dict[str, list[str]]:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.git.promotions import Promotion, known_keys, read_history
+from coreloop.base.git.promotions import Promotion, read_history
 from coreloop.base.git.repository import Repository
+from coreloop.learn.verdicts.proposal_state import known_keys
+from merging import message, revert
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
 AA, BB, CC, DD, EE, FF = (letter * 16 for letter in "abcdef")
@@ -14,22 +16,15 @@ BRANCH = "skill/docstring-analysis-profitability-20260425"
 EDITED = SOURCE.replace(b"Which.", b"Which, of the known ones.")
 
 
-def message(key: str = KEY, phase: str = "R") -> str:
-    return (
-        "[CORELOOP-R] docs(analysis): how it is used with success\n\nAppends.\n\n"
-        f"Phase: {phase}\nCandidate-Id: cand-1\nCandidate-Key: {key}\nTarget: {FILE}::analysis\n"
-    )
-
-
 def promoted(project: Project, *, text: str | None = None, content: bytes = EDITED, **environ: str) -> str:
     """A promotion on its own branch, which stays checked out; returns its commit."""
     project.git("switch", "--quiet", "--create", BRANCH, "main")
-    return project.commit({FILE: content}, text or message(), **environ)
+    return project.commit({FILE: content}, text or message(KEY), **environ)
 
 
 def promotions_on(project: Project, revision: str = "main") -> list[Promotion]:
-    with Repository(project.root) as repository:
-        return read_history(repository, revision).promotions()
+    repository = Repository(project.root)
+    return read_history(repository, revision).promotions()
 
 
 def states(project: Project, revision: str = "main") -> dict[str, bool]:
@@ -43,16 +38,12 @@ def merge(project: Project, *options: str) -> str:
     return project.git("rev-parse", "HEAD")
 
 
-def revert(project: Project, revision: str, *options: str) -> str:
-    project.git("revert", "--no-edit", *options, revision)
-    return project.git("rev-parse", "HEAD")
-
-
 def test_fast_forward_is_read_field_by_field(project: Project) -> None:
     sha = promoted(project, GIT_COMMITTER_DATE="2026-04-26T09:00:00+09:00")
     merge(project, "--ff-only")
     moment = datetime(2026, 4, 26, tzinfo=UTC)
-    assert promotions_on(project) == [Promotion(KEY, "cand-1", "R", f"{FILE}::analysis", sha, moment, False)]
+    named = f"cand-{KEY}", "R", f"{FILE}::analysis"
+    assert promotions_on(project) == [Promotion(KEY, *named, sha, moment, False)]
 
 
 def test_squash_keeps_it(project: Project) -> None:
@@ -60,7 +51,7 @@ def test_squash_keeps_it(project: Project) -> None:
     project.commit({"more.txt": "a reviewer's"}, "a second commit")
     project.git("switch", "--quiet", "main")
     project.git("merge", "--squash", BRANCH)
-    squashed = f"docs (#7)\n\n* {message()}\n* a second commit\n\nCo-authored-by: A <a@example.org>\n"
+    squashed = f"docs (#7)\n\n* {message(KEY)}\n* a second commit\n\nCo-authored-by: A <a@example.org>\n"
     project.git("commit", "--quiet", "-m", squashed)
     assert states(project) == {KEY: False}
 
@@ -94,7 +85,7 @@ def test_reverted_merge_reverts_the_commits_that_it_brought(project: Project, ti
     promoted(project)
     sha = merge(project, "--no-ff", "-m", "Merge pull request #1 from octo/skill")
     before = project.commit({FILE: EDITED + b"# more\n"}, message(FF))
-    sha = revert(project, sha, "--mainline", "1")
+    sha = revert(project, sha)
     if times == 2:
         revert(project, sha)
     assert before
@@ -104,18 +95,18 @@ def test_reverted_merge_reverts_the_commits_that_it_brought(project: Project, ti
 def test_promoted_again_after_a_revert_is_in_effect(project: Project) -> None:
     promoted(project)
     revert(project, merge(project, "--ff-only"))
-    again = project.commit({FILE: EDITED}, message())
+    again = project.commit({FILE: EDITED}, message(KEY))
     assert [(promotion.sha, promotion.reverted) for promotion in promotions_on(project)] == [(again, False)]
 
 
 def reverts(project: Project) -> int:
-    with Repository(project.root) as repository:
-        return len(read_history(repository, "main").revert_places)
+    repository = Repository(project.root)
+    return len(read_history(repository, "main").revert_places)
 
 
 def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailers(project: Project) -> None:
     sha = promoted(project)
-    merge(project, "--no-ff", "-m", message())
+    merge(project, "--no-ff", "-m", message(KEY))
     revert(project, sha)
     assert (states(project), reverts(project)) == ({KEY: True}, 1)
 
@@ -129,7 +120,7 @@ def test_revert_that_a_merge_brought_counts_at_the_merge(project: Project) -> No
     project.commit({"other.txt": "x"})
     project.git("merge", "--quiet", "--no-ff", "-m", f"Merge\n\nThis reverts commit {sha}.", "side")
     assert (states(project), reverts(project)) == ({KEY: True}, 1)
-    revert(project, "HEAD", "--mainline", "1")
+    revert(project, "HEAD")
     assert (states(project), reverts(project)) == ({KEY: False}, 1)
 
 
@@ -145,8 +136,8 @@ def test_a_sentence_about_a_commit_that_comes_later_is_no_revert(project: Projec
 
 
 def keys(project: Project, base: str = "main") -> frozenset[str]:
-    with Repository(project.root) as repository:
-        return known_keys(repository, base=base)
+    repository = Repository(project.root)
+    return known_keys(repository, base=base)
 
 
 def test_keys_are_known_wherever_they_are(project: Project, tmp_path: Path) -> None:
@@ -175,9 +166,10 @@ def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:
     project.git("push", "--quiet", "origin", "main")
     clone = tmp_path / "clone"
     run_git(tmp_path, "clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone))
-    with Repository(clone) as repository, Repository(project.root) as complete:
-        assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
-        assert read_history(repository, "main").promotions() == []
+    repository = Repository(clone)
+    complete = Repository(project.root)
+    assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
+    assert read_history(repository, "main").promotions() == []
 
 
 LINE = "- company: from show().code"
@@ -199,7 +191,7 @@ HELD: list[tuple[str, list[bytes], bool]] = [
 def test_a_revert_counts_only_if_the_line_is_gone(
     texts: list[bytes], is_reverted: bool, project: Project
 ) -> None:
-    sha = project.commit({FILE: LINED}, message())
+    sha = project.commit({FILE: LINED}, message(KEY))
     for text in texts[:-1]:
         project.commit({FILE: text}, "docs: other words")
     project.commit({FILE: texts[-1]}, f"fix: x\n\nThis reverts commit {sha}.")
@@ -207,14 +199,14 @@ def test_a_revert_counts_only_if_the_line_is_gone(
 
 
 def test_a_file_that_moved_still_has_its_line(project: Project) -> None:
-    sha = project.commit({FILE: LINED}, message())
+    sha = project.commit({FILE: LINED}, message(KEY))
     project.git("mv", FILE, "tools/moved.py")
     project.commit({}, f"refactor: moved\n\nThis reverts commit {sha}.")
     assert states(project) == {KEY: False}
 
 
 def test_a_false_revert_of_a_revert_brings_nothing_back(project: Project) -> None:
-    gone = revert(project, project.commit({FILE: LINED}, message()))
+    gone = revert(project, project.commit({FILE: LINED}, message(KEY)))
     project.commit({"other.txt": "x"}, f"fix: x\n\nThis reverts commit {gone}.")
     assert states(project) == {KEY: True}
     revert(project, gone)
@@ -235,23 +227,23 @@ def test_a_false_revert_of_a_revert_brings_nothing_back(project: Project) -> Non
 def test_the_trailers_of_a_merged_promotion_do_not_date_another_change(
     before: bytes, after: bytes, is_again: bool, project: Project
 ) -> None:
-    project.commit({FILE: LINED}, message(), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    project.commit({FILE: LINED}, message(KEY), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
     if before != LINED:
         project.commit({FILE: before}, "docs: other words", GIT_COMMITTER_DATE="2026-04-02T00:00:00Z")
-    project.commit({FILE: after}, message(), GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
-    with Repository(project.root) as repository:
-        merged_at = read_history(repository, "main").merged_at()
+    project.commit({FILE: after}, message(KEY), GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
+    repository = Repository(project.root)
+    merged_at = read_history(repository, "main").merged_at()
     assert merged_at[KEY].day == (20 if is_again else 1)
 
 
 def test_a_backport_that_comes_back_does_not_date_its_line_again(project: Project) -> None:
     start = project.git("rev-parse", "main")
-    sha = project.commit({FILE: LINED}, message(), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    sha = project.commit({FILE: LINED}, message(KEY), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
     project.git("switch", "--quiet", "--create", "release", start)
     project.git("cherry-pick", "-x", sha, GIT_COMMITTER_DATE="2026-04-02T00:00:00Z")
     project.git("switch", "--quiet", "main")
     when = "2026-04-20T00:00:00Z"
     project.git("merge", "--quiet", "--no-ff", "-m", "Merge release", "release", GIT_COMMITTER_DATE=when)
-    with Repository(project.root) as repository:
-        merged_at = read_history(repository, "main").merged_at()
+    repository = Repository(project.root)
+    merged_at = read_history(repository, "main").merged_at()
     assert merged_at[KEY].day == 1

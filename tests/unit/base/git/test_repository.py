@@ -12,8 +12,7 @@ from promoting import FILE, SOURCE, Project
 
 @pytest.fixture
 def repository(project: Project):
-    with Repository(project.root) as repository:
-        yield repository
+    return Repository(project.root)
 
 
 def head(project: Project) -> str:

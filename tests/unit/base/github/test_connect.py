@@ -24,8 +24,8 @@ ADDRESSES = [
 @pytest.mark.parametrize(("address", "repo"), ADDRESSES)
 def test_repository_is_read_from_the_address(project: Project, address: str, repo: str | None) -> None:
     project.git("remote", "set-url", "origin", address)
-    with Repository(project.root) as repository:
-        assert github_repo(repository) == repo
+    repository = Repository(project.root)
+    assert github_repo(repository) == repo
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,9 @@ def test_repository_is_read_from_the_address(project: Project, address: str, rep
     ],
 )
 def test_forge_needs_a_token_and_a_repository(project, repo: str | None, environ, is_one: bool) -> None:
-    with (
-        Repository(project.root) as repository,
-        connect_forge(repository, ForgeSettings(repo=repo), environ) as forge,
-    ):
-        assert (forge is not None) == is_one
+    repository = Repository(project.root)
+    forge = connect_forge(repository, ForgeSettings(repo=repo), environ)
+    assert (forge is not None) == is_one
 
 
 @pytest.mark.parametrize(
@@ -53,21 +51,17 @@ def test_remote_that_is_a_folder_has_no_forge(project: Project, address: str | N
     project.git("remote", "remove", "origin")
     if address is not None:
         project.git("remote", "add", "origin", address)
-    with (
-        Repository(project.root) as repository,
-        connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"}) as forge,
-    ):
-        assert forge is None
+    repository = Repository(project.root)
+    forge = connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"})
+    assert forge is None
 
 
 @pytest.mark.parametrize("address", ["https://ghe.example/octo/tools.git", "git@ghe.example:octo/tools.git"])
 def test_remote_on_another_host_has_the_forge_of_the_settings(project: Project, address: str) -> None:
     project.git("remote", "set-url", "origin", address)
-    with (
-        Repository(project.root) as repository,
-        connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"}) as forge,
-    ):
-        assert forge is not None
+    repository = Repository(project.root)
+    forge = connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"})
+    assert forge is not None
 
 
 @pytest.mark.parametrize(
@@ -85,6 +79,6 @@ def test_remote_that_is_a_fork_is_named(
     project: Project, url: str, repo: str | None, fork: str | None
 ) -> None:
     project.git("remote", "set-url", "origin", url)
-    with Repository(project.root) as repository:
-        said = describe_fork(repository, ForgeSettings(repo=repo))
+    repository = Repository(project.root)
+    said = describe_fork(repository, ForgeSettings(repo=repo))
     assert (said or "None").startswith(f"origin is {fork}, but" if fork else "None")

@@ -1,12 +1,20 @@
 """Finding a tool's definition in source files as people have them."""
 
+import json
 import sys
 from dataclasses import replace
 
 import pytest
 
-from coreloop.base.project.settings import ToolSettings
-from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, resolve_tools
+from coreloop.base.project.settings import Settings, ToolSettings
+from coreloop.base.project.tools import (
+    Tool,
+    Unresolved,
+    is_tool_name,
+    logged_names,
+    resolve_tools,
+)
+from coreloop.base.project.workspace import Workspace
 from rows import each_row
 
 
@@ -24,8 +32,8 @@ def project(tmp_path):
 
 
 def resolve(root, name, target=None):
-    configured = {name: ToolSettings(target=target)} if target else {}
-    return resolve_tools([name], root=root, configured=configured)[name]
+    settings = Settings(tools={name: ToolSettings(target=target)} if target else {})
+    return resolve_tools([name], Workspace(root, settings))[name]
 
 
 def place(tool):
@@ -37,16 +45,16 @@ def test_a_definition_is_found_by_its_name(project):
     root = project(src__fin__tools="def analysis(company, /, axis='수익성', *rest, limit=3, **more): ...\n")
     tool = resolve(root, "analysis")
     assert isinstance(tool, Tool)
-    assert replace(tool, limits={}) == Tool(
+    assert replace(tool, declared={}, words=frozenset()) == Tool(
         "analysis",
         "src/fin/tools.py",
         "analysis",
-        ("company", "axis", "limit"),
+        ("company", "axis", "limit", "**more"),
         frozenset({"수익성"}),
         numbers=frozenset({3.0}),
         line=1,
     )
-    assert [name for name, limits in tool.limits.items() if limits.required] == ["company"]
+    assert tool.declared == {"company": "", "axis": "= '수익성'", "limit": "= 3", "**more": "="}
 
 
 @pytest.mark.parametrize(
@@ -85,10 +93,13 @@ def tool(axis, limit=1): return axis
 
 
 def test_a_name_that_is_defined_twice_is_unresolved_and_names_both_places(project):
-    root = project(a="def tool(): ...\n", b="class B:\n    def tool(self): ...\n")
-    tool = resolve(root, "tool")
-    assert isinstance(tool, Unresolved)
-    assert all(words in tool.reason for words in ("2 times", "a.py::tool", "b.py::B.tool", "coreloop.yaml"))
+    root = project(a="def tool(): ...\n", b="\ndef tool(x): ...\n")
+    assert resolve(root, "tool") == Unresolved(
+        "tool",
+        "defined 2 times: a.py::tool, line 1 (its name); b.py::tool, line 2 (its name); choose one under "
+        'tools: in coreloop.yaml, as tool: {target: "a.py::tool"}',
+        is_defined=True,
+    )
 
 
 SERVICE = "class Service:\n    def tool(self, x): ...\n"
@@ -106,13 +117,97 @@ METHOD = "class Box:\n    @tool\n    def tool(self): ...\n"
         ),
         pytest.param({"a": FUNCTION, "b": SERVICE, "c": "f(tools=[T(tool)])"}, "a.py::tool", id="wrapped"),
         pytest.param({"a": FUNCTION, "b": SERVICE, "c": "mcp.add_tool(tool)"}, "a.py::tool", id="added"),
-        pytest.param({"a": FUNCTION, "b": SERVICE, "c": "Agent('m', tools=[other])\n"}, None, id="other"),
+        pytest.param(
+            {"a": FUNCTION, "b": FUNCTION, "c": "from b import tool\nadd_tool(tool)"},
+            "b.py::tool",
+            id="imported",
+        ),
+        pytest.param(
+            {"a": FUNCTION, "b": SERVICE, "c": "add_tool(it.tool)"}, "b.py::Service.tool", id="method"
+        ),
+        pytest.param({"a": f"def f(m):\n    @m.tool\n    {FUNCTION}"}, "a.py::f.tool", id="nested"),
+        pytest.param({"a": "def f(x): ...\nTool(f, name='tool')"}, "a.py::f", id="named"),
+        pytest.param({"a": FUNCTION, "b": SERVICE}, "a.py::tool", id="function"),
         pytest.param({"a": f"@tool\n{FUNCTION}", "b": f"@tool\n{FUNCTION}"}, None, id="two"),
     ],
 )
 def test_of_a_tool_and_a_service_of_its_name_the_registered_one_is_meant(files, found, project):
     tool = resolve(project(**files), "tool")
     assert (place(tool) if isinstance(tool, Tool) else None) == found
+
+
+@pytest.mark.parametrize(
+    ("description", "parameters", "found"),
+    [
+        ("Book a  room.", [], "a.py::tool"),
+        ("Write it down.", [], "b.py::tool"),
+        ("", ["room", "day"], "b.py::tool"),
+        ("", ["room"], None),
+        ("x" * 2_000_000, [], None),
+    ],
+)
+def test_what_was_sent_to_models_decides_first(description, parameters, found, project):
+    root = project(
+        a='@mcp.tool\ndef tool(room):\n    """Book a room.\n\n    Args:\n        room: x\n    """\n',
+        b="@mcp.tool\ndef tool(room, day): 'Write it down.'\n",
+    )
+    sent = root / "data/audit/descriptions"
+    sent.mkdir(parents=True)
+    (sent / "a.json").write_text("[" * 5_000)
+    (sent / "b.json").write_text('{"tools": [1]}')
+    schema = {"properties": dict.fromkeys(parameters)}
+    tools = [{"name": "tool", "description": description, "schema": schema}]
+    (sent / "c.json").write_text(json.dumps({"tools": tools}))
+    tool = resolve(root, "tool")
+    assert (place(tool) if isinstance(tool, Tool) else None) == found
+
+
+SCHEMA = "{'properties': {'day': {'enum': ['mon', 'tue']}, 'n': {'maximum': 4}}, 'required': ['day']}"
+LOW_LEVEL = f"""
+class Args(BaseModel):
+    day: str
+    n: int = 1
+book = Tool(name="low", description="Book.", inputSchema={SCHEMA})
+TOOLS = [{{"function": {{"name": "plain", "description": "Find.", "parameters": UNKNOWN}}}}]
+async def list_tools():
+    return [types.Tool(name="model", description=TEXT, inputSchema=Args.model_json_schema())]
+def find(): "Find it."
+F = {{"name": "find_it", "description": find.__doc__, "input_schema": {SCHEMA}}}
+"""
+
+
+@pytest.mark.parametrize("is_target", [False, True])
+@pytest.mark.parametrize(
+    ("name", "found", "parameters"),
+    [("low", "low", 2), ("plain", "plain", 0), ("model", "model", 2), ("find_it", "find", 2)],
+)
+def test_a_tool_may_be_a_call_that_describes_it(name, found, parameters, is_target, project):
+    tool = resolve(project(a=LOW_LEVEL), name, f"a.py::{found}" if is_target else None)
+    assert place(tool) == f"a.py::{found}"
+    assert tool.parameters == ("day", "n")[:parameters]
+    if name == "low":
+        assert tool.choices == {"day": ("mon", "tue")}
+        assert tool.declared == {"day": "{'enum': ['mon', 'tue']}", "n": "= {'maximum': 4}"}
+
+
+MOUNTED = """
+import desk
+from rooms import server as rooms
+main.mount(rooms, namespace="rooms")
+main.mount(desk.mcp, prefix="desk")
+"""
+
+
+def test_of_two_mounted_servers_each_has_its_own_tool(project):
+    server = "{0} = FastMCP()\n@{0}.tool\ndef find(): ...\n"
+    root = project(main=MOUNTED, rooms=server.format("server"), desk=server.format("mcp"))
+    workspace = Workspace(root, Settings())
+    names = ["mcp__x__rooms_find", "desk_find", "find"]
+    assert logged_names(names, workspace) == {"mcp__x__rooms_find": "rooms_find"}
+    assert place(resolve(root, "rooms_find")) == "rooms.py::find"
+    assert place(resolve(root, "desk_find")) == "desk.py::find"
+    assert isinstance(resolve(root, "find"), Unresolved)
+    assert resolve_tools([], workspace, and_registered=True).keys() == {"rooms_find", "desk_find"}
 
 
 def test_a_target_decides_between_two(project):

@@ -7,18 +7,13 @@ import pytest
 from coreloop.cli.effect import effects_lines
 from coreloop.cli.output import Output, show
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import Effects, run_effect
+from coreloop.learn.effect.run import Effects
 from coreloop.learn.effect.verdict import EffectVerdict
-from effects import CONTROLS, Planted, Shop, at, make_shop, write_days
+from effects import CONTROLS, Planted, at, effect_at, make_shop, write_days
 from logs import failed, record, write_log
 
 DAY = 60
 pytestmark = pytest.mark.slow
-
-
-def _effect(shop: Shop, now: int) -> Effect:
-    (effect,) = run_effect(shop.workspace, now=at(now)).effects
-    return effect
 
 
 def _shown(effect: Effect, capsys: pytest.CaptureFixture[str]) -> str:
@@ -34,7 +29,7 @@ def test_hurts_is_not_said_where_other_tools_failed_more_too(
     shop = make_shop(tmp_path, [planted])
     others = [Planted(tool, 0.05, 0.35, DAY) for tool in CONTROLS]
     write_days(shop, [planted, *others], range(DAY + 1 + n_days), is_shared=True)
-    effect = _effect(shop, DAY + 1 + n_days)
+    effect = effect_at(shop, DAY + 1 + n_days)
     assert effect.verdict is EffectVerdict.UNKNOWN
     assert (effect.todo, effect.why_retire) == ("", "")
     shown = _shown(effect, capsys)
@@ -49,7 +44,7 @@ def test_hurts_is_said_where_only_this_tool_failed_more_and_without_a_comparison
     planted = Planted("refund_order", 0.05, 0.35, DAY)
     shop = make_shop(tmp_path, [planted])
     write_days(shop, [planted], range(DAY + 11), is_shared=True)
-    effect = _effect(shop, DAY + 11)
+    effect = effect_at(shop, DAY + 11)
     assert effect.verdict is EffectVerdict.HURTS
     assert "promote --revert" in effect.todo
     assert effect.look is not None
@@ -62,7 +57,7 @@ def test_helps_is_not_said_where_the_failures_of_the_tool_rose(
     planted = Planted("refund_order", 0.23, 0.02, DAY)
     shop = make_shop(tmp_path, [planted])
     write_days(shop, [planted], range(DAY + 31))
-    assert _effect(shop, DAY + 31).verdict is EffectVerdict.HELPS
+    assert effect_at(shop, DAY + 31).verdict is EffectVerdict.HELPS
     for day in range(DAY + 1, DAY + 31):
         rows = [
             record(
@@ -76,7 +71,7 @@ def test_helps_is_not_said_where_the_failures_of_the_tool_rose(
             for number in range(40)
         ]
         write_log(shop.workspace.records_dir / f"moved-{day}.jsonl", rows)
-    effect = _effect(shop, DAY + 31)
+    effect = effect_at(shop, DAY + 31)
     assert effect.verdict is EffectVerdict.UNKNOWN
     shown = _shown(effect, capsys)
     assert "  cannot be told: the failures that the line names fell" in shown

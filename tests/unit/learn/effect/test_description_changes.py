@@ -6,18 +6,20 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from coreloop.base.git.repository import Repository
-from coreloop.learn.effect.description_changes import Change, find_documented, read_ledger
+from coreloop.base.project.tools import Tool, Unresolved
+from coreloop.descriptions.find_tools import find_tools
+from coreloop.learn.effect.description_changes import Change, read_ledger
 from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id
 
 NOW = at(200)
 
 
 def _changes(shop: Shop, *tools: str) -> tuple[Change, ...]:
-    with Repository(shop.project.root) as repository:
-        targets = {tool: f"{FILE}::{tool}" for tool in tools}
-        return read_ledger(
-            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
-        ).changes
+    repository = Repository(shop.project.root)
+    targets = {tool: f"{FILE}::{tool}" for tool in tools}
+    return read_ledger(
+        repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+    ).changes
 
 
 @pytest.fixture
@@ -86,24 +88,25 @@ def test_a_change_by_hand_outside_python_is_a_row(shop: Shop, file: str):
     shop.project.commit({f"config/{file}": text}, "first", **dated(30))
     shop.project.commit({f"config/{file}": other}, "no change", **dated(31))
     shop.project.commit({f"config/{file}": text.replace("Pays.", "Pays back.")}, "words", **dated(32))
-    with Repository(shop.project.root) as repository:
-        base, folder = repository.base("main"), PurePosixPath(".")
-        targets = find_documented(repository, base, ["mcp__shop__pay"], folder=folder)
-        changes = read_ledger(repository, base, targets, folder=folder, now=NOW).changes
-    assert targets == {"mcp__shop__pay": f"config/{file}::pay"}
-    rows = [change for change in changes if change.target in targets.values()]
-    assert [(row.subject, row.is_ours, row.tool) for row in rows] == [("words", False, "mcp__shop__pay")]
+    repository = Repository(shop.project.root)
+    base, folder = repository.base("main"), PurePosixPath(".")
+    tool = find_tools(["pay"], shop.workspace)["pay"]
+    assert isinstance(tool, Tool)
+    target = f"{tool.file}::{tool.qualname}"
+    changes = read_ledger(repository, base, {"pay": target}, folder=folder, now=NOW).changes
+    assert target == f"config/{file}::pay"
+    rows = [change for change in changes if change.target == target]
+    assert [(row.subject, row.is_ours, row.tool) for row in rows] == [("words", False, "pay")]
 
 
 def test_a_tool_that_two_files_define_is_not_guessed(shop: Shop):
     text = _DOCUMENTS["tools.toml"]
     files = {"a/tools.toml": text, "b/tools.toml": text, "tests/tools.toml": text, "one.toml": "[pay2]\n"}
     shop.project.commit(files, "first", **dated(30))
-    with Repository(shop.project.root) as repository:
-        base = repository.base("main")
-        assert find_documented(repository, base, ["pay"], folder=PurePosixPath(".")) == {}
-        below = find_documented(repository, base, ["pay"], folder=PurePosixPath("a"))
-    assert below == {"pay": "tools.toml::pay"}
+    assert find_tools(["pay"], shop.workspace)["pay"] == Unresolved(
+        "pay",
+        "described 2 times (a/tools.toml::pay, b/tools.toml::pay); name one under tools: in coreloop.yaml",
+    )
 
 
 def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):
@@ -111,11 +114,11 @@ def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):
     shop.project.git("commit", "--quiet", "-m", "move", **dated(30))
     text = (shop.project.root / "shop/moved.py").read_text()
     shop.project.commit({"shop/moved.py": text.replace("Do refund.", "Refund.")}, "words", **dated(40))
-    with Repository(shop.project.root) as repository:
-        targets = {"refund": "shop/moved.py::refund"}
-        changes = read_ledger(
-            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
-        ).changes
+    repository = Repository(shop.project.root)
+    targets = {"refund": "shop/moved.py::refund"}
+    changes = read_ledger(
+        repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+    ).changes
     assert [change.subject for change in changes] == [
         "Merge pull request #11 from octo/skill/caveat",
         "words",

@@ -79,7 +79,7 @@ def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop
 @pytest.mark.slow
 def test_a_change_of_a_tool_outside_python_has_a_verdict(tmp_path: Path, quiet_git: None):
     shop = make_shop(tmp_path, [])
-    text = '[{"name": "pay", "description": "Pays."}]\n'
+    text = '{"tools": [{"name": "pay", "description": "Pays."}]}\n'
     shop.project.commit({"tools.json": text}, "first", **dated(0))
     shop.project.commit({"tools.json": text.replace("Pays.", "Pays. Pass a reason.")}, "words", **dated(60))
     write_days(shop, (Planted("pay", 0.3, 0.02, 60),), range(100))

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.learn.effect import run
-from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from effects import Planted, Shop, at, make_shop, proposal_id, write_days
+from effects import Planted, Shop, at, effect_at, make_shop, proposal_id, write_days
 from logs import call, failed, record, write_log
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
@@ -19,27 +18,22 @@ def shop(tmp_path: Path, quiet_git: None) -> Shop:
     return make_shop(tmp_path, ONE)
 
 
-def _effect(shop: Shop, now: int) -> Effect:
-    (effect,) = run_effect(shop.workspace, now=at(now)).effects
-    return effect
-
-
 @pytest.mark.slow
 def test_a_settled_effect_outlives_its_records(shop: Shop):
     write_days(shop, ONE, range(200))
-    first = _effect(shop, 200)
+    first = effect_at(shop, 200)
     assert shop.workspace.effects_file.exists()
     for path in shop.workspace.records_dir.iterdir():
         path.unlink()
-    assert _effect(shop, 400) == first
+    assert effect_at(shop, 400) == first
     shop.workspace.effects_file.write_text("{")
-    assert _effect(shop, 400).verdict is EffectVerdict.UNKNOWN
+    assert effect_at(shop, 400).verdict is EffectVerdict.UNKNOWN
 
 
 @pytest.mark.slow
 def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
     write_days(shop, ONE, range(100))
-    assert not _effect(shop, 100).is_stale
+    assert not effect_at(shop, 100).is_stale
     rows = [
         record(
             ts=at(99.9).isoformat(),
@@ -50,7 +44,7 @@ def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
         for n in range(60)
     ]
     write_log(shop.workspace.records_dir / "late.jsonl", rows)
-    effect = _effect(shop, 100)
+    effect = effect_at(shop, 100)
     assert effect.is_stale
     assert effect.todo.endswith(f"promote --revert {proposal_id(11)}")
 

@@ -24,29 +24,22 @@ def _against(window: Window, *lines: str) -> list[bool]:
     return [has_failed for _, has_failed in against]
 
 
+ID, FROM = {"id": "1"}, "- id: from find().id"
 CASES = {
     "missing": ("- Always pass reason", [failed("pay", {"id": "1"})], True),
     "a success": ("- Always pass reason", [call("pay", {"id": "1"})], False),
     "empty": ("- ids: never empty", [failed("pay", {"ids": []})], True),
     "absent is not empty": ("- ids: never empty", [failed("pay", {})], False),
     "another value": ("- kind: one of card, cash", [failed("pay", {"kind": "cheque"})], True),
+    "none of two": ("- Pass exactly one of a and b", [failed("pay", {"id": "1"})], True),
+    "one of two": ("- Pass exactly one of a and b", [failed("pay", {"a": "1"})], False),
+    "an item": ("- kinds: each one of card, cash", [failed("pay", {"kinds": ["cash", "cheque"]})], True),
+    "outside": ("- path: below /srv/in", [failed("pay", {"path": "/srv/out/a.csv"})], True),
     "over": ("- limit: at most 20", [failed("pay", {"limit": 21})], True),
     "before it": ("- Call find first (same id)", [failed("pay", {"id": "1"})], True),
-    "after it": (
-        "- Call find first (same id)",
-        [call("find", {"id": "1"}), failed("pay", {"id": "1"})],
-        False,
-    ),
-    "from another field": (
-        "- id: from find().id",
-        [failed("pay", {"id": "1"}) | {"args_from": {"id": ["find.name"]}}],
-        True,
-    ),
-    "from its field": (
-        "- id: from find().id",
-        [failed("pay", {"id": "1"}) | {"args_from": {"id": ["find.name", "find.id"]}}],
-        False,
-    ),
+    "after it": ("- Call find first (same id)", [call("find", ID), failed("pay", ID)], False),
+    "elsewhere": (FROM, [failed("pay", ID) | {"args_from": {"id": ["find.name"]}}], True),
+    "from its field": (FROM, [failed("pay", ID) | {"args_from": {"id": ["find.name", "find.id"]}}], False),
 }
 
 

@@ -12,7 +12,7 @@ ODD = line(record(question=True))
 
 def _found(folder: Path) -> LogOddities:
     files = read_folder(folder, MineSettings())
-    return find_oddities((file.path, part.oddities) for file in files for part in file.parts)
+    return find_oddities((file.path, part) for file in files for part in file.parts)
 
 
 def test_the_first_place_is_a_line_of_the_first_file(tmp_path: Path):

@@ -11,7 +11,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.read_lines import MineSettings, case_of
-from coreloop.learn.mine.folder import MiningOptions, mine
+from coreloop.learn.mine.folder import mine
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, hash_identifier
 from coreloop.observe.reading.decode import RecordLine, decode_line
@@ -135,7 +135,7 @@ def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
 def test_a_case_that_is_no_list_of_hashes_is_read_as_absent_and_counted(case: Any):
     file = rolled([record(), record(case=case, tool_calls=[])])
     assert _column(merge([file], EVERY_DAY), "client") == [0, 0]
-    assert file.parts[0].oddities.absent == {"case": (1, len(line(record())))}
+    assert file.parts[0].absent == {"case": (1, len(line(record())))}
 
 
 @each_row("key", [b"k", b"l", b"m"])
@@ -185,4 +185,4 @@ def test_a_session_uses_the_key_of_the_project_and_makes_none(tmp_path: Path):
 
 
 def _cases(workspace: Workspace) -> list[int]:
-    return _column(merge(mine(workspace, MiningOptions()).files, EVERY_DAY), "client")
+    return _column(merge(mine(workspace).files, EVERY_DAY), "client")

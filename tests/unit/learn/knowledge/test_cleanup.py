@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -218,18 +217,10 @@ def test_killing_a_cleanup_at_any_time_leaves_the_old_or_the_new_state(tmp_path:
         process.kill()
         process.communicate(timeout=60)
         states.append(_state(database, rows))
-        assert clean(database, {}, tmp_path / str(n) / "_archive", now=_now()).residue is None
+        assert clean(database, {}, tmp_path / str(n) / "_archive", now=datetime.now(UTC)).residue is None
         assert re.search(rb"QUESTION|NARRATIVE", bytes_of(database)) is None
-        assert list(_partials(tmp_path / str(n) / "_archive")) == []
+        assert [*(tmp_path / str(n) / "_archive").glob("*partial*")] == []
     assert set(states) <= {"before", "after"}, states
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _partials(folder: Path) -> Iterator[Path]:
-    return folder.glob("*partial*")
 
 
 def _state(database: Path, rows: int) -> str:

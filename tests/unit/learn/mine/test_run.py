@@ -11,7 +11,7 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import MiningOptions, Watch, mine
+from coreloop.learn.mine.folder import MiningOptions, mine
 from coreloop.learn.mine.window import merge
 from coreloop.learn.propose import NightRequest, run_pattern, run_refine
 from coreloop.learn.verdicts.judge import judge
@@ -21,13 +21,12 @@ from rows import slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 DAYS = Days(date(2026, 4, 1), date(2026, 4, 30))
-OPTIONS = MiningOptions()
-Command = Callable[[Workspace, Watch], object]
+Command = Callable[[Workspace, MiningOptions], object]
 
 COMMANDS: dict[str, Command] = {
-    "pattern": lambda project, watch: run_pattern(project, NightRequest(days=DAYS), now=NOW, watch=watch),
-    "refine": lambda project, watch: run_refine(project, NightRequest(days=DAYS), now=NOW, watch=watch),
-    "status": lambda project, watch: read_status(project, now=NOW, environ={}, mining=OPTIONS, watch=watch),
+    "pattern": lambda project, how: run_pattern(project, NightRequest(days=DAYS, mining=how), now=NOW),
+    "refine": lambda project, how: run_refine(project, NightRequest(days=DAYS, mining=how), now=NOW),
+    "status": lambda project, how: read_status(project, now=NOW, environ={}, mining=how),
 }
 
 
@@ -52,7 +51,7 @@ def project(tmp_path: Path) -> Workspace:
 def test_files_of_a_command_are_reused_by_all_others(project: Workspace, first: str, second: str):
     read: list[str] = []
     for name in (first, second, first, second):
-        COMMANDS[name](project, Watch(progress=lambda *_, name=name: read.append(name)))
+        COMMANDS[name](project, MiningOptions(progress=lambda *_, name=name: read.append(name)))
     assert read == [first, first]
 
 
@@ -73,11 +72,12 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
     judge(project, before.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=NOW)
     after = run_refine(project, NightRequest(days=DAYS), now=NOW)
     assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
-    assert after.dropped["known"] == 1
+    assert after.search.dropped["known"] == 1
 
 
 def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(project: Workspace):
     project.facts_dir.write_text("a file where the folder should be")
-    mined = mine(project, OPTIONS)
-    assert "facts" in mined.not_cached
+    reasons: list[str] = []
+    mined = mine(project, MiningOptions(not_kept=reasons.append))
+    assert "facts" in "".join(reasons)
     assert merge(mined.files, DAYS).n_records() == 9

@@ -8,7 +8,6 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.sequences import count_patterns
 from logs import call, record
 from samples import rolled
 
@@ -48,9 +47,3 @@ def test_a_request_of_one_file_says_nothing_about_that_at_the_same_place_of_anot
     assert len(window.drawn(window.requests, 3)) == 3
     found = [(group.file, one.outcome) for group in window.requests for one in group.each()]
     assert sorted(found) == [(0, -1), (0, 1), (1, 1), (1, 1), (2, 1)]
-
-
-@pytest.mark.parametrize(("lengths", "mean"), [((500, None, 700), 600), ((None, None), 0)])
-def test_a_mean_length_is_that_of_the_answers_whose_length_is_known(lengths: Any, mean: float):
-    (pattern,) = count_patterns(_window([record(chunk_len=length) for length in lengths])).to_dicts()
-    assert (pattern["n_success"], pattern["avg_chunk_len"]) == (len(lengths), mean)

@@ -6,7 +6,6 @@ import pytest
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
-from coreloop.descriptions.source import find_definition, read_source
 from coreloop.learn.proposals.allowed_lines import Words, refuse_line, refuse_words
 from promoting import Project, copy_project, hush_git
 from rows import each_row
@@ -18,7 +17,6 @@ from rows import each_row
         "- When: questions of category FIN-profitability-KR.",
         '- Call: analysis(axis="수익성") -> show(topic).',
         "- Call: analysis(axis=<axis>, company, …) -> net_margin(sub=<sub>).",
-        "- When: questions of no category.",
         '- Call: scan(axis="영업이익률 3Y", target="KOSPI").',
         "- order_id: from get_user_details().orders[]",
         "- new_item_ids: from get_product_details().variants.*.item_id or find().*",
@@ -108,10 +106,8 @@ def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> I
         hush_git(monkeypatch)
         project = copy_project(first_project, tmp_path_factory.mktemp("names"))
         project.commit(FILES)
-        with Repository(project.root) as repository:
-            definition = find_definition(read_source(TOOLS.encode()).tree, "open_ticket")
-            base = project.git("rev-parse", "HEAD")
-            yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", definition)
+        repository, base = Repository(project.root), project.git("rev-parse", "HEAD")
+        yield Words(repository, base, Settings(), "lib/shop/tools.py", "open_ticket", "open_ticket")
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,18 @@
 """A statement's text, or why it may not be proposed."""
 
+import ast
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
 import pytest
 
-from coreloop.base.project.argument_limits import SchemaLimits
+from coreloop.base.project.allowed_values import schema_of
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool
-from coreloop.learn.line import statement_key
+from coreloop.base.project.tools import Tool, make_tool
+from coreloop.learn.line import parse_advice, statement_key
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.draft import draft_statement, draft_statements
+from coreloop.learn.proposals.draft import draft_statement, standing_at, standing_texts
 from coreloop.learn.proposals.entry import Sides, Statement
 from promoting import statement
 from samples import words
@@ -57,27 +58,58 @@ def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
     assert drafted.refused == "human hands over to a human; such calls are not recommended"
 
 
+MOST, LEAST = "- hours: at most 4", "- hours: at least 1"
+
+
 @pytest.mark.parametrize(
-    ("line", "limits", "is_said"),
+    ("line", "signature", "is_said"),
     [
-        ("- hours: at most 4", SchemaLimits(over=4), True),
-        ("- hours: at most 4", SchemaLimits(over=3), True),
-        ("- hours: at most 4", SchemaLimits(over=10), False),
-        ("- hours: at most 4; only while status is open", SchemaLimits(over=4), False),
-        ("- hours: at least 1", SchemaLimits(under=1), True),
-        ("- hours: at least 1", SchemaLimits(under=0), False),
-        ("- Always pass hours", SchemaLimits(required=True), True),
-        ("- Always pass hours and room", SchemaLimits(required=True), False),
-        ("- hours: never empty", SchemaLimits(never_empty=True), True),
-        ("- hours: never empty", SchemaLimits(required=True), False),
-        ("- hours: one of a, b", SchemaLimits(), True),
-        ("- hours: one of a", SchemaLimits(), False),
+        (MOST, "hours: int = Field(le=4)", True),
+        (MOST, "hours: Annotated[int, Field(ge=1, le=3)] = 1", True),
+        (MOST, "hours: Hours = 1", True),
+        (MOST, "hours: int = Field(default=2, lt=5)", True),
+        (MOST, "hours: float = Field(default=2, lt=4.5)", False),
+        (MOST, "hours: int = Field(1, le=10)", False),
+        (MOST, "hours: int = Field(1, le=MOST)", False),
+        (MOST, f"hours: int = {'+'.join('4' * 600)}", False),
+        (f"{MOST}; only while status is open", "hours: int = Field(le=4)", False),
+        (LEAST, "hours: int = Field(gt=0)", True),
+        (LEAST, "hours: conint(ge=-1) = 1", False),
+        ("- hours: at least -1", "hours: conint(ge=-1) = 1", True),
+        ("- Always pass hours", "hours: int", True),
+        ("- Always pass hours", "*, hours: int = Field(..., le=4)", True),
+        ("- Always pass hours", "hours: int = Field(2, ge=1)", False),
+        ("- Always pass hours", "hours: int = Field(default=2)", False),
+        ("- Always pass hours and room", "hours: int, room=1", False),
+        ("- hours: never empty", "hours: list = Field([], min_length=1)", True),
+        ("- hours: never empty", "hours: list", False),
+        ("- hours: one of a, b", "hours: Literal['a', 'b']", True),
+        ("- hours: one of a", "hours: Literal['a', 'b']", False),
+        ("- hours: each one of a, b", "hours: list[Literal['a', 'b']]", True),
     ],
 )
-def test_what_the_schema_says_is_redundant(line: str, limits: SchemaLimits, is_said: bool):
-    tool = Tool("book", "a.py", "book", ("hours", "room"), frozenset({"a", "b"}), "", {"hours": ("a", "b")})
-    known = Vocabulary({"book": replace(tool, limits={"hours": limits})}, Settings())
+def test_what_the_schema_says_is_redundant(line: str, signature: str, is_said: bool):
+    tree = ast.parse(f"Hours = Annotated[int, Field(le=4)]\nROOMS = 'a', 'b'\ndef book({signature}): ...")
+    tool = make_tool("book", "a.py", "book", tree.body[-1], tree)
+    known = Vocabulary({"book": replace(tool, parameters=("hours", "room"))}, Settings())
     drafted = draft_statement(replace(_statement(line), tool="book"), known)
+    assert drafted.refused == ("redundant: its schema says this" if is_said else None)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        (MOST, True),
+        ("- hours: at most 3", False),
+        ("- hours: never empty", True),
+        ("- Always pass hours", True),
+    ],
+)
+def test_what_a_json_schema_says_is_redundant(line: str, is_said: bool):
+    field = {"maximum": 4, "minLength": 1}
+    tool = Tool("book", "a.py", "TOOLS", (), frozenset())
+    tool = replace(tool, **schema_of({"properties": {"hours": field}, "required": ["hours"]}))
+    drafted = draft_statement(replace(_statement(line), tool="book"), Vocabulary({"book": tool}, Settings()))
     assert drafted.refused == ("redundant: its schema says this" if is_said else None)
 
 
@@ -94,14 +126,14 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
     ("line", "refused"),
     [
         pytest.param("- hours: at most 3", "is newer than these records", id="another bound"),
-        pytest.param("- hours: at most 4", "its docstring has this line", id="the same bound, as said now"),
+        pytest.param("- hours: at most 4", "it already stands in tools.py", id="the same bound, as said now"),
         pytest.param("- Always pass hours", None, id="another subject"),
     ],
 )
 def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str, refused: str | None):
     merges = {statement_key("analysis", "- hours: at most 4", "Caveats"): MERGED}
     entry = msgspec.convert(statement(line=line, kind="presence", suggested_append=None), Statement)
-    (draft,), _ = draft_statements([entry], KNOWN, merges=merges)
+    draft = draft_statement(entry, KNOWN, merges)
     assert (draft.refused is None) is (draft.suggested_append is not None) is (refused is None)
     assert refused is None or refused in (draft.refused or "")
 
@@ -122,5 +154,23 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
     )
     known = words("analysis", "search", parameters=["company", "hours", "size"], docstring=docstring)
     entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
-    (draft,), _ = draft_statements([entry], known)
-    assert draft.refused == (None if is_new else "redundant: its docstring has this line")
+    draft = draft_statement(entry, known)
+    assert draft.refused == (None if is_new else "redundant: it already stands in tools.py")
+
+
+@pytest.mark.parametrize(
+    ("above", "argument", "docstring", "line"),
+    [
+        ("", "hours", "Books.\n\n    Notes\n    -----\n    - hours: at most\n      4\n", 8),
+        ("", "hours=Field(description='Hours:  at most 4.')", "Books.", 3),
+        ("", "hours: Annotated[int, Field(description='x\\n* hours: at most 4')]", "Books.", 3),
+        ("@tool(description='Books.\\n\\n- hours: at most 4')\n", "hours", "Books.", 3),
+        ("@tool(description=TEXT)\n", "hours", "Books.", 2),
+        ("", "hours", "Books for hours: at most 4 of them.", None),
+    ],
+)
+def test_a_line_stands_in_any_text_of_a_tool(above: str, argument: str, docstring: str, line: int | None):
+    text = f'TEXT = """\nHours: at MOST 4"""\n{above}def book({argument}):\n    """{docstring}"""\n'
+    standing, wanted = standing_texts(text.encode(), "book", "a.py"), parse_advice("- hours: at most 4")
+    assert wanted is not None
+    assert standing_at(wanted, standing) == (None if line is None else f"a.py:{line}")

@@ -13,9 +13,9 @@ from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, Without
+from coreloop.learn.proposals.entry import Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import CandidatesFile, markdown, section
-from promoting import FILE, candidate, statement
+from promoting import FILE, statement
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -76,19 +76,6 @@ def test_statement_with_an_undeclared_word_is_text_of_others_and_is_not_shared(l
     assert "it has a name that neither coreloop.yaml nor the source declares" in outside
 
 
-def test_statements_and_candidates_share_one_numbering() -> None:
-    first, second = read_statement(), read_statement(line="- Always pass axis")
-    sequence = msgspec.convert(candidate(), Candidate)
-    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(sequence,), statements=(first,))
-    numbered = document.with_ids()
-    assert [(type(entry).__name__, entry.id) for entry in numbered.entries] == [
-        ("Statement", "cand-2026-04-25-001"),
-        ("Candidate", "cand-2026-04-25-002"),
-    ]
-    again = replace(document, statements=(second, first), ids=numbered.ids).with_ids()
-    assert [entry.id[-3:] for entry in again.entries] == ["003", "001", "002"]
-
-
 def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file() -> None:
     few = read_statement(line="- Always pass axis", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4})
     statements = (few, read_statement())
@@ -113,7 +100,8 @@ def _failing(**changes: Any) -> Counterexample:
         "error_template": "no",
         "n_failures": 3,
         "n_calls": 4,
-        "n_without": Without(1, 9),
+        "n_other_failures": 1,
+        "n_other_calls": 9,
         "harm_low": 0.3,
         "wasted_ms": 1500.0,
         "first_seen": NOW,

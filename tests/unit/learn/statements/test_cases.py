@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from math import comb
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -39,13 +38,6 @@ def test_what_makes_two_requests_one_case(first: RequestKeys, second: RequestKey
 def test_the_owner_is_the_identifier_that_most_requests_have() -> None:
     keys = [RequestKeys(identifiers=(7, number)) for number in range(10, 20)] + [RequestKeys()]
     assert owners(keys) == [7] * 10 + [0]
-
-
-@pytest.mark.slow
-def test_ten_thousand_requests_of_one_shop_are_joined_in_bounded_work() -> None:
-    rng = Random(1)
-    keys = [RequestKeys(identifiers=(1, 2, *(rng.randrange(10**6) for _ in range(4)))) for _ in range(10_000)]
-    assert len(set(case_numbers(keys)[0])) > 9_900
 
 
 N = 60
@@ -92,10 +84,8 @@ def test_a_model_that_explains_most_of_the_difference_is_the_cause() -> None:
     model = ["weak" if place in weak else "strong" for place in range(N)]
     calls = replace(_calls(good), strata=[model])
     assert compare(replace(calls, strata=()), follow, deviate) != 1.0
-    assert (
-        compare(replace(calls, good=calls.good & ~bits_of([38, 39], N), strata=[model]), follow, deviate)
-        == 1.0
-    )
+    fewer = replace(calls, good=calls.good & ~bits_of([38, 39], N))
+    assert compare(fewer, follow, deviate) == 1.0
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -103,16 +93,3 @@ def test_no_p_value_is_below_one_in_the_number_of_choices(first: list[float], se
     p_value = rank_test(first, second)
     assert 1 / comb(len(first) + len(second), min(len(first), len(second))) <= p_value <= 1.0
     assert p_value == pytest.approx(rank_test(second, first))
-
-
-@pytest.mark.parametrize(
-    ("rates", "n", "limit", "least"), [((0.05, 0.95), 15, 0.001, 198), ((0.3, 0.6), 40, 0.0075, 170)]
-)
-def test_what_the_test_is_meant_to_find_is_found(
-    rates: tuple[float, float], n: int, limit: float, least: int
-) -> None:
-    rng, n_found = Random(1), 0
-    for _ in range(200):
-        sides = [[sum(rng.random() < rate for _ in range(3)) / 3 for _ in range(n)] for rate in rates]
-        n_found += rank_test(*sides) <= limit
-    assert n_found >= least

@@ -9,6 +9,7 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
@@ -39,7 +40,7 @@ def _lines(folder: Path, records: Iterator[dict[str, Any]], *rejected: str) -> l
     (folder / "desk.py").write_text(SOURCE)
     write_log(folder / "log" / "a.jsonl", on_days(list(records)))
     log = read_log(merge(read_folder(folder / "log", MineSettings()), ALWAYS), {})
-    words = Vocabulary(resolve_tools(set(log.tools), root=folder, configured={}), Settings())
+    words = Vocabulary(resolve_tools(set(log.tools), Workspace(folder, Settings())), Settings())
     keys = frozenset(statement_key("book", line, CAVEATS) for line in rejected)
     return [statement.line for statement, _ in to_statements(search_tools(log, words, {}, keys), log)]
 

@@ -11,6 +11,7 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, resolve_tools
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
@@ -123,7 +124,7 @@ def _lines(records: Iterable[dict[str, Any]], folder: Path) -> set[tuple[str, st
     """What is said of the agent, whose tools are in the folder."""
     write_log(folder / "log" / "2026-03-01.jsonl", records)
     log = read_log(merge(read_folder(folder / "log", MineSettings()), ALWAYS), {})
-    words = Vocabulary(resolve_tools(set(log.tools), root=folder, configured={}), Settings())
+    words = Vocabulary(resolve_tools(set(log.tools), Workspace(folder, Settings())), Settings())
     found = to_statements(search_tools(log, words), log)
     return {(statement.tool, statement.line) for statement, _ in found}
 
@@ -136,7 +137,6 @@ def test_the_four_causes_are_said_and_no_other_line(records: Iterable[Any], tmp_
 
 CREATE = "from shop.backend import types\n\n\ndef create(level):\n    return types.Priority(level)\n"
 COMPARED = 'def create(level):\n    if level not in ("low", "normal", "high"):\n        raise ValueError\n'
-
 
 ALL = {"backend/__init__": "from .types import *\n"}
 
@@ -167,6 +167,6 @@ def test_values_that_another_file_of_the_project_declares_are_said(
         path = package / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    tool = resolve_tools(["open_ticket"], root=tmp_path, configured={})["open_ticket"]
+    tool = resolve_tools(["open_ticket"], Workspace(tmp_path, Settings()))["open_ticket"]
     assert isinstance(tool, Tool)
     assert frozenset({"low", "normal", "high"}) in tool.listed

@@ -13,7 +13,7 @@ import pytest
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.record_lines import MAX_LINE_BYTES
-from coreloop.base.records import hash_sequence, hash_session
+from coreloop.base.records import digest, hash_sequence
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
@@ -54,7 +54,7 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
     [record] = _records(tmp_path)
     assert record["ts"] == "2026-04-25T12:00:00.000000+00:00"
     assert (record["schema_version"], record["origin"], record["chunk_len"]) == (2, "otlp", 500)
-    assert (record["category_hash"], record["session_hash"]) == ("FIN-dividend-KR", hash_session("s"))
+    assert (record["category_hash"], record["session_hash"]) == ("FIN-dividend-KR", f"session:{digest(b's')}")
     assert (record["provider"], record["model"], record["rounds"]) == ("openai", "m", 2)
     assert record["tool_sequence_hash"] == hash_sequence("show(topic=배당)")
     assert [(call["args"], call["ok"], call["error"]) for call in record["tool_calls"]] == [

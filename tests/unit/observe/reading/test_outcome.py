@@ -41,10 +41,6 @@ def _weighed(raw: bytes, min_chunk_len: int | None = 400) -> RequestOutcome:
     return weighed(raw, min_chunk_len=min_chunk_len)[0]
 
 
-def _judged(verdict: str | None) -> dict[str, Any]:
-    return {"judgment": {"verdict": verdict}}
-
-
 @pytest.mark.slow
 @each_row(
     ("changes", "expected"),
@@ -178,7 +174,7 @@ def test_flags_and_overrides(calls: list[Any], overrides: list[Any] | None, expe
 def test_a_verdict_overrides_everything(
     changes: dict[str, Any], otherwise: RequestOutcome, verdict: str | None, expected: RequestOutcome | None
 ):
-    assert _outcome(**changes, **_judged(verdict)) is (otherwise if expected is None else expected)
+    assert _outcome(**changes, judgment={"verdict": verdict}) is (otherwise if expected is None else expected)
 
 
 @each_row(

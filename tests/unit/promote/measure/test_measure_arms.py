@@ -1,13 +1,17 @@
 """The tools without and with an edit, read as a model is sent them; they must differ by exactly the edit."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions import texts
+from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.place import Wanted
 from coreloop.promote.measure.run import refuse_difference, tools_of
 from coreloop.promote.tool_schemas import SchemaCommand, read_schema
+from editing import put_lines
 
 SOURCE = '''"""Tools."""
 
@@ -64,3 +68,13 @@ def test_descriptions_that_differ_by_anything_else_are_not_measured(
     expression: str, reason: str, tmp_path: Path
 ) -> None:
     assert reason in (refused(expression, tmp_path) or "")
+
+
+def test_an_argument_of_a_schema_is_measured_where_its_own_description_changed_alone():
+    schema = {"properties": {"n": {"description": "A number."}}, "required": ["n"]}
+    raw = json.dumps([{"name": "update", "description": "Updates.", "parameters": schema}]).encode()
+    edit = texts.put_lines("a.json", raw, texts.find_text("a.json", raw, "update[n]"), Wanted((LINE,)))
+    base, edited = (tools_of(json.loads(side)) for side in (edit.old, edit.source))
+    other = tools_of(json.loads(edit.source.replace(b"required", b"optional")))
+    assert refuse_difference(base, edited, edit, "update") is None
+    assert "different tools or parameters" in (refuse_difference(base, other, edit, "update") or "")

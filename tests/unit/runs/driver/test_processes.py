@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.runs.limits import Limits
-from coreloop.runs.state import State
-from coreloop.runs.stores.store import Store
-from happenings import fold
+from happenings import state_of
 from running import COST, MOMENT, calls_in, new_run, python, store_at
 
 PROCESSES = 8
@@ -19,10 +17,6 @@ def outputs(processes: list[subprocess.Popen[str]]) -> list[str]:
     ended = [process.communicate() for process in processes]
     assert [errors for _out, errors in ended] == [""] * len(processes)
     return [out for out, _errors in ended]
-
-
-def state_of(store: Store, run_id: str) -> State:
-    return fold(event for _seq, event in store.read(run_id))
 
 
 MANY = """

@@ -17,12 +17,12 @@ ROW = {
     "error": "no <n> of <value>",
     "error_class": "not_found",
     "n_calls": 1200,
-    "n_cases": 7,
+    **dict.fromkeys(("n_cases", "n_requests"), 7),
     "n_lost": 3,
     "n_recovered": 4,
     "mender": "user",
     "merged": ["city: never empty, merged on 2026-04-20: 2 calls against it, 0 of them since"],
-    "task": "The tool find_city failed. Let the error say what the agent should ask the user for.",
+    **dict.fromkeys(("task", "suggestion"), "Let the error say what the agent should ask the user for."),
 }
 
 
@@ -44,10 +44,10 @@ def _page(workspace: Workspace) -> str:
 def test_the_newest_readable_table_is_shown(workspace: Workspace):
     page = _page(workspace)
     ((tool, text, *figures),) = table(page, "Errors")
-    assert (tool, figures) == ("find_city", ["1,200", "3", "4", "user"])
+    assert (tool, figures) == ("find_city", ["1,200", "3", "4/7", "user"])
     assert "no <n> of <value>" in text
     assert "city: never empty, merged on 2026-04-20" in text
-    assert "Let the error say what the agent should ask the user for." in text
+    assert text.count("Let the error say what the agent should ask the user for.") == 2
     assert "<n>" not in page
 
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from coreloop.admin.status.read_status import read_status
-from coreloop.learn.mine.folder import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
@@ -30,7 +29,7 @@ def test_an_accepted_proposal_waits_on_no_screen(source: PageSource):
 @pytest.mark.slow
 def test_status_health_review_and_judge_count_the_same_proposals(source: PageSource):
     now = datetime.now(UTC)
-    status = read_status(source.workspace, now=now, environ={}, mining=MiningOptions())
+    status = read_status(source.workspace, now=now, environ={})
     expected = status.candidates.pending + status.counterexamples.pending
     waiting = pending(kept_states(source.workspace, read_verdicts(source.workspace.judgments_dir)))
     falls = {fall.reason: fall.n for fall in read_health(source)["falls"]}

@@ -24,7 +24,6 @@ Indexed(Path(sys.argv[1])).update("files")
 """
 TESTS = Path(__file__).parents[4]
 
-
 VERSIONS = {"aardvark", "zebra"}
 
 

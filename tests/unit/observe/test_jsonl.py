@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.base import jsonl
+from coreloop.observe import jsonl
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
