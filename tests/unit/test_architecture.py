@@ -27,7 +27,9 @@ BEHIND_ONE_MODULE = {
     "Stemmer": "answer.text.terms",
     "protego": "answer.search.page",
     "psycopg": "base.postgres",
-    "pypdf": "answer.search.extract.pdf",
+    "pypdf": "answer.search.extract.packed",
+    "hwpx": "answer.search.extract.packed",
+    "mammoth": "answer.search.extract.packed",
     "starlette": "web",
     "uvicorn": "web",
 }

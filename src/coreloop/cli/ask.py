@@ -76,10 +76,10 @@ def search(query: str, limit: int) -> Output:
 @click.command(cls=Command)
 @click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
 def index(paths: tuple[Path, ...]) -> Output:
-    """Read files for search: Markdown, text, HTML, Python and PDF.
+    """Read documents, tables, configuration and code for search.
 
     PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
-    Run this again after changes: only new, changed and removed files are read.
+    Run it again after changes: only those are read.
 
     Example: index docs src
     """

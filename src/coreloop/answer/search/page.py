@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable, clean_text, decode_text
 from coreloop.answer.search.extract.html import extract_html
-from coreloop.answer.search.extract.pdf import extract_pdf
+from coreloop.answer.search.extract.packed import extract_packed
 from coreloop.answer.search.extract.text import plain_document
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
 from coreloop.answer.search.services import USER_AGENT, asked_to_wait
@@ -330,7 +330,7 @@ def page_text(content: bytes, content_type: str, timeout_s: float) -> Document |
     """Read the text of a page: untrusted bytes, and the type that its server gives them."""
     media = content_type.partition(";")[0].strip().lower()
     if media == "application/pdf" or content.startswith(b"%PDF-"):
-        return extract_pdf(content, timeout_s=timeout_s)
+        return extract_packed(content, kind="pdf", timeout_s=timeout_s)
     if media not in _HTML | _PLAIN:
         return Unreadable("not HTML, PDF or plain text")
     text = _decoded(content, content_type)

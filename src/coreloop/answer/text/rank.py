@@ -27,7 +27,8 @@ _LOW: Final = re.compile(
     r"|(?:^|/)(?:test_|conftest|change|news|(?:version)?history|whats|release|licen|copying|authors|thanks"
     r"|contribut)[^/]*$"
 )
-_PRIORS: Final = {"python": 0.75, "symbol": 0.9, "schema": 0.9}
+_PRIORS: Final = {"python": 0.75, "code": 0.75, "data": 0.85, "symbol": 0.9, "schema": 0.9}
+_OF_LINES: Final = frozenset({"python", "code", "data"})  # types whose lines are what sentences are elsewhere
 _ASKS: Final[Mapping[Kind, str]] = {
     "date": r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b"
     r"|언제|몇 ?(?:년|월|일|시)|날짜|[연년]도",
@@ -136,12 +137,12 @@ def rank(
     may_mark : callable
         Whether a sentence may be marked.
     """
-    read = [_read(source.title, source.text, is_code=source.type == "python") for source in sources]
+    read = [_read(source.title, source.text, is_code=source.type in _OF_LINES) for source in sources]
     asked = _Asked(question, read, counts)
-    weights = _bm25(asked, read, [_prior(source) for source in sources])
+    weights = _bm25(asked, read, [prior(source) for source in sources])
     top, hits = max(weights, default=0.0) or 1.0, list[Hit]()
     for number, (source, one, weight) in enumerate(zip(sources, read, weights, strict=True), 1):
-        of_kind, told = _prior(source), _told(asked, source, one, may_mark)
+        of_kind, told = prior(source), _told(asked, source, one, may_mark)
         says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
         is_snippet = source.location.startswith("http") and getattr(source, "start", None) is None
         says_so = says_so and of_kind >= _PRIORS["symbol"] and not is_snippet
@@ -160,7 +161,7 @@ def asks_for_fact(question: str) -> bool:
     return _NO_FACT.search(question) is None
 
 
-def _prior(source: "Source | NumberedSource") -> float:
+def prior(source: "Source | NumberedSource") -> float:
     """What a passage counts by the kind of its file alone, 0-1."""
     return _PRIORS.get(source.type, 1.0) * (0.6 if _LOW.search(source.location) else 1.0)
 

@@ -191,11 +191,14 @@ class SearchSettings:
         The address of your instance of SearXNG.
     paths : tuple of str
         Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts.
+    morphemes : bool
+        Compare Korean words by morphemes; needs the extra ``korean``.
     """
 
     providers: tuple[SearchProvider, ...] = ("index",)
     searxng_url: str | None = None
     paths: tuple[str, ...] = (".",)
+    morphemes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

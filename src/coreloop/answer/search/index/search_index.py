@@ -12,18 +12,19 @@ from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.index.run import reading, refresh_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
-from coreloop.answer.text.rank import rank
+from coreloop.answer.text.rank import prior, rank
 from coreloop.answer.text.sentences import split
 from coreloop.answer.text.terms import is_cjk, term_set, terms
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 
 _POOL: Final = 30  # passages that are ranked
+_WIDER: Final = 4  # times as many are looked at, so that documents are among them before code and tests
 _LOOKED_AT: Final = 50  # chosen: several times what is shown, since symbols that a query names come first
 MAX_QUERY_CHARS: Final = 500
 MAX_WORDS: Final = 32
 _COLUMNS: Final = """
-    SELECT documents.title, documents.path, documents.type, documents.indexed_at, passages.kind,
+    documents.title, documents.path, documents.type, documents.indexed_at, passages.kind,
         passages.heading, passages.text, passages."start", passages.line,
         coalesce(nullif(passages.published, ''), documents.published) AS published
     FROM passages JOIN documents ON documents.id = passages.document_id
@@ -35,8 +36,9 @@ _BEST: Final = """
     ) AS best ON best.id = passages.id
     WHERE (passages.kind = 'schema') = ? ORDER BY best.score, passages.id
 """
-_TEXTS: Final = _COLUMNS + _BEST.format(words="passage_words", of_heading="2.0")
-_DECLARED: Final = _COLUMNS + _BEST.format(words="entry_words", of_heading="4.0")
+_SCORED: Final = f"SELECT best.score, {_COLUMNS} {_BEST}"
+_TEXTS: Final = _SCORED.format(words="passage_words", of_heading="2.0")
+_DECLARED: Final = _SCORED.format(words="entry_words", of_heading="4.0")
 SNIPPET_CHARS: Final = 160
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 
@@ -88,10 +90,8 @@ def find_declared(path: Path, query: str, most: int = 10, *, is_schema: bool = F
 
 def entry_named(path: Path, reference: str) -> Source | None:
     """Return a symbol (``shop.py::Order.total``) or a part of a schema (``a.sql#orders.total``), or None."""
-    mark = "CASE passages.kind WHEN 'schema' THEN '' ELSE '::' END"
-    statement = (
-        f"{_COLUMNS} WHERE documents.path || {mark} || passages.heading = ? AND passages.kind <> 'text'"
-    )
+    place = "documents.path || CASE passages.kind WHEN 'schema' THEN '' ELSE '::' END || passages.heading"
+    statement = f"SELECT {_COLUMNS} WHERE {place} = ? AND passages.kind <> 'text'"
     with reading(path) as connection:
         row = connection.execute(statement, (reference,)).fetchone()
     return _source(row) if row else None
@@ -129,8 +129,10 @@ def _best(
     # only quoted words reach FTS5, so its operators mean nothing; a single syllable begins pairs of syllables
     words = (f'"{word}"{"*" * (len(word) == 1 and is_cjk(word))}' for word in _words(query))
     expression = " OR ".join(words)
-    rows = connection.execute(statement, (expression, most, is_schema)) if expression else ()
-    return [_source(row) for row in rows]
+    rows = connection.execute(statement, (expression, _WIDER * most, is_schema)) if expression else ()
+    found = [(row["score"], _source(row)) for row in rows]
+    found.sort(key=lambda pair: pair[0] * prior(pair[1]))  # the best score is the least
+    return [source for _, source in found[:most]]
 
 
 def _words(query: str) -> list[str]:
