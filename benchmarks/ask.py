@@ -36,8 +36,8 @@ from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.research.answer import AnswerPassage, shown_passage
 from coreloop.answer.research.research_state import Attempt
 from coreloop.answer.research.run import answer
+from coreloop.answer.research.run_searches import find_sources
 from coreloop.answer.research.verify import Grounds, numbered, quoted
-from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.text.terms import search_words

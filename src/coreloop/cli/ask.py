@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coreloop.answer.repair.store import Feedback
     from coreloop.answer.research.answer import AgentResponse
     from coreloop.answer.search.index.run import IndexReport
-    from coreloop.answer.search.source import Source
+    from coreloop.answer.search.provider import Source
     from coreloop.runs.active_run import Run
 
 

@@ -10,9 +10,8 @@ import click
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse, ending
 from coreloop.answer.research.earlier_researches import read_session
-from coreloop.answer.research.research_state import Request
+from coreloop.answer.research.research_state import Request, environment_wishes
 from coreloop.answer.research.run import begin_research, continue_research
-from coreloop.answer.research.tiers import environment_wishes
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import choose_session

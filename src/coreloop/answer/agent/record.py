@@ -22,9 +22,8 @@ from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
 from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, document_of
-from coreloop.answer.search.extract.split_passages import Passage
-from coreloop.answer.search.provider import Empty, Found, SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.extract.text import Passage
+from coreloop.answer.search.provider import Empty, Found, SearchLimits, Source
 from coreloop.answer.text.claims import holds
 from coreloop.answer.text.sentences import split_sentences
 from coreloop.answer.text.terms import term_set

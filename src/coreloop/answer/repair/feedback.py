@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from secrets import token_bytes
 from typing import Final, Literal
 
-import coreloop.answer.research.kind  # noqa: F401 (registers it)
+import coreloop.answer.research.answer  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN, Rejected, signalled
 from coreloop.answer.repair.store import Feedback, judgment_of

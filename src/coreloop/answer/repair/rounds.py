@@ -16,14 +16,14 @@ from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.actions import ACTIONS, MAX_REPAIRS, OTHER_MODEL, STRICT, Reason
 from coreloop.answer.repair.store import Evidence, question_key
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
-from coreloop.answer.retrieve import SearchResult
+from coreloop.answer.research.run_searches import SearchResult
 from coreloop.answer.search.extract.document import Unreadable, decode_text
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.python import read_imports
-from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.extract.text import split_passages
 from coreloop.answer.search.index.run import File, file_at, index_paths, read_coverage
 from coreloop.answer.search.index.search_index import find_declared
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
 from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
@@ -203,7 +203,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
     root : Path
         Of the project.
     location : str
-        Of the file, see `coreloop.answer.search.source.Source`.
+        Of the file, see `coreloop.answer.search.provider.Source`.
     question : str
         Text of a user: only compared.
     now : datetime

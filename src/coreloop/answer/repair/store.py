@@ -11,11 +11,11 @@ from typing import Any, Final, Literal, get_args, get_type_hints
 
 import msgspec
 
-import coreloop.answer.research.kind  # noqa: F401 (registers it)
+import coreloop.answer.research.answer  # noqa: F401 (registers it)
 from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research.research_state import ASK
 from coreloop.answer.search.index.run import file_at
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
 from coreloop.base.database import ADDRESS, JSON, Database, Tables, of_row, storable
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database

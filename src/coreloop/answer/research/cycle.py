@@ -36,11 +36,17 @@ from coreloop.answer.research.next_queries import (
 )
 from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
-from coreloop.answer.research.research_state import AGAINST, ASK, Attempt, PlanQuery, ReadSource, knowledge_of
-from coreloop.answer.research.run_searches import execute, search_step
-from coreloop.answer.research.tiers import run_limits
+from coreloop.answer.research.research_state import (
+    AGAINST,
+    ASK,
+    Attempt,
+    PlanQuery,
+    ReadSource,
+    knowledge_of,
+    run_limits,
+)
+from coreloop.answer.research.run_searches import SearchResult, execute, find_sources, search_step
 from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
-from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.text.rank import asks_for_fact

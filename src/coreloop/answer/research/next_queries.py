@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
-from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, PlanQuery
-from coreloop.answer.research.tiers import AT_ONCE
+from coreloop.answer.research.research_state import AT_ONCE, COUNTER_EVIDENCE, Knowledge, PlanQuery
 from coreloop.answer.text.terms import search_words
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import is_hangul, read_query, shorten_query

@@ -14,13 +14,13 @@ from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research import findings as tags
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import ask_or_do_without
-from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import (
     Finding,
     Hypothesis,
     SourcedText,
     Stance,
     Weight,
+    contradictions,
     ranked,
     with_evidence,
 )

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-import coreloop.answer.research.kind  # noqa: F401 (registers it)
+import coreloop.answer.research.answer  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.store import AnswerRow
@@ -20,15 +20,15 @@ from coreloop.answer.research.cycle import conclude, iterate
 from coreloop.answer.research.offline import complete
 from coreloop.answer.research.research_state import (
     ASK,
+    ASK_LIMITS,
     KIND,
     REQUESTED,
     Knowledge,
     Request,
     knowledge_of,
+    run_limits,
 )
-from coreloop.answer.research.run_searches import SEARCH
-from coreloop.answer.research.tiers import ASK_LIMITS, run_limits
-from coreloop.answer.retrieve import find_sources
+from coreloop.answer.research.run_searches import SEARCH, find_sources
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.text.claims import unsaid
 from coreloop.answer.text.rank import rank

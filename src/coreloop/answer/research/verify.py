@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.answer.repair.actions import NOTHING, Rejected
-from coreloop.answer.research.contradictions import contradictions
-from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
+from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks, contradictions
 from coreloop.answer.research.offline import question_parts, readings
 from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource
 from coreloop.answer.search.index.search_index import word_counts
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
 from coreloop.answer.text.claims import holds, lack
 from coreloop.answer.text.rank import Counts, Hit, rank
 from coreloop.answer.text.sentences import split_sentences, without_footnotes

@@ -21,9 +21,17 @@ from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreada
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.packed import extract_packed
 from coreloop.answer.search.extract.text import plain_document
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
+from coreloop.answer.search.provider import (
+    Blocked,
+    Empty,
+    Failed,
+    Found,
+    Now,
+    SearchAnswer,
+    SearchLimits,
+    Source,
+)
 from coreloop.answer.search.services import USER_AGENT, asked_to_wait
-from coreloop.answer.search.source import Source
 from coreloop.base.extras import needs
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 

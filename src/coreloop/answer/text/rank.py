@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
 from coreloop.answer.text.claims import unsaid
 from coreloop.answer.text.sentences import gives_orders, head_of_table, split
 from coreloop.answer.text.terms import is_cjk, search_words, terms

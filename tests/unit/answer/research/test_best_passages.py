@@ -9,7 +9,7 @@ from coreloop.answer.research.answer import contradiction_line
 from coreloop.answer.research.offline import complete
 from coreloop.answer.research.research_state import Attempt
 from coreloop.answer.research.verify import Grounds, numbered, quoted
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
 from researching import MOMENT
 from rows import each_row
 

@@ -4,8 +4,7 @@ from datetime import date
 
 import pytest
 
-from coreloop.answer.research.contradictions import contradictions
-from coreloop.answer.research.findings import SourcedText
+from coreloop.answer.research.findings import SourcedText, contradictions
 from rows import each_row
 
 

@@ -57,7 +57,7 @@ def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | No
     Parameters
     ----------
     location : str
-        See `coreloop.answer.search.source.Source`.
+        See `coreloop.answer.search.provider.Source`.
     schemas : collection of str
         Locations of declared schemas.
     """

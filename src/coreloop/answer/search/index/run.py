@@ -15,7 +15,7 @@ from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
 from coreloop.answer.search.extract.kinds import extractor_of, read_document
 from coreloop.answer.search.extract.packed import lacks_package
-from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.extract.text import split_passages
 from coreloop.answer.text.terms import terms, use_morphemes
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError

@@ -9,8 +9,7 @@ from hwpx import HwpxDocument
 from bounded import bounded
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.kinds import document_of
-from coreloop.answer.search.extract.split_passages import split_passages
-from coreloop.answer.search.extract.text import SYNTAXES
+from coreloop.answer.search.extract.text import SYNTAXES, split_passages
 from rows import each_row
 
 ASCIIDOC = "= Guide\n\n== Setup\n\n----\n== no heading\n----\n\n=== Deep\nText.\n"
