@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coreloop.answer.models.choose_model import choose_model
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import Ladder, choose_model
 from coreloop.answer.repair.store import RepairStore, open_repair_store
 from coreloop.answer.search.failover import choose_providers
 from coreloop.answer.search.index.run import require_index

@@ -123,7 +123,7 @@ class OpenAICompatible:
     endpoint : EndpointSettings
         What the endpoint understands.
     url : str
-        Its address, see `coreloop.answer.models.choose_model.endpoint_url`.
+        Its address, see `coreloop.answer.models.ladder.endpoint_url`.
     headers : mapping of str to str
         With the key. They never reach an error or an event.
     price : PriceSettings, optional

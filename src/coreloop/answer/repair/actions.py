@@ -102,22 +102,3 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "coverage_drop": (("index.module",), ()),
     "io_gate_drop": (("index.module",), ()),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """All that persons rejected as answers to some questions.
-
-    Attributes
-    ----------
-    sentences : frozenset of str
-        See `coreloop.answer.research.verify.sentence_key`.
-    """
-
-    sentences: frozenset[str] = frozenset()
-
-    def __bool__(self) -> bool:
-        return bool(self.sentences)
-
-
-NOTHING: Final = Rejected()

@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 import coreloop.answer.research.answer  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
-from coreloop.answer.repair.actions import ANSWER_AGAIN, Rejected, signalled
+from coreloop.answer.repair.actions import ANSWER_AGAIN, signalled
 from coreloop.answer.repair.store import Feedback, judgment_of
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.verify import sentence_key, without_citations
+from coreloop.answer.research.verify import without_citations
 from coreloop.answer.text.terms import term_set
 from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
@@ -192,7 +192,7 @@ def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
     last = knowledge_of(answered).attempts[-1]
     shares = {text: len(term_set(reason) & term_set(text)) for text in (*last.sentences, *last.quoted)}
     meant = sorted(shares, key=lambda text: -shares[text])[:1]
-    rejected = Rejected(frozenset(sentence_key(without_citations(text)) for text in meant))
+    rejected = [without_citations(text) for text in meant]
     deps.tables.reject(answered.question, rejected, reason=reason, now=now)
 
 

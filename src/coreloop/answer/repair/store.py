@@ -1,6 +1,6 @@
 """Where repair keeps its rows: tables in the database of the project."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
@@ -9,10 +9,7 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final, Literal, get_args, get_type_hints
 
-import msgspec
-
 import coreloop.answer.research.answer  # noqa: F401 (registers it)
-from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research.research_state import ASK
 from coreloop.answer.search.index.run import file_at
 from coreloop.answer.search.provider import Source
@@ -161,7 +158,7 @@ class Rejection:
     Attributes
     ----------
     details : dict
-        A `Rejected`.
+        ``sentences``.
     """
 
     id: str
@@ -326,21 +323,19 @@ class RepairStore:
             if evidence.version == file_at(root / evidence.location, evidence.location).version
         ]
 
-    def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
+    def reject(self, topic: str, rejected: Sequence[str], *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
-        details = msgspec.to_builtins(rejected, builtin_types=())
-        self._put("rejections", Rejection(_new_id(now), topic, details, reason, now))
+        self._put("rejections", Rejection(_new_id(now), topic, {"sentences": rejected}, reason, now))
 
     def accept(self, topic: str) -> None:
         """Forget what was rejected for a question and its duplicates, since a person says otherwise."""
         for known in {row.topic for row in self._of_same_topics(topic)}:
             self._change("DELETE FROM rejections WHERE topic = ?", known)
 
-    def rejections(self, *topics: str) -> Rejected:
+    def rejections(self, *topics: str) -> frozenset[str]:
         """Return what persons rejected for questions and their duplicates."""
         rows = [row for topic in dict.fromkeys(topics) for row in self._of_same_topics(topic)]
-        rejected = [msgspec.convert(row.details, Rejected) for row in rows]
-        return Rejected(frozenset[str]().union(*(one.sentences for one in rejected)))
+        return frozenset(sentence for row in rows for sentence in row.details["sentences"])
 
     def reasons(self, topic: str) -> list[str]:
         """Return why persons rejected answers to a question, oldest first."""
@@ -407,7 +402,7 @@ def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> It
         yield RepairStore(database)
 
 
-def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: str) -> Rejected:
+def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: str) -> frozenset[str]:
     """Return what persons rejected for questions, as `RepairStore.rejections`."""
     with open_repair_store(workspace, environ=environ) as tables:
         return tables.rejections(*topics)

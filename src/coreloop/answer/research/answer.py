@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from coreloop.answer.research.asking import WORKING_ITERATIONS, remember
 from coreloop.answer.research.findings import Contradiction, Finding, SourcedText, citation_marks
-from coreloop.answer.research.memory import WORKING_ITERATIONS, remember
 from coreloop.answer.research.research_state import (
     ASK,
     KIND,

@@ -21,20 +21,27 @@ from coreloop.answer.models.contracts import (
     SynthesisResponse,
 )
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, Rejected, signalled
+from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
-from coreloop.answer.research.asking import UNUSABLE, ask, ask_or_do_without
-from coreloop.answer.research.memory import Memory, material_of, notes_of, view
+from coreloop.answer.research.asking import (
+    UNUSABLE,
+    Memory,
+    ask,
+    ask_or_do_without,
+    material_of,
+    notes_of,
+    view,
+)
 from coreloop.answer.research.next_queries import (
     START_STRATEGY,
     angled,
     first_queries,
     next_queries,
+    plan_offline,
     plan_parts,
 )
-from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.research_state import (
     AGAINST,
@@ -262,7 +269,7 @@ def _ladder(run: Run, deps: Deps) -> Ladder:
     return (deps.ladder.rest if is_other else None) or deps.ladder
 
 
-def rejections(run: Run, deps: Deps) -> Rejected:
+def rejections(run: Run, deps: Deps) -> frozenset[str]:
     """Return what persons rejected as an answer to a run's question, or to a part of it."""
     return deps.tables.rejections(run.state.question, *(part.text for part in run.state.sub_questions))
 

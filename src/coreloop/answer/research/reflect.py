@@ -10,10 +10,9 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research import findings as tags
 from coreloop.answer.research import research_state as names
-from coreloop.answer.research.asking import ask_or_do_without
+from coreloop.answer.research.asking import Memory, ask_or_do_without, material_of, notes_of, view
 from coreloop.answer.research.findings import (
     Finding,
     Hypothesis,
@@ -24,9 +23,7 @@ from coreloop.answer.research.findings import (
     ranked,
     with_evidence,
 )
-from coreloop.answer.research.memory import Memory, material_of, notes_of, view
-from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
-from coreloop.answer.research.offline import reflect_offline
+from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries, reflect_offline
 from coreloop.answer.research.research_state import (
     AGAINST,
     COUNTER_EVIDENCE,
@@ -193,7 +190,7 @@ _ADDED: Final = ("new_queries", "hypotheses", "uncertainties", "missing")
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 
-def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
+def reflect(run: Run, ladder: Ladder, rejected: frozenset[str]) -> None:
     """Ask what the new sources say, keep what they do say, and plan the next iteration.
 
     Parameters
@@ -202,7 +199,7 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
         After the searches of an iteration.
     ladder : Ladder
         Asked once; twice in a ``deep`` or exhaustive run.
-    rejected : Rejected
+    rejected : frozenset of str
         What is no finding.
 
     Raises
@@ -235,7 +232,7 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
 
 
 def _ask(
-    run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: Rejected, *notes: str
+    run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: frozenset[str], *notes: str
 ) -> ReflectionResponse:
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
     without = partial(reflect_offline, may_mark=Grounds("", (), rejected).may_mark)
@@ -247,7 +244,9 @@ def _record(run: Run, changes: Iterable[Change]) -> None:
         run.record(event_type, **fields)
 
 
-def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejected) -> Iterable[Change]:
+def _believed(
+    state: State, reported: Sequence[ReportedFinding], rejected: frozenset[str]
+) -> Iterable[Change]:
     """Yield the findings that their sources support, and which others were dropped."""
     knowledge = knowledge_of(state)
     grounds, found = Grounds("", knowledge.sources, rejected), list[Finding]()
@@ -279,7 +278,7 @@ def _finding(
 
 
 def _challenged(
-    run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory, rejected: Rejected
+    run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory, rejected: frozenset[str]
 ) -> ReflectionResponse:
     """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
     tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"

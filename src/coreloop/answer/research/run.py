@@ -17,7 +17,7 @@ from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.store import AnswerRow
 from coreloop.answer.research.answer import AgentResponse, AnswerCall, respond
 from coreloop.answer.research.cycle import conclude, iterate
-from coreloop.answer.research.offline import complete
+from coreloop.answer.research.next_queries import complete
 from coreloop.answer.research.research_state import (
     ASK,
     ASK_LIMITS,

@@ -8,15 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.repair.actions import NOTHING, Rejected
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks, contradictions
-from coreloop.answer.research.offline import question_parts, readings
+from coreloop.answer.research.next_queries import question_parts, readings
 from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import holds, lack
+from coreloop.answer.text.claims import holds, lack, split_sentences, without_footnotes
 from coreloop.answer.text.rank import Counts, Hit, rank
-from coreloop.answer.text.sentences import split_sentences, without_footnotes
 from coreloop.answer.text.terms import keys, search_words
 
 SHOWN: Final = 3
@@ -39,7 +37,7 @@ class Grounds:
         Text of a user.
     sources : sequence of ReadSource
         Best first; their numbers begin at 1.
-    rejected : Rejected
+    rejected : frozenset of str
         What is never marked, shown first or kept of a model's answer.
     known : collection of Contradiction
         Those that were found before.
@@ -49,7 +47,7 @@ class Grounds:
 
     question: str
     sources: Sequence[ReadSource]
-    rejected: Rejected = NOTHING
+    rejected: frozenset[str] = frozenset()
     known: Collection[Contradiction] = ()
     index: Path | None = None
 
@@ -110,9 +108,9 @@ def _judged(part: str, sources: Sequence[Source], grounds: Grounds, counts: Coun
     return [next(newest) if hit in dated else hit for hit in hits]
 
 
-def is_rejected(text: str, rejected: Rejected) -> bool:
+def is_rejected(text: str, rejected: frozenset[str]) -> bool:
     """Whether a person rejected a sentence of a text, also in parts."""
-    wrong = [f" {_words_of(sentence)} " for sentence in rejected.sentences]
+    wrong = [f" {_words_of(sentence)} " for sentence in rejected]
     parts = [f" {_words_of(part)} " for part in split_sentences(text)] if wrong else []
     return any(
         part in sentence or (sentence in part and sentence.count(" ") > _LEAST_WORDS)
@@ -121,13 +119,8 @@ def is_rejected(text: str, rejected: Rejected) -> bool:
     )
 
 
-def sentence_key(text: str) -> str:
-    """Return what identifies a sentence wherever it stands: its words on one line."""
-    return without_footnotes(text).casefold()
-
-
 def _words_of(text: str) -> str:
-    return " ".join(re.findall(r"[\w.,%-]*\w", sentence_key(text)))
+    return " ".join(re.findall(r"[\w.,%-]*\w", without_footnotes(text).casefold()))
 
 
 def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:

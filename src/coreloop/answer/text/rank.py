@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import unsaid
-from coreloop.answer.text.sentences import gives_orders, head_of_table, split
+from coreloop.answer.text.claims import gives_orders, head_of_table, split, unsaid
 from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.answer.models.choose_model import ENDPOINTS, choose_model, endpoint_url, model_names
+from coreloop.answer.models.ladder import ENDPOINTS, choose_model, endpoint_url, model_names
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.project.settings import Settings

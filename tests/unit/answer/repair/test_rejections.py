@@ -7,14 +7,13 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.repair.feedback import give_feedback, mending_job, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer, run_research
-from coreloop.answer.research.verify import REJECTED, sentence_key
+from coreloop.answer.research.verify import REJECTED
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.work import work_on_jobs
 from coreloop.runs.load import load_run
@@ -77,9 +76,8 @@ def test_no_model_brings_a_rejected_sentence_back(said: str, tmp_path: Path):
     [LENGTH, LENGTH.removesuffix("."), "494 kilometres long", f"{LENGTH} {SEOUL}", f"Han river {LENGTH}"],
 )
 def test_no_agent_brings_a_rejected_sentence_back(quote: str, tmp_path: Path):
-    rejected = Rejected(sentences=frozenset({sentence_key(LENGTH)}))
     with walk_in(tmp_path) as walk, open_repair_store(open_workspace(tmp_path), environ={}) as tables:
-        tables.reject("How long is the Han river?", rejected, reason="", now=MOMENT)
+        tables.reject("How long is the Han river?", [LENGTH], reason="", now=MOMENT)
         walk.plan()
         walk.read("docs/han.md")
         done = walk.record(finding(quote, "[01]", "q1"), finding(SEOUL, 1, "q2"))

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from coreloop.answer.research.answer import contradiction_line
-from coreloop.answer.research.offline import complete
+from coreloop.answer.research.next_queries import complete
 from coreloop.answer.research.research_state import Attempt
 from coreloop.answer.research.verify import Grounds, numbered, quoted
 from coreloop.answer.search.provider import Source

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.answer.models.contracts import Material, NumberedSource
-from coreloop.answer.research.offline import reflect_offline
+from coreloop.answer.research.next_queries import reflect_offline
 
 SEOUL = NumberedSource(
     number=1,

@@ -11,8 +11,8 @@ from typing import Final
 from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.index.run import reading, refresh_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits, Source
+from coreloop.answer.text.claims import split
 from coreloop.answer.text.rank import prior, rank
-from coreloop.answer.text.sentences import split
 from coreloop.answer.text.terms import is_cjk, term_set, terms
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
