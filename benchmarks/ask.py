@@ -67,7 +67,7 @@ def shown(deps: Deps, question: str, *, without: str = "") -> Attempt:
     words = " ".join(search_words(question))
     found = find_sources(deps, question, SearchLimits(), words=words)
     sources = [source for source in found.sources if source.location != without]
-    grounds = Grounds(question, numbered(sources), index=deps.workspace.index_file)
+    grounds = Grounds(question, numbered(sources), workspace=deps.workspace)
     return quoted(Attempt(number=1, model="offline"), grounds)
 
 

@@ -10,13 +10,14 @@ from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN, signalled
 from coreloop.answer.repair.store import Feedback, judgment_of
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.research_state import ASK, Request, knowledge_of
+from coreloop.answer.research.research_state import ASK, MENDED, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
 from coreloop.answer.text.terms import term_set
 from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
 from coreloop.observe.judgments import append_verdict
+from coreloop.runs.events import Noted
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
@@ -203,10 +204,10 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     session = knowledge_of(answered).request.session_id
     asked = Request(session_id=session, mends=answered.run_id)
     run_id = begin_research(answered.question, asked, deps, kind=ASK, trace_id=answered.trace_id)
-    folding, newest = load_run(deps.store, run_id)
-    trace_id = folding.state.trace_id
+    trace_id = load_run(deps.store, run_id)[0].state.trace_id
     noted = signalled("chat", "thumbs_down", trace_id=trace_id, now=now, session_id=session)
-    deps.store.append(run_id, [noted], after=newest)
+    for key, event in ((run_id, noted), (answered.run_id, Noted(at=now, name=MENDED, data=run_id))):
+        deps.store.append(key, [event], after=load_run(deps.store, key)[1])
     job = mending_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 

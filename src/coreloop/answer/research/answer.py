@@ -151,6 +151,8 @@ class AgentResponse:
         Searches, the same as in the record.
     usage : RunUsage
         What the run used.
+    mends, mended_by : str
+        The rejected answer that this one replaces, and the one that replaces this; "" for none.
     """
 
     summary: str
@@ -173,6 +175,8 @@ class AgentResponse:
     tool_calls: tuple[AnswerCall, ...]
     usage: RunUsage
     question: str = ""
+    mends: str = ""
+    mended_by: str = ""
 
 
 def respond(state: State) -> AgentResponse:
@@ -230,6 +234,8 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         tool_calls=tuple(tool_calls(state)),
         usage=usage_of(state),
         question=state.question,
+        mends=knowledge.request.mends,
+        mended_by=knowledge.mended_by,
     )
 
 

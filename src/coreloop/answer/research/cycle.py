@@ -206,8 +206,8 @@ def write_answer(
     """
     knowledge, is_ask = knowledge_of(run.state), run.state.kind == ASK
     rejected, ladder = rejections(run, deps), _ladder(run, deps)
-    index = deps.workspace.index_file if deps.searches_index else None
-    grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, index)
+    project = deps.workspace if deps.searches_index else None
+    grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, project)
     attempt, grounds = replace(attempt, model=ladder.name), reorder(grounds) if is_ask else grounds
     found = quoted(attempt, grounds)
     if ladder.models and not (found.sentences or rejected):

@@ -99,6 +99,7 @@ READ, FAILED, REWORDED, COMPACTED = "sources", "failed_queries", "rewordings", "
 THOUGHT, ATTEMPTED, REPAIRED = "thoughts", "attempts", "repairs"
 # Names of the events; most are those of the fields that they add to or set.
 REQUESTED, CONTRADICTED, ANSWERED, NOTE = "request", "contradictions_found", "answer", "note"
+MENDED: Final = "mended_by"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +308,8 @@ class Knowledge(KindState):
     compactions : list of dict
         A time at which older sources left the prompts: the ``reason``, the ``iteration``, and the numbers of
         what was ``archived``.
+    mended_by : str
+        The run that answers again, since a person rejected this answer; "" for none.
     aims : list of dict
         What the last iterations aimed at: ``active_hypotheses`` and ``next_actions``.
     """
@@ -330,6 +333,7 @@ class Knowledge(KindState):
     compactions: list[dict[str, Any]] = field(default_factory=list)
     answer: dict[str, Any] | None = None
     note: str = ""
+    mended_by: str = ""
     attempts: list[Attempt] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     repairs: list[Repaired] = field(default_factory=list)
@@ -365,7 +369,7 @@ def knowledge_of(state: State) -> Knowledge:
 
 _TYPES: Final = get_type_hints(Knowledge)
 _ADDED: Final = {READ, FAILED, REWORDED, COMPACTED, THOUGHT, ATTEMPTED, REPAIRED}
-_SET: Final = {REQUESTED, CONTRADICTED, ANSWERED, NOTE}
+_SET: Final = {REQUESTED, CONTRADICTED, ANSWERED, NOTE, MENDED}
 
 
 def fold(known: Knowledge, name: str, data: Any) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks, contradictions
@@ -16,6 +15,8 @@ from coreloop.answer.search.provider import Source
 from coreloop.answer.text.claims import holds, lack, split_sentences, without_footnotes
 from coreloop.answer.text.rank import Counts, Hit, rank
 from coreloop.answer.text.terms import keys, search_words
+from coreloop.base.git.repository import author_date
+from coreloop.base.project.workspace import Workspace
 
 SHOWN: Final = 3
 # Of a rejected sentence that is looked for in a longer text, such as one with its heading.
@@ -41,15 +42,15 @@ class Grounds:
         What is never marked, shown first or kept of a model's answer.
     known : collection of Contradiction
         Those that were found before.
-    index : Path or None
-        Says how rare words are; None for how rare they are in the sources.
+    workspace : Workspace or None
+        Its index says how rare words are, and git when lines were written; None if no files are searched.
     """
 
     question: str
     sources: Sequence[ReadSource]
     rejected: frozenset[str] = frozenset()
     known: Collection[Contradiction] = ()
-    index: Path | None = None
+    workspace: Workspace | None = None
 
     def may_mark(self, text: str) -> bool:
         """Whether no person rejected a sentence of a text."""
@@ -59,7 +60,8 @@ class Grounds:
 def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     """Answer without a model: by the passages that say it, or the closest ones."""
     sources, texts = grounds.sources, [read.source for read in grounds.sources]
-    counts = word_counts(grounds.index, grounds.question) if grounds.index else None
+    project = grounds.workspace
+    counts = word_counts(project.index_file, grounds.question) if project else None
     marks: dict[int, MarkedPassage] = {}
     parts = question_parts(grounds.question)
     quotes, unsaid, pairs, order = list[SourcedText](), list[str](), list[Contradiction](), list[Hit]()
@@ -99,13 +101,26 @@ def reorder(grounds: Grounds) -> Grounds:
     return replace(grounds, sources=numbered(every))
 
 
-def _judged(part: str, sources: Sequence[Source], grounds: Grounds, counts: Counts) -> list[Hit]:
-    """Return the passages of a part of a question, the best first; of those that say so, the newest."""
+def _judged(part: str, sources: list[Source], grounds: Grounds, counts: Counts) -> list[Hit]:
+    """Return the passages of a part of a question, the best first; of those that say so, the newest.
+
+    Of several that say so, those without a date get that of their lines in git.
+    """
     by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=grounds.may_mark)}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
-    dated = [hit for hit in hits if hit.says_so and sources[hit.number - 1].published]
+    said = [hit for hit in hits if hit.says_so]
+    for number in [hit.number - 1 for hit in said if grounds.workspace and len(said) > 1]:
+        sources[number] = _dated(sources[number], by_number[number + 1], grounds)
+    dated = [hit for hit in said if sources[hit.number - 1].published]
     newest = iter(sorted(dated, key=lambda hit: sources[hit.number - 1].published or date.min, reverse=True))
     return [next(newest) if hit in dated else hit for hit in hits]
+
+
+def _dated(source: Source, hit: Hit, grounds: Grounds) -> Source:
+    if source.published or not (grounds.workspace and source.line) or source.type == "pdf":
+        return source
+    first, last = (source.line + source.text.count("\n", 0, place) for place in (hit.start, hit.end))
+    return replace(source, published=author_date(grounds.workspace.root / source.location, first, last))
 
 
 def is_rejected(text: str, rejected: frozenset[str]) -> bool:
