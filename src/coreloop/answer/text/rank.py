@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from coreloop.answer.search.provider import Source
 from coreloop.answer.text.claims import gives_orders, head_of_table, split, unsaid
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
 
 Counts = tuple[int, Mapping[str, int]] | None  # passages, and how many have each word
-Kind = Literal["date", "number", "name", "place"]
 # Tests and lists of changes, whose words say less than a document's.
 _LOW: Final = re.compile(
     r"(?i)(?:^|/)(?:tests?|testing|examples?|benchmarks?|history)/"
@@ -28,28 +28,9 @@ _LOW: Final = re.compile(
 )
 _PRIORS: Final = {"python": 0.75, "code": 0.75, "data": 0.85, "symbol": 0.9, "schema": 0.9}
 _OF_LINES: Final = frozenset({"python", "code", "data"})  # types whose lines are what sentences are elsewhere
-_ASKS: Final[Mapping[Kind, str]] = {
-    "date": r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b"
-    r"|언제|몇 ?(?:년|월|일|시)|날짜|[연년]도",
-    "number": r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)\b"
-    r"|\b(?:what|which) (?:percent\w*|number|amount|size|port|price|cost|version)\b"
-    r"|\bwhat (?:is|are|was|were) the (?:\w+ ){0,2}?(?:limit|price|number|rate|size|length|fee)\b"
-    r"|얼마|몇|며칠|비율|길이|금액",
-    "name": r"\bwho(?:m|se)?\b|누구|누가|\bwhat (?:person|player|actor|author|company)\b",
-    "place": r"\bwhere\b|\b(?:what|which) (?:city|country|place|folder)\b|어디",
-}
-# What the sentence has that answers a question for a time, a number, someone or a place.
-_SAYS: Final[Mapping[Kind, str]] = {
-    "date": r"(?i)\b[12]\d{3}s?\b|(?<!\d)\d{1,4}\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
-    r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|\b\d{1,2}(?:st|nd|rd|th) century"
-    r"|days?\b|nights?\b|\b(?:after|before|until|once|while)\b",
-    "number": r"(?i)\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty"
-    r"|fifty|hundred|thousand|million|billion|half|once|twice|dozen|third|quarter)\b"
-    r"|[한두세네]\s(?:명|개|번|달|가지)|하루|이틀|사흘|반|매[일주달년]|\b(?:every|each|daily|weekly)\b",
-    "name": r"(?<=\s)[A-Z][a-z]+|[가-힣]{2,4}(?=[은는이가의]|에게)|\b\w+(?:ors|ers|ists)\b",
-    "place": r"(?<=\s)[A-Z][a-z]+|\b(?:in|at|on|under|near) (?:the )?\S+|[가-힣]+(?:에서?|으로)(?![가-힣])"
-    r"|\w*/\S+",
-}
+# By kind of fact: what asks for it, and what a sentence has that answers.
+_FACTS: Final = Path(__file__).with_name("facts.tsv").read_text("utf-8").splitlines()[1:]
+_ASKS, _SAYS = ({row.split("\t")[0]: row.split("\t")[place] for row in _FACTS} for place in (1, 2))
 # Questions that no sentence with their words answers alone.
 _NO_FACT: Final = re.compile(
     r"(?i)\b(?:why|how (?!many|much|long|old|far|large|big|tall|high|deep|often|fast|heavy)|mean)"
@@ -150,7 +131,7 @@ def rank(
     return sorted(hits, key=lambda hit: (-hit.says_so, -hit.score))
 
 
-def asked_kind(question: str) -> Kind | None:
+def asked_kind(question: str) -> str | None:
     """Return what kind of fact a question asks for, or None."""
     return next((kind for kind, words in _ASKS.items() if re.search(words, question, re.IGNORECASE)), None)
 

@@ -8,6 +8,7 @@ import unicodedata
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 import Stemmer
@@ -21,16 +22,7 @@ _WORD: Final = re.compile(
     rf"[{_CJK}]+|\d[\d,.]*(?:\d|(?<=\d))|[^\W_{_CJK}]+(?:[._'’-][^\W_{_CJK}]+)*[+#]*|\w+"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_.\-'’]+")
-_STOP: Final = frozenset(
-    """
-    a about am an and any are as at be been before being but by can could did do does doing done for from get
-    gets had has have having he her him his how i if in into is it its many may me might much must my name
-    named no nor not of off on one or our out s shall she should so some such t than that the their them then
-    there these they this those through to too up us use used using was we were what when where which while
-    who whom whose why will with would you your long old often kind type d ll re ve don called call happen
-    happens mean means
-    """.split()  # noqa: SIM905 (a list of a hundred and thirty lines says no more)
-)
+_STOP: Final = frozenset(Path(__file__).with_name("stop_words.txt").read_text("utf-8").split())
 _MAX_CHARS: Final = 64  # of a word; what is longer is no word
 _WRITTEN: Final = re.compile(r"[^\W_]+(?:[._'’,+#-]+[^\W_]+)*[+#]*")  # JSON으로, 2.5, C++, read_page
 _TAIL: Final = re.compile(

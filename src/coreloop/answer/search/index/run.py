@@ -117,44 +117,7 @@ def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> Fi
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
-# Files, and their passages with the words of `coreloop.answer.text.terms`. Of a file, its version decides
-# whether it is read again; ``reason`` says why it has no text, or is ""; ``published`` is an ISO date by
-# its front matter, first heading or name, or "". A passage is of the ``kind`` text, or what the file
-# declares: class, function (whose ``heading`` is the qualified name) or schema (``#`` and where it stands).
-# ``start`` counts characters of the file's text, which has neither control nor invisible ones.
-_SCRIPT: Final = """
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY,
-    path TEXT NOT NULL UNIQUE,
-    version TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    type TEXT NOT NULL,
-    title TEXT NOT NULL,
-    indexed_at TEXT NOT NULL,
-    published TEXT NOT NULL
-);
-CREATE TABLE passages (
-    id INTEGER PRIMARY KEY,
-    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-    kind TEXT NOT NULL,
-    heading TEXT NOT NULL,
-    text TEXT NOT NULL,
-    line INTEGER NOT NULL,
-    "start" INTEGER,
-    published TEXT NOT NULL,
-    is_documented INTEGER NOT NULL
-);
-CREATE INDEX passages_by_document ON passages (document_id);
-CREATE VIRTUAL TABLE passage_words USING fts5(
-    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
-);
-CREATE VIRTUAL TABLE entry_words USING fts5(
-    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
-);
-CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
-CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
-    DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
-"""
+_SCRIPT: Final = Path(__file__).with_name("index.sql").read_text("utf-8")
 INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=8)
 _DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
