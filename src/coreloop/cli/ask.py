@@ -12,7 +12,7 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.excerpt import LINES, PassageView
+from coreloop.cli.excerpt import LINES, PassageView, place_line
 from coreloop.cli.options import FILE_OR_FOLDER, verbose_option
 from coreloop.cli.output import Command, Output, for_people, is_json
 
@@ -111,17 +111,14 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
     from coreloop.answer.repair.jobs import all_handlers
     from coreloop.cli.open_runs import project_deps
     from coreloop.runs.jobs.work import work_on_jobs
-    from coreloop.runs.load import load_run
 
     with project_deps() as deps:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
-        given = give_feedback(deps, answer_id, _value(value), reason=reason)
+        given = give_feedback(deps, answer_id, value, reason=reason)
         if given.mended_by and not later:
             work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id, given.mended_by).id])
         notice = read_notice(deps, answer_id) if given.mended_by else None
-        question = load_run(deps.store, answer_id)[0].state.question if given.mended_by else ""
-    facts = {"feedback": given, "notice": notice}
-    return Output(facts, _feedback_lines(given, notice, question))
+    return Output({"feedback": given, "notice": notice}, _feedback_lines(given, notice))
 
 
 _KINDS: Final = ("added", "changed", "removed", "unchanged")
@@ -163,18 +160,8 @@ def _source_lines(sources: "Sequence[Source]", query: str) -> Iterator[str]:
     from coreloop.answer.search.index.search_index import cut_snippet
 
     for source in sources:
-        title = source.title if source.title != source.location else ""
-        day = f"  ({source.published})" if source.published else ""
-        yield f"{place(source)}  {printable(title)}{day}".rstrip()
+        yield place_line(source)
         yield f"  {printable(' '.join(cut_snippet(source, query).split()))}"
-
-
-def place(source: "Source") -> str:
-    """Return ``docs/index.md:12``, or ``report.pdf, page 3``."""
-    location = printable(source.location)
-    if source.line is None:
-        return location
-    return f"{location}, page {source.line}" if source.type == "pdf" else f"{location}:{source.line}"
 
 
 def _source_facts(source: "Source", query: str) -> dict[str, object]:
@@ -196,16 +183,9 @@ def _by_number(report: "IndexReport") -> list[tuple[str, list[str]]]:
     return sorted(report.skipped.items(), key=lambda one: -len(one[1]))
 
 
-def _feedback_lines(given: "Feedback", notice: "Notice | None", question: str) -> Iterator[str]:
+def _feedback_lines(given: "Feedback", notice: "Notice | None") -> Iterator[str]:
     yield f"{given.kind}: noted for {printable(given.message_id)}"
     if notice:
-        yield in_language_of(question)(notice.text)
+        yield notice.text
         if notice.answer and notice.answer.supported:
-            yield from ("", *PassageView(notice.answer, question).answer_lines())
-
-
-def _value(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+            yield from ("", *PassageView(notice.answer, notice.answer.question).answer_lines())

@@ -26,6 +26,19 @@ Reason = Literal[
 ]
 
 
+# What a person reads of a reason.
+SAID: Final[Mapping[str, str]] = {
+    "insufficient_evidence": "no source says so",
+    "search_miss": "nothing was found",
+    "citation_missing": "the model named no source",
+    "citation_unsupported": "the sources do not say what the model wrote",
+    "contract_invalid": "the model was unusable",
+    "thumbs_down": "a person rejected the answer",
+    "coverage_drop": "fewer files are indexed and fresh",
+    "io_gate_drop": "fewer functions are documented",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The file and the symbol that a signal is about; "" for none."""

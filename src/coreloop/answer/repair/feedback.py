@@ -1,5 +1,6 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
@@ -15,6 +16,7 @@ from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
 from coreloop.answer.text.terms import term_set
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import in_language_of
 from coreloop.base.records import encodable
 from coreloop.observe.judgments import append_verdict
 from coreloop.runs.events import Noted
@@ -143,6 +145,8 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
     UsageError
         It is neither a word of these nor a number from 0 to 1.
     """
+    with suppress(ValueError):
+        value = float(value)
     if value == "up" or (isinstance(value, int | float) and 0.5 <= value <= 1):
         return "up"
     if value == "down" or (isinstance(value, int | float) and 0 <= value < 0.5):
@@ -180,12 +184,13 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
     state = load_run(deps.store, run_id)[0].state
+    tell = in_language_of(state.question)
     if not state.is_terminal:
-        return Notice(kind="progress", text="the repair waits for a worker: dartlab-coreloop jobs work")
+        return Notice(kind="progress", text=tell("the repair waits for a worker: dartlab-coreloop jobs work"))
     answer = respond(state)
     if not answer.supported:
-        return Notice(kind="answer", text="no other evidence was found; a gap is noted")
-    return Notice(kind="answer", text="there is another answer", answer=answer)
+        return Notice(kind="answer", text=tell("no other evidence was found; a gap is noted"))
+    return Notice(kind="answer", text=tell("there is another answer"), answer=answer)
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:

@@ -1,6 +1,6 @@
 """The answer to a question, whole or partial, as callers get it, and the report of a research in Markdown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any, Final, Literal
@@ -189,7 +189,8 @@ def respond(state: State) -> AgentResponse:
     response = build_response(state, answer_from(state, Attempt(number=0)))
     if response.supported:
         return response
-    return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
+    told = in_language_of(state.question)(NOT_ANSWERED)
+    return replace(response, summary=told, final_answer=told)
 
 
 def ending(state: State) -> str:
@@ -211,10 +212,10 @@ def ending(state: State) -> str:
 def build_response(state: State, attempt: Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
     knowledge, tell = knowledge_of(state), in_language_of(state.question)
-    (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt))
+    (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt, tell))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
-        summary=next(iter(text.splitlines()), NO_EVIDENCE),
+        summary=next(iter(text.splitlines()), tell(NO_EVIDENCE)),
         final_answer=text,
         verdict=attempt.verdict,
         passages=tuple(shown_passage(passage, attempt.cited) for passage in attempt.passages),
@@ -262,22 +263,23 @@ def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
     return "nothing_said_so", _ADVICE
 
 
-def _lines(attempt: Attempt) -> Iterator[str]:
+def _lines(attempt: Attempt, tell: Callable[..., str]) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
     if shown:
         apart = {text: contradiction_line(pair) for pair in attempt.differing for text in pair.texts}
         once = [next((apart[text] for text in apart if line.startswith(text)), line) for line in shown]
         yield from dict.fromkeys([*once, *apart.values()])
     elif not (attempt.problem or attempt.failure):
-        yield NO_EVIDENCE
+        yield tell(NO_EVIDENCE)
     yield from (in_language_of(part)("not answered: {part}", part=part) for part in attempt.unsaid)
     if attempt.dropped:
-        yield f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)"
+        sentences = number_of(len(attempt.dropped), "sentence", tell)
+        yield tell("({sentences} left out: no source says so.)", sentences=sentences)
     if attempt.problem:
-        yield DEGRADED
+        yield tell(DEGRADED)
         yield from (f"({reason})" for reason in attempt.problem.splitlines())
     if attempt.failure and shown:
-        yield UNUSABLE
+        yield tell(UNUSABLE)
 
 
 def answer_from(state: State, attempt: Attempt) -> Attempt:
