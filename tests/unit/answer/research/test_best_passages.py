@@ -70,23 +70,6 @@ def test_different_numbers_stand_side_by_side_the_newer_first():
         assert len(marks) == 2
 
 
-@pytest.mark.parametrize(
-    ("question", "one", "other", "kind"),
-    [
-        (
-            "When was the bridge opened?",
-            "The bridge was opened in 1982.",
-            "The bridge was opened in 1984.",
-            "date",
-        ),
-        ("Is the museum open on Mondays?", MUSEUM, "The museum is not open on Mondays.", "negation"),
-    ],
-)
-def test_dates_names_and_yes_and_no_differ(question: str, one: str, other: str, kind: str):
-    found, _ = ask(question, source(one), source(other))
-    assert [pair.kind for pair in found.differing] == [kind]
-
-
 def test_what_was_true_at_another_time_or_of_another_one_does_not_differ():
     for other in ("In 2024 the shop had 9 employees.", "The office had 9 employees in 2023."):
         found, _ = ask(

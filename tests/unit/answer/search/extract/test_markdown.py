@@ -1,6 +1,5 @@
 from bounded import bounded
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.search.extract.file_date import document_date
 from coreloop.answer.search.extract.text import extract_markdown, split_passages
 from rows import each_row
 
@@ -38,16 +37,3 @@ def test_comments_are_no_text_and_offsets_stay():
 def test_reading_comments_is_linear_on_hostile_files(unit: str):
     with bounded():
         read((unit * 200_000)[:200_000] + "-->")
-
-
-@each_row(
-    ("text", "name", "day"),
-    [
-        ("# Fees\n\nLast updated: March 3, 2026\n", "fees-2024.md", "2026-03-03"),
-        ("# 규정\n\n시행: 2023-01-01, 개정: 2025-03-01\n", "a.md", "2025-03-01"),
-        ("# 2025년 2분기 실적\n", "a.md", "2025-06-30"),
-        ("# Fees\n\nPort 2049 since 1999.\n", "fees_2024.md", "2024-12-31"),
-    ],
-)
-def test_a_date_is_of_the_text_before_the_heading_and_the_name(text: str, name: str, day: str):
-    assert str(document_date(read(text), name)) == day
