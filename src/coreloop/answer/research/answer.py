@@ -7,19 +7,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import WORKING_ITERATIONS, remember
 from coreloop.answer.research.findings import Contradiction, Finding, SourcedText, citation_marks
-from coreloop.answer.research.research_state import (
-    ASK,
-    KIND,
-    Attempt,
-    Knowledge,
-    MarkedPassage,
-    ReadSource,
-    Verdict,
-    fold,
-    knowledge_of,
-)
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.text import escape_markdown
@@ -157,7 +147,7 @@ class AgentResponse:
 
     summary: str
     final_answer: str
-    verdict: Verdict
+    verdict: names.Verdict
     passages: tuple[AnswerPassage, ...]
     sources: tuple[AnswerSource, ...]
     iterations: int
@@ -181,12 +171,12 @@ class AgentResponse:
 
 def respond(state: State) -> AgentResponse:
     """Return the answer that a run has, or a partial one from its findings; of `ask`, its last attempt."""
-    knowledge = knowledge_of(state)
+    knowledge = names.knowledge_of(state)
     if knowledge.attempts:
         return build_response(state, knowledge.attempts[-1])
     if knowledge.answer is not None:
         return replace(msgspec.convert(knowledge.answer, AgentResponse), usage=usage_of(state))
-    response = build_response(state, answer_from(state, Attempt(number=0)))
+    response = build_response(state, answer_from(state, names.Attempt(number=0)))
     if response.supported:
         return response
     told = in_language_of(state.question)(NOT_ANSWERED)
@@ -209,9 +199,9 @@ def ending(state: State) -> str:
     return tell("stopped before it had enough; for more, raise {option}", option=option)
 
 
-def build_response(state: State, attempt: Attempt) -> AgentResponse:
+def build_response(state: State, attempt: names.Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
-    knowledge, tell = knowledge_of(state), in_language_of(state.question)
+    knowledge, tell = names.knowledge_of(state), in_language_of(state.question)
     (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt, tell))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
@@ -246,13 +236,13 @@ def tool_calls(state: State) -> list[AnswerCall]:
         AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
         for search in state.search_history
     ]
-    for attempt in knowledge_of(state).attempts:
+    for attempt in names.knowledge_of(state).attempts:
         args = {"question": state.question, "attempt": attempt.number}
         calls.append(AnswerCall(name="retrieve", args=args, ok=bool(attempt.sentences)))
     return calls
 
 
-def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
+def _end(attempt: names.Attempt, *, has_read: bool) -> tuple[End, str]:
     """How a question ended, and why on one line."""
     if attempt.failure:
         return "model_unusable", " ".join(attempt.failure.split())
@@ -263,7 +253,7 @@ def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
     return "nothing_said_so", _ADVICE
 
 
-def _lines(attempt: Attempt, tell: Callable[..., str]) -> Iterator[str]:
+def _lines(attempt: names.Attempt, tell: Callable[..., str]) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
     if shown:
         apart = {text: contradiction_line(pair) for pair in attempt.differing for text in pair.texts}
@@ -282,9 +272,9 @@ def _lines(attempt: Attempt, tell: Callable[..., str]) -> Iterator[str]:
         yield tell(UNUSABLE)
 
 
-def answer_from(state: State, attempt: Attempt) -> Attempt:
+def answer_from(state: State, attempt: names.Attempt) -> names.Attempt:
     """Put the surest findings of each sub-question together, which are checked already; needs no model."""
-    knowledge = knowledge_of(state)
+    knowledge = names.knowledge_of(state)
     best = _best_findings(state, knowledge)
     pairs = knowledge.contradictions_found if best else []
     numbers = [number for finding in best for number in finding.sources]
@@ -298,7 +288,7 @@ def answer_from(state: State, attempt: Attempt) -> Attempt:
     )
 
 
-def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
+def _best_findings(state: State, knowledge: names.Knowledge) -> list[Finding]:
     checked = (finding for finding in knowledge.findings if finding.confidence)
     sure = sorted(checked, key=lambda finding: -finding.confidence)
     of_parts = ([finding for finding in sure if part.id in finding.answers] for part in state.sub_questions)
@@ -318,22 +308,22 @@ def _side(side: SourcedText) -> str:
     return f"{side.text} {citation_marks(side.sources)}{published}"
 
 
-def answer_source(read: ReadSource) -> AnswerSource:
+def answer_source(read: names.ReadSource) -> AnswerSource:
     """Return a source as callers get it."""
     place: dict[str, Any] = fields_of(read.source, "title", "location", "type", "line", "published")
     return AnswerSource(id=f"[{read.number}]", **place)
 
 
-def shown_passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:
+def shown_passage(passage: names.MarkedPassage, cited: Sequence[names.ReadSource]) -> AnswerPassage:
     """Return a passage as callers get it."""
     read = next(read for read in cited if read.number == passage.number)
     place = asdict(answer_source(read))
     return AnswerPassage(**place, text=read.source.text, start=passage.start, end=passage.end)
 
 
-def cited_sources(state: State) -> list[ReadSource]:
+def cited_sources(state: State) -> list[names.ReadSource]:
     """Return the sources that the answer or a finding cites, in their order."""
-    knowledge = knowledge_of(state)
+    knowledge = names.knowledge_of(state)
     if knowledge.attempts:
         return list(knowledge.attempts[-1].cited)
     wanted = {source.id for source in respond(state).sources}
@@ -367,7 +357,7 @@ def markdown_report(state: State) -> str:
 
 def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     """Yield headings, and what stands below them."""
-    known = knowledge_of(state)
+    known = names.knowledge_of(state)
     yield "Answer", respond(state).final_answer.splitlines()
     found = (f"{one.tag} {one.text} {citation_marks(one.sources)}" for one in known.findings)
     yield "Findings", [line.rstrip() for line in found]
@@ -382,7 +372,7 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     yield "Sources", [*map(_source, cited_sources(state))]
 
 
-def _reflection(knowledge: Knowledge) -> Iterator[str]:
+def _reflection(knowledge: names.Knowledge) -> Iterator[str]:
     """The newest thought of each layer: what it says, by its name."""
     newest: dict[str, str] = {}
     for thought in knowledge.thoughts:
@@ -394,7 +384,7 @@ def _reflection(knowledge: Knowledge) -> Iterator[str]:
     yield from (f"{name}: {said}" for name, said in newest.items())
 
 
-def _source(read: ReadSource) -> str:
+def _source(read: names.ReadSource) -> str:
     source = read.source
     line = f":{source.line}" if source.line else ""
     published = f", {source.published}" if source.published else ""
@@ -415,7 +405,7 @@ def _status(state: State) -> str:
 def committed(state: State) -> None:
     """Keep the active hypotheses and the next actions of the iteration that was just committed."""
     known = state.of_kind
-    assert isinstance(known, Knowledge), state.kind
+    assert isinstance(known, names.Knowledge), state.kind
     aim = {
         "iteration": state.iteration,
         "active_hypotheses": known.active_hypotheses,
@@ -427,12 +417,12 @@ def committed(state: State) -> None:
 def views(state: State) -> Mapping[str, bytes]:
     """Return ``working_memory.json``, what is in view, and ``findings.md``, the report so far."""
     return {
-        "working_memory.json": as_json(_working_memory(state, knowledge_of(state))),
+        "working_memory.json": as_json(_working_memory(state, names.knowledge_of(state))),
         "findings.md": markdown_report(state).encode("utf-8", "replace"),
     }
 
 
-def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
+def _working_memory(state: State, knowledge: names.Knowledge) -> dict[str, Any]:
     memory = remember(knowledge, iteration=state.iteration)
     return {
         "iteration": state.iteration,
@@ -447,7 +437,7 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     }
 
 
-def _iteration(state: State, knowledge: Knowledge, aim: Mapping[str, Any]) -> dict[str, Any]:
+def _iteration(state: State, knowledge: names.Knowledge, aim: Mapping[str, Any]) -> dict[str, Any]:
     """An iteration's aims, findings and executed queries."""
     number = aim["iteration"]
     found = [finding for finding in knowledge.findings if finding.iteration == number]
@@ -455,5 +445,7 @@ def _iteration(state: State, knowledge: Knowledge, aim: Mapping[str, Any]) -> di
     return {**aim, "findings": found, "queries_executed": queries}
 
 
-register_kind(Kind(name=KIND, initial=Knowledge, fold=fold, committed=committed, views=views))
-register_kind(Kind(name=ASK, searches=False, initial=Knowledge, fold=fold))
+register_kind(
+    Kind(name=names.KIND, initial=names.Knowledge, fold=names.fold, committed=committed, views=views)
+)
+register_kind(Kind(name=names.ASK, searches=False, initial=names.Knowledge, fold=names.fold))

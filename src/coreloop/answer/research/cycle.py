@@ -13,16 +13,11 @@ from typing import Final
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import (
-    CheckResponse,
-    LlmResponse,
-    Material,
-    PlanResponse,
-    SynthesisResponse,
-)
+from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
+from coreloop.answer.research import next_queries
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.asking import (
@@ -34,24 +29,7 @@ from coreloop.answer.research.asking import (
     notes_of,
     view,
 )
-from coreloop.answer.research.next_queries import (
-    START_STRATEGY,
-    angled,
-    first_queries,
-    next_queries,
-    plan_offline,
-    plan_parts,
-)
 from coreloop.answer.research.reflect import reflect
-from coreloop.answer.research.research_state import (
-    AGAINST,
-    ASK,
-    Attempt,
-    PlanQuery,
-    ReadSource,
-    knowledge_of,
-    run_limits,
-)
 from coreloop.answer.research.run_searches import SearchResult, execute, find_sources, search_step
 from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.search.index.run import refresh_index
@@ -72,7 +50,7 @@ _MAX_REASONS: Final = 3  # failed searches that an answer names
 
 def iterate(run: Run, deps: Deps) -> None:
     """Do one iteration. It begins and ends with the state of the run."""
-    if run.state.kind == ASK:
+    if run.state.kind == names.ASK:
         _answer_and_repair(run, deps)
     else:
         _explore(run, deps)
@@ -80,13 +58,13 @@ def iterate(run: Run, deps: Deps) -> None:
 
 def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     """Write the answer of a research once, from the share that was reserved for it; `ask` has its own."""
-    if run.state.kind == ASK:
+    if run.state.kind == names.ASK:
         return
-    knowledge = knowledge_of(run.state)
+    knowledge = names.knowledge_of(run.state)
     reasons = dict.fromkeys(failed.reason for failed in knowledge.failed_queries)
     problem = "\n".join([*reasons][:_MAX_REASONS])
     with phase(run, "synthesize"):
-        attempt = Attempt(number=run.state.iteration, problem=problem)
+        attempt = names.Attempt(number=run.state.iteration, problem=problem)
         attempt, _ = write_answer(run, deps, knowledge.sources, attempt)
     for claim in attempt.dropped:
         run.record(events.Noted, name=names.DROPPED, data=msgspec.to_builtins(claim))
@@ -105,7 +83,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
     if not run.state.sub_questions:
         run.record(events.Planned, sub_questions=(run.state.question,))
     number = run.state.iteration + 1
-    if number == 1 and knowledge_of(run.state).request.mends:
+    if number == 1 and names.knowledge_of(run.state).request.mends:
         repair(run, deps, "thumbs_down", SearchResult())
     with phase(run, "search"):
         _read_index(run, deps)
@@ -113,7 +91,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
         found = search_step(run, RETRIEVE, str(number), find)
     with phase(run, "synthesize"):
-        attempt = Attempt(number=number, found=found.counts, problem=found.reason)
+        attempt = names.Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
         run.record(events.Noted, name=names.ATTEMPTED, data=msgspec.to_builtins(attempt))
     _cover(run, attempt)
@@ -125,7 +103,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=limits)
 
 
-def _cover(run: Run, attempt: Attempt) -> None:
+def _cover(run: Run, attempt: names.Attempt) -> None:
     """Record the sentences as findings: with them, the question counts as answered."""
     for part in run.state.sub_questions:
         for sentence in attempt.sentences:
@@ -142,7 +120,7 @@ def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
         reason,
         trace_id=run.state.trace_id,
         now=run.now(),
-        session_id=knowledge_of(run.state).request.session_id,
+        session_id=names.knowledge_of(run.state).request.session_id,
         file=file.location if file else "",
         symbol=symbol.title if symbol else "",
     )
@@ -156,8 +134,14 @@ def _explore(run: Run, deps: Deps) -> None:
         if not run.state.sub_questions:
             _plan(run, deps)
         _turn(run)
-        strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
-        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, strategy)
+        strategy = (
+            run.state.order.after
+            if run.state.order
+            else run.state.last_strategy or next_queries.START_STRATEGY
+        )
+        queries = next_queries.next_queries(run.state, names.knowledge_of(run.state)) or _other_angle(
+            run.state, strategy
+        )
     with phase(run, "search"):
         if not execute(run, deps, queries, strategy):
             _turn(run)
@@ -168,17 +152,19 @@ def _explore(run: Run, deps: Deps) -> None:
 
 
 def _plan(run: Run, deps: Deps) -> None:
-    material = Material(question=run.state.question)
-    plan = ask_or_do_without(run, deps.ladder, "plan", material, PlanResponse, plan_offline)
-    request = knowledge_of(run.state).request
+    material = contracts.Material(question=run.state.question)
+    plan = ask_or_do_without(
+        run, deps.ladder, "plan", material, contracts.PlanResponse, next_queries.plan_offline
+    )
+    request = names.knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
-    parts = plan_parts(run.state.question, plan)
+    parts = next_queries.plan_parts(run.state.question, plan)
     if run.state.mode == "exhaust":
-        parts = (*parts, AGAINST)
+        parts = (*parts, names.AGAINST)
     else:
-        run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
+        run.record(events.Narrowed, limits=names.run_limits(tier, request.wishes))
     run.record(events.Planned, sub_questions=parts)
-    queries = msgspec.to_builtins(first_queries(run.state.question, plan, tier))
+    queries = msgspec.to_builtins(next_queries.first_queries(run.state.question, plan, tier))
     run.record(events.Noted, name=names.PLANNED, data={"queries": queries, "tier": tier})
 
 
@@ -188,23 +174,25 @@ def _turn(run: Run) -> None:
         run.record(events.Turned, rule=turn.rule, before=turn.before, after=turn.after)
 
 
-def _other_angle(state: State, strategy: tuple[str, ...]) -> list[PlanQuery]:
+def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuery]:
     """Return queries for the open sub-questions, turned the way of a strategy."""
-    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
+    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]
-    texts = (angled(text, reversed(strategy), searched) for text in open_parts or [state.question])
-    return [PlanQuery(text, "other angle", number) for text in texts]
+    texts = (
+        next_queries.angled(text, reversed(strategy), searched) for text in open_parts or [state.question]
+    )
+    return [names.PlanQuery(text, "other angle", number) for text in texts]
 
 
 def write_answer(
-    run: Run, deps: Deps, sources: Sequence[ReadSource], attempt: Attempt
-) -> tuple[Attempt, Reason | None]:
+    run: Run, deps: Deps, sources: Sequence[names.ReadSource], attempt: names.Attempt
+) -> tuple[names.Attempt, Reason | None]:
     """Answer by what the models write and sources support, else by passages that say it, else by findings.
 
     The reason says why an answer of `ask` cannot stand.
     """
-    knowledge, is_ask = knowledge_of(run.state), run.state.kind == ASK
+    knowledge, is_ask = names.knowledge_of(run.state), run.state.kind == names.ASK
     rejected, ladder = rejections(run, deps), _ladder(run, deps)
     project = deps.workspace if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, project)
@@ -234,25 +222,25 @@ def write_answer(
     return replace(checked, cited=tuple(cited.values()), differing=found.differing), None
 
 
-def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attempt:
+def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> names.Attempt:
     """Let the models write an answer, and keep the sentences that its sources support.
 
     A sentence that names no source is checked against those of the reply's citations, or against all if
     nobody will be asked again.
     """
-    knowledge, ladder, is_last = knowledge_of(run.state), _ladder(run, deps), True
-    reply: LlmResponse | SynthesisResponse
-    if run.state.kind == ASK:
+    knowledge, ladder, is_last = names.knowledge_of(run.state), _ladder(run, deps), True
+    reply: contracts.LlmResponse | contracts.SynthesisResponse
+    if run.state.kind == names.ASK:
         left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
-        reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), LlmResponse)
+        reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), contracts.LlmResponse)
         if not (reply.confidence or reply.citations):
             return attempt
         is_last = not asks_again(run, deps, "citation_missing")
     else:
         memory = view(run, is_answer=True)
         material = material_of(run.state, memory, notes_of(knowledge, memory))
-        reply = ask(run, ladder, "synthesize", material, SynthesisResponse)
+        reply = ask(run, ladder, "synthesize", material, contracts.SynthesisResponse)
     cited = [int(citation.id.strip("[]")) for citation in reply.citations]
     every = range(1, len(grounds.sources) + 1) if is_last else ()
     attempt = check_answer(attempt, reply.answer, grounds, named=cited or every)
@@ -260,12 +248,12 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attemp
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
     material = material_of(run.state, Memory(attempt.cited, ()), notes)
-    return without(attempt, ask(run, ladder, "check", material, CheckResponse).unsupported, grounds)
+    return without(attempt, ask(run, ladder, "check", material, contracts.CheckResponse).unsupported, grounds)
 
 
 def _ladder(run: Run, deps: Deps) -> Ladder:
     """Return the models to ask: after the last repair of an answer, the others."""
-    is_other = OTHER_MODEL in knowledge_of(run.state).actions
+    is_other = OTHER_MODEL in names.knowledge_of(run.state).actions
     return (deps.ladder.rest if is_other else None) or deps.ladder
 
 
@@ -274,7 +262,7 @@ def rejections(run: Run, deps: Deps) -> frozenset[str]:
     return deps.tables.rejections(run.state.question, *(part.text for part in run.state.sub_questions))
 
 
-def fault_of(attempt: Attempt, missed: Reason) -> Reason | None:
+def fault_of(attempt: names.Attempt, missed: Reason) -> Reason | None:
     """Return why an answer cannot stand; it can if a sentence is kept."""
     if attempt.sentences or not attempt.dropped:
         return None if attempt.sentences else missed

@@ -8,15 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from coreloop.answer.models.contracts import (
-    Material,
-    PlannedQuery,
-    PlanResponse,
-    ReflectionResponse,
-    ReplyMetadata,
-    ReportedFinding,
-    Tier,
-)
+from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.research_state import AT_ONCE, COUNTER_EVIDENCE, Knowledge, PlanQuery
 from coreloop.answer.text.rank import asked_kind, is_name, rank
@@ -25,7 +17,7 @@ from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_sim
 from coreloop.base.language.words import is_hangul, read_query, shorten_query
 from coreloop.runs.state import State
 
-MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}  # queries of the plan
+MAX_FIRST: Final[dict[contracts.Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}  # queries of the plan
 MAX_PARTS: Final = 10  # sub-questions of a plan
 MAX_PROPOSED: Final = 20  # queries of a reflection
 MAX_CONVERGED: Final = 5  # candidates of an exhaustive run that are kept for the next iteration
@@ -60,19 +52,19 @@ _OTHER: Final = {word: other for pair in _SYNONYMS for word, other in (pair, pai
 START_STRATEGY: Final = ("positive", "broad")
 
 
-def plan_parts(question: str, plan: PlanResponse) -> tuple[str, ...]:
+def plan_parts(question: str, plan: contracts.PlanResponse) -> tuple[str, ...]:
     """Return the sub-questions of a plan; the question itself if it has none."""
     parts = (shorten_query(part) for part in plan.sub_questions[:MAX_PARTS])
     return tuple(dict.fromkeys(filter(None, parts))) or (question,)
 
 
-def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQuery]:
+def first_queries(question: str, plan: contracts.PlanResponse, tier: contracts.Tier) -> list[PlanQuery]:
     """Return the queries of a plan; the question itself if it has none."""
-    planned = plan.queries or (PlannedQuery(query=question, intent="answer"),)
+    planned = plan.queries or (contracts.PlannedQuery(query=question, intent="answer"),)
     return new_queries(planned, iteration=1)[: MAX_FIRST[tier]]
 
 
-def new_queries(proposed: Sequence[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
+def new_queries(proposed: Sequence[contracts.PlannedQuery], *, iteration: int) -> list[PlanQuery]:
     """Return what a model proposes for an iteration, without repeats."""
     return _distinct(
         PlanQuery(shorten_query(query.query), query.intent[:200], iteration)
@@ -192,51 +184,55 @@ MayMark = Callable[[str], bool]
 MAX_QUOTES: Final = 2  # for each part of a question
 
 
-def plan_offline(material: Material) -> PlanResponse:
+def plan_offline(material: contracts.Material) -> contracts.PlanResponse:
     """Plan to search for each part of a question, and for all of it."""
     parts = question_parts(material.question)
     queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, material.question))
-    return PlanResponse(
-        queries=tuple(PlannedQuery(query=query, intent="answer") for query in queries if query),
+    return contracts.PlanResponse(
+        queries=tuple(contracts.PlannedQuery(query=query, intent="answer") for query in queries if query),
         sub_questions=parts,
         complexity_tier=("simple", "standard", "deep")[min(len(parts), 3) - 1],
     )
 
 
-def reflect_offline(material: Material, may_mark: MayMark = lambda _: True) -> ReflectionResponse:
+def reflect_offline(
+    material: contracts.Material, may_mark: MayMark = lambda _: True
+) -> contracts.ReflectionResponse:
     """Report the marked sentences of the best passages as findings, and search for the parts without one."""
-    findings = list[ReportedFinding]()
+    findings = list[contracts.ReportedFinding]()
     gaps = list[str]()
     for part in material.sub_questions or question_parts(material.question):
         said = list(_quotes(part, material, may_mark))
         findings += said
         gaps += [] if said else [part]
-    return ReflectionResponse(
+    return contracts.ReflectionResponse(
         sufficient=bool(findings) and not gaps,
         confidence=0.0,
         gaps=tuple(gaps),
         new_queries=tuple(_new_queries(gaps, material.searched)),
-        metadata=ReplyMetadata(timestamp=datetime.now(UTC), model=OFFLINE, token_count=0),
+        metadata=contracts.ReplyMetadata(timestamp=datetime.now(UTC), model=OFFLINE, token_count=0),
         findings=tuple(findings),
     )
 
 
-def _quotes(part: str, material: Material, may_mark: MayMark) -> Iterator[ReportedFinding]:
+def _quotes(
+    part: str, material: contracts.Material, may_mark: MayMark
+) -> Iterator[contracts.ReportedFinding]:
     """Yield what the best passages say to a part of the question."""
     for hit in rank(part, material.sources, may_mark=may_mark)[:MAX_QUOTES]:
         if hit.is_near:
             text = material.sources[hit.number - 1].text[hit.start : hit.end]
             number = material.sources[hit.number - 1].number
-            yield ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
+            yield contracts.ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
 
 
-def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
+def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[contracts.PlannedQuery]:
     """Yield, for each gap, the first query that was not executed: its words, and synonyms of them."""
     for gap in gaps:
         words = search_words(gap)
         queries = map(" ".join, [words, with_synonyms(words)])
         if query := next((query for query in queries if query not in searched), None):
-            yield PlannedQuery(query=query, intent="gap")
+            yield contracts.PlannedQuery(query=query, intent="gap")
 
 
 MAX_SPLIT: Final = 5

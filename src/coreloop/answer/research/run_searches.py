@@ -13,18 +13,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from coreloop.answer.deps import Deps
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.next_queries import FEW, queries_left, reword
-from coreloop.answer.research.research_state import (
-    AT_ONCE,
-    FAILED,
-    READ,
-    REWORDED,
-    FailedQuery,
-    PlanQuery,
-    ReadSource,
-    knowledge_of,
-)
 from coreloop.answer.search.extract.document import Document, Section
 from coreloop.answer.search.extract.text import Passage, split_passages
 from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
@@ -166,7 +157,7 @@ _LEAST_S: Final = 1.0
 _WEB: Final = ("http://", "https://")
 
 
-def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
+def execute(run: Run, deps: Deps, queries: Sequence[names.PlanQuery], strategy: tuple[str, ...]) -> int:
     """Search for the queries that were not asked before, reword those that find little, and read sources.
 
     Returns
@@ -218,7 +209,7 @@ def read_pages(
         page = search_step(run, PAGE, key, lambda: _read_page(reader, source, query, limits))
         return next(iter(page.sources), source), query
 
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
+    with ThreadPoolExecutor(max_workers=names.AT_ONCE) as threads:
         return list(threads.map(read, range(len(snippets)), snippets))
 
 
@@ -229,7 +220,7 @@ def _search_limits(run: Run) -> SearchLimits:
     return replace(default, timeout_s=min(default.timeout_s, left), deadline_s=left)
 
 
-def _fresh(run: Run, queries: Sequence[PlanQuery]) -> Iterator[str]:
+def _fresh(run: Run, queries: Sequence[names.PlanQuery]) -> Iterator[str]:
     history = QueryHistory(run.state.search_history)
     for query in queries:
         is_duplicate, similar = history.is_duplicate_query(query.query)
@@ -249,14 +240,14 @@ def _search(run: Run, deps: Deps, queries: Sequence[str]) -> list[SearchResult]:
         find = partial(find_sources, deps, query, limits, question=question)
         return search_step(run, SEARCH, f"{number}-{first + place}", find)
 
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
+    with ThreadPoolExecutor(max_workers=names.AT_ONCE) as threads:
         results = list(threads.map(search, range(len(queries)), queries))
     for result in results:
         about = fields_of(result, "query", "outcome", "failures")
         run.record(events.Searched, results_count=len(result.sources), **about)
         if result.outcome in {"blocked", "failed"}:
-            failed = FailedQuery(result.query, result.outcome, result.reason, number)
-            run.record(events.Noted, name=FAILED, data=msgspec.to_builtins(failed))
+            failed = names.FailedQuery(result.query, result.outcome, result.reason, number)
+            run.record(events.Noted, name=names.FAILED, data=msgspec.to_builtins(failed))
     return results
 
 
@@ -270,14 +261,14 @@ def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
             if text not in searched and not history.is_duplicate_query(text)[0]:
                 searched.add(text)
                 reworded = {"query": result.query, "becomes": text, "how": how, "iteration": number}
-                run.record(events.Noted, name=REWORDED, data=reworded)
+                run.record(events.Noted, name=names.REWORDED, data=reworded)
                 yield text
                 break
 
 
 def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source, str]]:
     """Return the best new sources of each query in turn, with it, as many as this iteration may read."""
-    known = {_identity(read.source) for read in knowledge_of(state).sources}
+    known = {_identity(read.source) for read in names.knowledge_of(state).sources}
     pairs = ([(source, result.query) for source in result.sources] for result in results)
     chosen: dict[str, tuple[Source, str]] = {}
     for source, query in filter(None, chain.from_iterable(zip_longest(*pairs))):
@@ -289,11 +280,11 @@ def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source,
 def _number(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
     """Give sources their numbers, in the order in which they were retrieved."""
     for source, query in chosen:
-        earlier = knowledge_of(run.state).sources
+        earlier = names.knowledge_of(run.state).sources
         origin = origin_of(source, earlier)
-        read = ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
+        read = names.ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
         run.record(events.SourceRead, source=_identity(source))
-        run.record(events.Noted, name=READ, data=msgspec.to_builtins(read))
+        run.record(events.Noted, name=names.READ, data=msgspec.to_builtins(read))
 
 
 def sources_now(state: State) -> int:
@@ -336,7 +327,7 @@ def passages_of(text: str) -> list[Passage]:
     return list(split_passages(whole))
 
 
-def origin_of(source: Source, earlier: Iterable[ReadSource]) -> str:
+def origin_of(source: Source, earlier: Iterable[names.ReadSource]) -> str:
     """Return the site of a page or the location of a file; of a copy, the origin of what was read first."""
     copied = next((read for read in earlier if is_copy(source.text, read.source.text)), None)
     return copied.origin if copied else site_of(source.location)

@@ -28,19 +28,8 @@ from coreloop.answer.search.provider import (
     Source,
 )
 from coreloop.answer.search.services import USER_AGENT, asked_to_wait
+from coreloop.base import http
 from coreloop.base.extras import needs
-from coreloop.base.http import (
-    Allows,
-    ExchangeError,
-    HttpAnswer,
-    HttpClient,
-    HttpRequest,
-    RefusedAddressError,
-    Resolve,
-    checked_address,
-    is_public,
-    resolve_host,
-)
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -69,15 +58,15 @@ class Network:
         Returns the time, with a time zone.
     """
 
-    resolve: Resolve = resolve_host
-    allows: Allows = is_public
+    resolve: http.Resolve = http.resolve_host
+    allows: http.Allows = http.is_public
     ports: frozenset[int] = frozenset(_PORTS.values())
     now: Now = lambda: datetime.now(UTC)
 
 
 def fetch(
     url: str, limits: SearchLimits, network: Network, *, refusal: Refusal = lambda _url, _limits: None
-) -> tuple[str, HttpAnswer] | Blocked | Failed:
+) -> tuple[str, http.HttpAnswer] | Blocked | Failed:
     """Fetch an address and follow its redirects; returns the last address and any status but a redirect.
 
     Parameters
@@ -104,9 +93,9 @@ def fetch(
                 down = Failed(f"HTTP {answer.status}") if answer.status >= 500 else None
                 return asked_to_wait(answer, network.now()) or down or (url, answer)
             url = urljoin(url, target)
-        except RefusedAddressError as error:
+        except http.RefusedAddressError as error:
             return Failed(str(error), is_retryable=False)
-        except ExchangeError as error:
+        except http.ExchangeError as error:
             return Failed(str(error), is_retryable=error.failure != "too_long")
         except ValueError:
             return Failed("redirects to what is not an address", is_retryable=False)
@@ -122,39 +111,39 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
         It is not ``http(s)``, has no host, a name and password, or another port.
     """
     if not url.isprintable() or len(url) > _MAX_URL:
-        raise RefusedAddressError("not an address")
+        raise http.RefusedAddressError("not an address")
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError as error:
-        raise RefusedAddressError("not an address") from error
+        raise http.RefusedAddressError("not an address") from error
     if parts.scheme not in _PORTS or not parts.hostname:
-        raise RefusedAddressError("only http and https addresses are fetched")
+        raise http.RefusedAddressError("only http and https addresses are fetched")
     if parts.username is not None:
-        raise RefusedAddressError("an address with a name or password is not fetched")
+        raise http.RefusedAddressError("an address with a name or password is not fetched")
     if port not in ports:
-        raise RefusedAddressError(f"port {port} is not fetched from")
+        raise http.RefusedAddressError(f"port {port} is not fetched from")
     return parts
 
 
 def _left(limits: SearchLimits, ends_at: float) -> SearchLimits:
     left_s = ends_at - time.monotonic()
     if left_s <= 0:
-        raise ExchangeError("too_late", f"no complete answer in {limits.timeout_s:g} s")
+        raise http.ExchangeError("too_late", f"no complete answer in {limits.timeout_s:g} s")
     return replace(limits, timeout_s=left_s)
 
 
-def _exchange(parts: SplitResult, network: Network, limits: SearchLimits, ends_at: float) -> HttpAnswer:
+def _exchange(parts: SplitResult, network: Network, limits: SearchLimits, ends_at: float) -> http.HttpAnswer:
     timeout_s = _left(limits, ends_at).timeout_s
     host = str(parts.hostname)
-    address = checked_address(host, resolve=network.resolve, allows=network.allows, timeout_s=timeout_s)
-    request = HttpRequest(
+    address = http.checked_address(host, resolve=network.resolve, allows=network.allows, timeout_s=timeout_s)
+    request = http.HttpRequest(
         url=parts._replace(fragment="").geturl(),
         headers={"User-Agent": USER_AGENT, "Accept": "text/html, application/pdf, text/plain;q=0.9"},
         address=address,
     )
     timeout_s = _left(limits, ends_at).timeout_s
-    with HttpClient() as client:
+    with http.HttpClient() as client:
         return client.exchange(request, timeout_s=timeout_s, max_bytes=limits.max_bytes)
 
 
