@@ -198,8 +198,7 @@ def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
     last = knowledge_of(answered).attempts[-1]
     shares = {text: len(term_set(reason) & term_set(text)) for text in (*last.sentences, *last.quoted)}
     meant = sorted(shares, key=lambda text: -shares[text])[:1]
-    rejected = [without_citations(text) for text in meant]
-    deps.tables.reject(answered.question, rejected, reason=reason, now=now)
+    deps.tables.reject(answered.question, [without_citations(text) for text in meant], reason=reason, now=now)
 
 
 def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str:

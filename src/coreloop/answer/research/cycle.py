@@ -17,18 +17,9 @@ from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
-from coreloop.answer.research import next_queries
+from coreloop.answer.research import asking, next_queries
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
-from coreloop.answer.research.asking import (
-    UNUSABLE,
-    Memory,
-    ask,
-    ask_or_do_without,
-    material_of,
-    notes_of,
-    view,
-)
 from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.run_searches import SearchResult, execute, find_sources, search_step
 from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
@@ -153,7 +144,7 @@ def _explore(run: Run, deps: Deps) -> None:
 
 def _plan(run: Run, deps: Deps) -> None:
     material = contracts.Material(question=run.state.question)
-    plan = ask_or_do_without(
+    plan = asking.ask_or_do_without(
         run, deps.ladder, "plan", material, contracts.PlanResponse, next_queries.plan_offline
     )
     request = names.knowledge_of(run.state).request
@@ -210,7 +201,7 @@ def write_answer(
     except (ModelError, BudgetError) as error:
         if ladder.is_optional:
             return found, None if found.sentences or is_shown else missed
-        if is_ask and getattr(error, "kind", "") not in UNUSABLE:
+        if is_ask and getattr(error, "kind", "") not in asking.UNUSABLE:
             raise
         return replace(found, sentences=(), quoted=found.sentences, failure=str(error)), "contract_invalid"
     if is_ask and (fault := fault_of(checked, missed)):
@@ -233,22 +224,26 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> 
     if run.state.kind == names.ASK:
         left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
-        reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), contracts.LlmResponse)
+        reply = asking.ask(
+            run, ladder, prompt, asking.material_of(run.state, asking.Memory(left, ())), contracts.LlmResponse
+        )
         if not (reply.confidence or reply.citations):
             return attempt
         is_last = not asks_again(run, deps, "citation_missing")
     else:
-        memory = view(run, is_answer=True)
-        material = material_of(run.state, memory, notes_of(knowledge, memory))
-        reply = ask(run, ladder, "synthesize", material, contracts.SynthesisResponse)
+        memory = asking.view(run, is_answer=True)
+        material = asking.material_of(run.state, memory, asking.notes_of(knowledge, memory))
+        reply = asking.ask(run, ladder, "synthesize", material, contracts.SynthesisResponse)
     cited = [int(citation.id.strip("[]")) for citation in reply.citations]
     every = range(1, len(grounds.sources) + 1) if is_last else ()
     attempt = check_answer(attempt, reply.answer, grounds, named=cited or every)
     if not (knowledge.request.second_check and attempt.sentences):
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
-    material = material_of(run.state, Memory(attempt.cited, ()), notes)
-    return without(attempt, ask(run, ladder, "check", material, contracts.CheckResponse).unsupported, grounds)
+    material = asking.material_of(run.state, asking.Memory(attempt.cited, ()), notes)
+    return without(
+        attempt, asking.ask(run, ladder, "check", material, contracts.CheckResponse).unsupported, grounds
+    )
 
 
 def _ladder(run: Run, deps: Deps) -> Ladder:

@@ -6,11 +6,14 @@ Also planning and reflecting without a model: by a question's parts and words, a
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.research_state import AT_ONCE, COUNTER_EVIDENCE, Knowledge, PlanQuery
+from coreloop.answer.text.claims import names
 from coreloop.answer.text.rank import asked_kind, is_name, rank
 from coreloop.answer.text.terms import search_words
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
@@ -25,30 +28,16 @@ STUCK_AFTER: Final = 3  # searches in a row that found nothing
 FEW: Final = 3  # results; a query with fewer is reworded
 _LONG_QUERY: Final = 12  # words; longer queries find little
 # A strategy's label, and words that turn a query that way, in English and Korean.
-_ANGLES: Final = {
-    "web": ("overview", "개요"),
-    "academic": ("study research", "연구 논문"),
-    "technical": ("mechanism implementation", "원리 구현"),
-    COUNTER_EVIDENCE: ("criticism problem limit exception", "반론 문제 한계 예외"),
-    "historical": ("history origin", "역사 유래"),
-    "recent": ("latest", "최근"),
-    "niche": ("example case", "사례 예시"),
-    "broad": ("introduction", "소개"),
-    "first principles": ("definition", "정의"),
-}
+_ROWS: Final = Path(__file__).with_name("angles.tsv").read_text("utf-8").splitlines()[1:]
+_ANGLES: Final = {label: words for label, *words in (row.split("\t") for row in _ROWS)}
 # Candidates of an exhaustive run: an intent, and the labels of its queries.
 _DIVERGED: Final = {
     "web": ("web", "recent", "broad", "niche"),
     "academic or technical": ("academic", "technical", "academic", "technical"),
     COUNTER_EVIDENCE: (COUNTER_EVIDENCE,) * 4,
 }
-_SYNONYMS: Final = (
-    ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
-    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
-    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
-    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
-)  # fmt: skip
-_OTHER: Final = {word: other for pair in _SYNONYMS for word, other in (pair, pair[::-1])}
+_PAIRS: Final = Path(__file__).with_name("synonyms.tsv").read_text("utf-8").splitlines()
+_OTHER: Final = {row.split("\t")[at]: row.split("\t")[1 - at] for row in _PAIRS for at in (0, 1)}
 START_STRATEGY: Final = ("positive", "broad")
 
 
@@ -181,6 +170,7 @@ def _is_redundant(query: str, others: Sequence[str]) -> bool:
 
 
 MayMark = Callable[[str], bool]
+MAX_LEADS: Final = 3  # passages that are followed, and names of each
 MAX_QUOTES: Final = 2  # for each part of a question
 
 
@@ -209,7 +199,7 @@ def reflect_offline(
         sufficient=bool(findings) and not gaps,
         confidence=0.0,
         gaps=tuple(gaps),
-        new_queries=tuple(_new_queries(gaps, material.searched)),
+        new_queries=tuple(_new_queries(gaps, material)),
         metadata=contracts.ReplyMetadata(timestamp=datetime.now(UTC), model=OFFLINE, token_count=0),
         findings=tuple(findings),
     )
@@ -226,13 +216,28 @@ def _quotes(
             yield contracts.ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
 
 
-def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[contracts.PlannedQuery]:
-    """Yield, for each gap, the first query that was not executed: its words, and synonyms of them."""
+_LINK: Final = re.compile(
+    r"\[(?P<text>[^\]\n]{2,80})\]\((?!\w+://)(?P<file>[^)\s]{1,200})\)"
+    r"|(?<![\w`])`(?P<title>[^`<\n]{2,80}?)\s*<(?P<target>[^>\s]{1,200})>`"
+)  # [Refunds](refund-rules.md#days), :doc:`Refunds <refund-rules>`
+
+
+def _new_queries(gaps: Sequence[str], material: contracts.Material) -> Iterator[contracts.PlannedQuery]:
+    """Yield, for each gap, two queries that were not executed: its words, synonyms, what passages lead to."""
     for gap in gaps:
-        words = search_words(gap)
-        queries = map(" ".join, [words, with_synonyms(words)])
-        if query := next((query for query in queries if query not in searched), None):
-            yield contracts.PlannedQuery(query=query, intent="gap")
+        leads = (gap, " ".join(with_synonyms(search_words(gap))), *_leads(gap, material))
+        queries = dict.fromkeys(" ".join(search_words(lead)) for lead in leads)
+        new = (query for query in queries if query and query not in material.searched)
+        yield from (contracts.PlannedQuery(query=query, intent="gap") for query in islice(new, 2))
+
+
+def _leads(gap: str, material: contracts.Material) -> Iterator[str]:
+    """Yield where the nearest passages lead: their links, headings and names, with the words of the gap."""
+    for hit in [hit for hit in rank(gap, material.sources) if hit.end][:MAX_LEADS]:
+        source = material.sources[hit.number - 1]
+        links = (filter(None, link.groups()) for link in _LINK.finditer(source.text))
+        yield from (" ".join(parts).replace("-", " ").replace("/", " ") for parts in links)
+        yield from (f"{name} {gap}" for name in (source.title, *sorted(names(source.text)))[:MAX_LEADS])
 
 
 MAX_SPLIT: Final = 5

@@ -13,20 +13,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from coreloop.answer.search import provider
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable, clean_text, decode_text
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.packed import extract_packed
 from coreloop.answer.search.extract.text import plain_document
-from coreloop.answer.search.provider import (
-    Blocked,
-    Empty,
-    Failed,
-    Found,
-    Now,
-    SearchAnswer,
-    SearchLimits,
-    Source,
-)
 from coreloop.answer.search.services import USER_AGENT, asked_to_wait
 from coreloop.base import http
 from coreloop.base.extras import needs
@@ -39,7 +30,7 @@ _MAX_URL: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # An address and the time that is left -> why it must not be fetched, or None.
-Refusal = Callable[[str, SearchLimits], Blocked | Failed | None]
+Refusal = Callable[[str, provider.SearchLimits], provider.Blocked | provider.Failed | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +52,16 @@ class Network:
     resolve: http.Resolve = http.resolve_host
     allows: http.Allows = http.is_public
     ports: frozenset[int] = frozenset(_PORTS.values())
-    now: Now = lambda: datetime.now(UTC)
+    now: provider.Now = lambda: datetime.now(UTC)
 
 
 def fetch(
-    url: str, limits: SearchLimits, network: Network, *, refusal: Refusal = lambda _url, _limits: None
-) -> tuple[str, http.HttpAnswer] | Blocked | Failed:
+    url: str,
+    limits: provider.SearchLimits,
+    network: Network,
+    *,
+    refusal: Refusal = lambda _url, _limits: None,
+) -> tuple[str, http.HttpAnswer] | provider.Blocked | provider.Failed:
     """Fetch an address and follow its redirects; returns the last address and any status but a redirect.
 
     Parameters
@@ -90,16 +85,16 @@ def fetch(
             answer = _exchange(parts, network, limits, ends_at)
             target = answer.headers.get("location", "")
             if answer.status not in _REDIRECTS or not target:
-                down = Failed(f"HTTP {answer.status}") if answer.status >= 500 else None
+                down = provider.Failed(f"HTTP {answer.status}") if answer.status >= 500 else None
                 return asked_to_wait(answer, network.now()) or down or (url, answer)
             url = urljoin(url, target)
         except http.RefusedAddressError as error:
-            return Failed(str(error), is_retryable=False)
+            return provider.Failed(str(error), is_retryable=False)
         except http.ExchangeError as error:
-            return Failed(str(error), is_retryable=error.failure != "too_long")
+            return provider.Failed(str(error), is_retryable=error.failure != "too_long")
         except ValueError:
-            return Failed("redirects to what is not an address", is_retryable=False)
-    return Failed(f"redirects more than {MAX_REDIRECTS} times", is_retryable=False)
+            return provider.Failed("redirects to what is not an address", is_retryable=False)
+    return provider.Failed(f"redirects more than {MAX_REDIRECTS} times", is_retryable=False)
 
 
 def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
@@ -126,14 +121,16 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
     return parts
 
 
-def _left(limits: SearchLimits, ends_at: float) -> SearchLimits:
+def _left(limits: provider.SearchLimits, ends_at: float) -> provider.SearchLimits:
     left_s = ends_at - time.monotonic()
     if left_s <= 0:
         raise http.ExchangeError("too_late", f"no complete answer in {limits.timeout_s:g} s")
     return replace(limits, timeout_s=left_s)
 
 
-def _exchange(parts: SplitResult, network: Network, limits: SearchLimits, ends_at: float) -> http.HttpAnswer:
+def _exchange(
+    parts: SplitResult, network: Network, limits: provider.SearchLimits, ends_at: float
+) -> http.HttpAnswer:
     timeout_s = _left(limits, ends_at).timeout_s
     host = str(parts.hostname)
     address = http.checked_address(host, resolve=network.resolve, allows=network.allows, timeout_s=timeout_s)
@@ -181,10 +178,10 @@ class PageReader:
 
     def __init__(self, *, network: Network | None = None) -> None:
         self._network = network or Network()
-        self._rules: dict[str, Protego | Blocked | Failed] = {}
+        self._rules: dict[str, Protego | provider.Blocked | provider.Failed] = {}
         """Of each site, which is asked once."""
 
-    def read(self, url: str, limits: SearchLimits) -> SearchAnswer:
+    def read(self, url: str, limits: provider.SearchLimits) -> provider.SearchAnswer:
         """Fetch a page and extract its text: `Found` with one source, or one of the other answers.
 
         ``timeout_s`` is for fetching, with redirects and every site's robots.txt; reading a PDF may take as
@@ -195,15 +192,15 @@ class PageReader:
             return page
         location, answer = page
         if answer.status in _GONE:
-            return Empty()
+            return provider.Empty()
         if answer.status != 200:
-            return Failed(f"HTTP {answer.status}", is_retryable=False)
+            return provider.Failed(f"HTTP {answer.status}", is_retryable=False)
         document = page_text(answer.content, answer.headers.get("content-type", ""), limits.timeout_s)
         if isinstance(document, Unreadable):
-            return Failed(document.reason, is_retryable=False)
+            return provider.Failed(document.reason, is_retryable=False)
         if not document.text.strip():
-            return Empty()
-        source = Source(
+            return provider.Empty()
+        source = provider.Source(
             title=" ".join(document.title.split())[:300] or location,
             location=location,
             type="web" if document.type == "html" else document.type,
@@ -213,9 +210,9 @@ class PageReader:
             start=0,
             provider="page",
         )
-        return Found((source,))
+        return provider.Found((source,))
 
-    def _refusal(self, url: str, limits: SearchLimits) -> Blocked | Failed | None:
+    def _refusal(self, url: str, limits: provider.SearchLimits) -> provider.Blocked | provider.Failed | None:
         """Return why a page must not be fetched, or None.
 
         A site without rules allows everything. A site that does not answer allows nothing for now.
@@ -224,17 +221,19 @@ class PageReader:
         site = f"{parts.scheme}://{parts.netloc}"
         rules = self._rules.get(site) or self._read_rules(site, limits)
         self._rules[site] = rules
-        if isinstance(rules, Blocked | Failed):
+        if isinstance(rules, provider.Blocked | provider.Failed):
             return replace(rules, reason=f"robots.txt: {rules.reason}")
         if rules.can_fetch(url, _PRODUCT):
             return None
-        return Failed("robots.txt does not allow it", is_retryable=False)
+        return provider.Failed("robots.txt does not allow it", is_retryable=False)
 
-    def _read_rules(self, site: str, limits: SearchLimits) -> "Protego | Blocked | Failed":
+    def _read_rules(
+        self, site: str, limits: provider.SearchLimits
+    ) -> "Protego | provider.Blocked | provider.Failed":
         try:
             from protego import Protego
         except ModuleNotFoundError:
-            return Failed(needs("research", feature="reading it"), is_retryable=False)
+            return provider.Failed(needs("research", feature="reading it"), is_retryable=False)
         page = fetch(f"{site}/robots.txt", replace(limits, max_bytes=_MAX_ROBOTS_BYTES), self._network)
         if not isinstance(page, tuple):
             return page

@@ -193,12 +193,16 @@ class SearchSettings:
         Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts.
     morphemes : bool
         Compare Korean words by morphemes; needs the extra ``korean``.
+    encoder : str or None
+        Finds passages by sentence vectors, too: ``PROVIDER:MODEL`` or a local file ``.onnx``; needs the extra
+        ``semantic``.
     """
 
     providers: tuple[SearchProvider, ...] = ("index",)
     searxng_url: str | None = None
     paths: tuple[str, ...] = (".",)
     morphemes: bool = False
+    encoder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The paths of a project's files."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from posixpath import normpath
 
@@ -82,6 +83,8 @@ class Workspace:
     def index_file(self) -> Path:
         """The index of files, see `coreloop.answer.search.index`; their text in clear. Safe to delete."""
         name = "morphemes.db" if self.settings.search.morphemes else "index.db"
+        if encoder := self.settings.search.encoder:
+            name = f"{sha256(encoder.encode('utf-8', 'replace')).hexdigest()[:12]}-{name}"
         return self.root / self.settings.data_dir / "index" / name
 
     @property

@@ -23,7 +23,15 @@ def test_a_reflection_has_quotes_and_the_gaps_without_one():
     assert (finding.text, finding.sources) == ("서울의 인구는 약 940만 명이다.", ("[1]",))
     assert reflection.gaps == ("부산의 항구는?",)
     assert not reflection.sufficient
-    assert [planned.query for planned in reflection.new_queries] == ["부산 항구"]
+    assert reflection.new_queries[0].query == "부산 항구"
+
+
+def test_a_gap_is_followed_by_the_links_of_its_passages():
+    text = "Whoever is unhappy with an order reads [Sending back](docs/rma-policy.md)."
+    source = NumberedSource(number=1, title="Orders", text=text, location="a.md")
+    question = "What can a customer do who is unhappy with an order?"
+    asked = Material(question=question, sources=(source,), searched=("customer unhappy order",))
+    assert reflect_offline(asked).new_queries[0].query == "Sending back docs rma policy.md"
 
 
 @given(

@@ -24,6 +24,7 @@ CREATE TABLE passages (
     published TEXT NOT NULL,
     is_documented INTEGER NOT NULL
 );
+CREATE TABLE vectors (id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 CREATE INDEX passages_by_document ON passages (document_id);
 CREATE VIRTUAL TABLE passage_words USING fts5(
     heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
@@ -33,4 +34,4 @@ CREATE VIRTUAL TABLE entry_words USING fts5(
 );
 CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
 CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
-    DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
+    DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; DELETE FROM vectors WHERE id = old.id; END;

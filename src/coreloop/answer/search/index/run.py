@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
@@ -19,9 +20,13 @@ from coreloop.answer.search.extract.text import split_passages
 from coreloop.answer.text.terms import terms, use_morphemes
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.extras import needs_extra
 from coreloop.base.files import locked
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
+
+if TYPE_CHECKING:
+    from coreloop.answer.search.index.vectors import Vectors
 
 # Besides these, folders and files whose names begin with a dot, and the project's data folder.
 _IGNORED: Final = frozenset(
@@ -122,6 +127,23 @@ INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passag
 _DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
+
+
+def vectors_of(workspace: Workspace) -> "Vectors | None":
+    """Return what makes sentence vectors, if the settings name an encoder.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``semantic`` is not installed.
+    """
+    if not workspace.settings.search.encoder:
+        return None
+    if any(find_spec(name) is None for name in ("numpy", "onnxruntime", "tokenizers")):
+        raise needs_extra("semantic", feature="search: encoder")
+    from coreloop.answer.search.index.vectors import Vectors
+
+    return Vectors(workspace)
 
 
 @contextmanager
@@ -300,6 +322,8 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
             if named & _above(location) and not os.path.lexists(root / location):
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
+        vectors = vectors_of(workspace)
+        report.skipped.update(vectors.add(connection) if vectors else {})
     if others := report.skipped.pop(OTHER, []):
         kinds = Counter(PurePosixPath(name).suffix.lower() or "no suffix" for name in others).most_common(5)
         shown = ", ".join(f"{number} {kind}" for kind, number in kinds)
