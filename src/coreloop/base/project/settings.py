@@ -194,8 +194,7 @@ class SearchSettings:
     morphemes : bool
         Compare Korean words by morphemes; needs the extra ``korean``.
     encoder : str or None
-        Finds passages by sentence vectors, too: ``PROVIDER:MODEL`` or a local file ``.onnx``; needs the extra
-        ``semantic``.
+        Of sentence vectors: ``PROVIDER:MODEL`` or a local ``.onnx``; needs the extra ``semantic``.
     """
 
     providers: tuple[SearchProvider, ...] = ("index",)
