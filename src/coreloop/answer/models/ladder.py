@@ -121,7 +121,6 @@ def error_response(error: ModelError) -> ErrorResponse:
     return ErrorResponse(error=detail)
 
 
-_FREE: Final = PriceSettings(input=0, output=0)
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]+")
 
@@ -183,7 +182,7 @@ def _model(name: str, settings: Settings, environ: Mapping[str, str], *, needs_p
     if not model:
         raise UsageError(f"model {name!r} must look like {provider}:NAME")
     endpoint = endpoints[provider]
-    price = settings.prices.get(name, _FREE if endpoint.key is None else None)
+    price = settings.prices.get(name, PriceSettings(input=0, output=0) if endpoint.key is None else None)
     if price is None and needs_price:
         raise UsageError(
             f"model {name!r} has no price, so a limit in US dollars cannot hold; add it under "

@@ -24,8 +24,6 @@ from coreloop.runs.state import State
 Change = tuple[Callable[..., Reported], dict[str, Any]]
 # Of a finding with none, one, two, and three or more independent origins.
 _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
-# Types of sources that report first, or that peers have reviewed.
-_PRIMARY: Final = frozenset({"paper", "filing"})
 _COMPARED: Final = 60  # the newest findings, which are compared with each other
 _MOST_HYPOTHESES: Final = 100
 
@@ -109,7 +107,8 @@ def tag_of(evidence: Sequence[names.ReadSource], *, is_contradicted: bool = Fals
         return tags.CONTRADICTED
     if len({item.origin for item in evidence}) > 1:
         return tags.VERIFIED
-    if any(item.type in _PRIMARY for item in evidence):
+    # who reports first, or what peers have reviewed
+    if any(item.type in {"paper", "filing"} for item in evidence):
         return tags.HIGH
     return tags.LIKELY if evidence else tags.UNCERTAIN
 

@@ -98,8 +98,8 @@ PLANNED, FOUND, DROPPED, TESTED, REFLECTED = "queries", "finding", "dropped", "h
 READ, FAILED, REWORDED, COMPACTED = "sources", "failed_queries", "rewordings", "compactions"
 THOUGHT, ATTEMPTED, REPAIRED = "thoughts", "attempts", "repairs"
 # Names of the events; most are those of the fields that they add to or set.
-REQUESTED, CONTRADICTED, ANSWERED, NOTE = "request", "contradictions_found", "answer", "note"
-MENDED: Final = "mended_by"
+REQUESTED, CONTRADICTED, ANSWERED = "request", "contradictions_found", "answer"
+NOTE, MENDED = "note", "mended_by"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

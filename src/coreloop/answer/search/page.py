@@ -145,11 +145,9 @@ def _exchange(
 
 
 _MAX_ROBOTS_BYTES: Final = 500 << 10
-_PRODUCT: Final = USER_AGENT.partition("/")[0]
 _GROUP: Final = re.compile(
     r"^[^\S\n]*user(?:-|[^\S\n])*agent(?::|[^\S\n])+(?P<name>[\w*-]*)[^\n]*", re.IGNORECASE | re.MULTILINE
 )  # User-agent: ours/1.0
-_GONE: Final = frozenset({404, 410})
 _HTML: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _PLAIN: Final = frozenset({"text/plain", "text/markdown"})
 # text/html; charset=utf-8; <meta charset="euc-kr">; <meta http-equiv="…" content="text/html; charset=euc-kr">
@@ -191,7 +189,7 @@ class PageReader:
         if not isinstance(page, tuple):
             return page
         location, answer = page
-        if answer.status in _GONE:
+        if answer.status in {404, 410}:
             return provider.Empty()
         if answer.status != 200:
             return provider.Failed(f"HTTP {answer.status}", is_retryable=False)
@@ -223,7 +221,7 @@ class PageReader:
         self._rules[site] = rules
         if isinstance(rules, provider.Blocked | provider.Failed):
             return replace(rules, reason=f"robots.txt: {rules.reason}")
-        if rules.can_fetch(url, _PRODUCT):
+        if rules.can_fetch(url, USER_AGENT):
             return None
         return provider.Failed("robots.txt does not allow it", is_retryable=False)
 
@@ -249,7 +247,7 @@ def _with_few_groups(rules: str) -> str:
     """
 
     def named(group: re.Match[str]) -> str:
-        is_meant = group["name"].lower() == _PRODUCT or group["name"].startswith("*")
+        is_meant = group["name"].lower() == USER_AGENT or group["name"].startswith("*")
         return f"User-agent: {group['name'] if is_meant else 'other'}"
 
     return _GROUP.sub(named, rules)

@@ -23,7 +23,6 @@ _INLINE: Final = frozenset(
     {"a", "abbr", "b", "code", "em", "font", "i", "kbd", "mark", "q", "s", "small", "span"}
     | {"strong", "sub", "sup", "time", "u", "var", "wbr"}
 )
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _MAX_TITLE: Final = 200
 # <p class="a > b">, </p>, <!doctype html>; a quoted value is bounded, so that an open quote stays cheap
 _PART: Final = re.compile(
@@ -57,7 +56,7 @@ def _shown(part: re.Match[str]) -> str:
     if part["name"] is None:
         return "" if part["other"] else re.sub(r"\s+", " ", _plain(part[0]))
     name = part["name"].lower()
-    if name in _HEADINGS:
+    if name in {"h1", "h2", "h3", "h4", "h5", "h6"}:
         return "\n\n" if part["closes"] else f"\n\n{'#' * int(name[1])} "
     if name in {"td", "th"}:
         return " | " if part["closes"] else ""
