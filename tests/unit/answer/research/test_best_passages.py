@@ -70,16 +70,6 @@ def test_different_numbers_stand_side_by_side_the_newer_first():
         assert len(marks) == 2
 
 
-def test_what_was_true_at_another_time_or_of_another_one_does_not_differ():
-    for other in ("In 2024 the shop had 9 employees.", "The office had 9 employees in 2023."):
-        found, _ = ask(
-            "How many employees did the shop have?",
-            source("In 2023 the shop had 7 employees."),
-            source(other),
-        )
-        assert found.differing == ()
-
-
 def test_a_constant_of_a_program_is_marked():
     code = source(
         "RETRIES = 7  # attempts of a payment\n\n\ndef pay():\n    return RETRIES\n", "pay", kind="python"

@@ -1,6 +1,7 @@
 """What `ask` and a research share: sources, passages, citations that are computed, differing answers."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,18 @@ def written_by_a_model(folder: Path, text: str) -> AgentResponse:
     with model_stand_in() as server, deps_in(project(folder), url=server.url) as deps:
         server.acts += [streams(reply) for reply in (plan("Han river length"), reflection(), synthesis(text))]
         return run_research(LENGTH, deps=deps, max_iters=1)
+
+
+def test_of_two_without_a_date_git_says_which_is_newer(tmp_path: Path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    as_ = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for name, days, year in (("a", 60, 2026), ("b", 30, 2023)):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nA parcel returns within {days} days.\n")
+        subprocess.run([*as_, "add", f"{name}.md"], check=True)
+        subprocess.run([*as_, "commit", "-qm", "x", f"--date={year}-01-01T00:00:00Z"], check=True)
+    first, _ = asked_both(tmp_path, "Within how many days does a parcel return?")
+    assert first.summary.startswith("⚠ Contradiction: A parcel returns within 60 days. [1] (2026-01-01)")
+    assert first.sources[0].published is None
 
 
 def test_a_model_need_not_cite(tmp_path: Path):

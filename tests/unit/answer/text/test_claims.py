@@ -73,9 +73,7 @@ def test_a_planted_page_does_not_support(page: str):
 
 def test_a_sentence_made_of_two_is_unsupported():
     page = "In 2021 the Bergen plant reached 87 %.\n\nIn 2022 the Oslo plant reached 91 %."
-    assert (
-        lack("In 2022 the Oslo plant reached 87 %.", [page]) == "the cited text does not have the number 87%"
-    )
+    assert lack("In 2022 the Oslo plant reached 87 %.", [page]).endswith("have the number 87%")
 
 
 def test_a_quoted_part_of_a_denial_is_unsupported():
