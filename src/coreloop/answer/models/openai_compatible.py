@@ -70,7 +70,6 @@ _FRAMING_TOKENS: Final = 16  # A message's role and separators, at most
 _STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 408: "unavailable", 429: "rate_limited"}
 _SAID_CHARS: Final = 300
 _READ_BYTES: Final = 100_000  # of an error answer
-_RETRYABLE: Final = frozenset({"malformed", "rate_limited", "unavailable"})
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
@@ -264,7 +263,7 @@ class OpenAICompatible:
         return said and f": {said}"
 
     def _error(self, message: str, kind: str, **about: Any) -> ModelError:
-        about = {"is_retryable": kind in _RETRYABLE, **about}
+        about = {"is_retryable": kind in {"malformed", "rate_limited", "unavailable"}, **about}
         return ModelError(printable(self._without_key(f"{self.name}: {message}")), kind=kind, **about)
 
     def _without_key(self, text: str) -> str:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAX_REDIRECTS: Final = 5
 _MAX_URL: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # An address and the time that is left -> why it must not be fetched, or None.
 Refusal = Callable[[str, provider.SearchLimits], provider.Blocked | provider.Failed | None]
 
@@ -84,7 +83,7 @@ def fetch(
                 return refused
             answer = _exchange(parts, network, limits, ends_at)
             target = answer.headers.get("location", "")
-            if answer.status not in _REDIRECTS or not target:
+            if answer.status not in {301, 302, 303, 307, 308} or not target:
                 down = provider.Failed(f"HTTP {answer.status}") if answer.status >= 500 else None
                 return asked_to_wait(answer, network.now()) or down or (url, answer)
             url = urljoin(url, target)

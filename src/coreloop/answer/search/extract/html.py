@@ -23,7 +23,6 @@ _INLINE: Final = frozenset(
     {"a", "abbr", "b", "code", "em", "font", "i", "kbd", "mark", "q", "s", "small", "span"}
     | {"strong", "sub", "sup", "time", "u", "var", "wbr"}
 )
-_MAX_TITLE: Final = 200
 # <p class="a > b">, </p>, <!doctype html>; a quoted value is bounded, so that an open quote stays cheap
 _PART: Final = re.compile(
     r"""
@@ -43,7 +42,7 @@ def extract_html(page: str) -> Document:
     text = re.sub(r" ?\n[ \n]*+", lambda gap: "\n" * min(gap[0].count("\n"), 2), re.sub(" {2,}", " ", shown))
     text = re.sub(r"^(#{1,6})\n+(?=[^\n#])", r"\1 ", text, flags=re.MULTILINE)  # <h2><div>Title</div></h2>
     document, title = marked(text, "markdown"), _TITLE.search(page)
-    named = " ".join(_plain(title[1]).split())[:_MAX_TITLE] if title else document.title
+    named = " ".join(_plain(title[1]).split())[:200] if title else document.title
     return replace(without_lines(document, "html"), title=named, published=_published(page))
 
 

@@ -54,8 +54,7 @@ class Vectors:
         if not (rows and query.strip()):
             return []
         matrix = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(len(rows), -1)
-        order = np.argsort(-(matrix @ self._encode([query])[0]))
-        return [rows[place][0] for place in order[:most]]
+        return [rows[at][0] for at in np.argsort(-(matrix @ self._encode([query])[0]))[:most]]
 
     def _encode(self, texts: Sequence[str]) -> Any:
         is_local = self._name.endswith(".onnx")
@@ -93,7 +92,11 @@ def _session(path: Path) -> tuple[Any, Any]:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(path.with_name("tokenizer.json")))
+    try:
+        tokenizer = Tokenizer.from_file(str(path.with_name("tokenizer.json")))
+        session = InferenceSession(path, providers=["CPUExecutionProvider"])
+    except Exception as error:  # whatever a damaged file leads the packages to
+        raise UsageError(f"search: encoder {path.name} or its tokenizer.json cannot be loaded") from error
     tokenizer.enable_truncation(_MAX_TOKENS)
     tokenizer.enable_padding()
-    return InferenceSession(path, providers=["CPUExecutionProvider"]), tokenizer
+    return session, tokenizer
