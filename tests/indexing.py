@@ -7,8 +7,7 @@ from pathlib import Path
 
 from coreloop.answer.search.index.run import IndexReport, index_paths
 from coreloop.answer.search.index.search_index import IndexProvider
-from coreloop.answer.search.provider import Found, SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Found, SearchLimits, Source
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 

@@ -15,11 +15,10 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.repair.store import open_repair_store
-from coreloop.answer.research.offline import plan_offline, reflect_offline
+from coreloop.answer.research.next_queries import plan_offline, reflect_offline
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.index.search_index import IndexProvider
-from coreloop.answer.search.provider import Provider, SearchAnswer, SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Provider, SearchAnswer, SearchLimits, Source
 from coreloop.base.project.settings import EndpointSettings, PriceSettings
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.jobs.queue import open_queue

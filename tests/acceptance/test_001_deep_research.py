@@ -155,7 +155,7 @@ def test_09_a_person_chooses_among_exact_and_similar_researches(paused: tuple[Pr
         assert run_id in done.err
         assert likeness in done.err
     done = project.run("research", QUESTION, "--max-iterations", "2", stdin="1\n", is_terminal=True)
-    assert f"run {run_id}" in done.out
+    assert f"연구 {run_id}" in done.out
 
 
 @pytest.mark.promise("001-9")
@@ -341,7 +341,7 @@ def test_49_a_new_and_a_continued_session_are_announced(paused: tuple[Project, s
 def test_51_the_first_iteration_splits_the_question(project: Project):
     parts = ("한강의 길이는?", "한강은 어디를 지나는가?")
     done = _research(project, parts=parts)
-    assert (done.code, done.out.splitlines()[0]) == (1, "No evidence found.")
+    assert (done.code, done.out.splitlines()[0]) == (1, "근거를 찾지 못했습니다.")
     assert [part["text"] for part in project.shown()["sub_questions"]] == list(parts)
 
 

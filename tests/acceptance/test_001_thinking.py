@@ -266,7 +266,7 @@ def test_32_a_paper_is_read_from_its_pdf(project: Project):
 @pytest.mark.promise("001-33")
 def test_33_what_no_source_says_is_left_out_counted_and_said(deep: Deep):
     assert INVENTED not in deep.done.out
-    assert "(1 sentence left out: no source says so.)" in deep.done.out
+    assert "(문장 1개를 뺐습니다. 그렇게 나와 있는 자료가 없습니다.)" in deep.done.out
     assert INVENTED.removesuffix(".") in deep.report
 
 
@@ -329,7 +329,7 @@ def test_37_a_second_check_takes_out_what_the_model_does_not_find_in_the_sources
         _research_of(project, findings, *options, CheckResponse={"unsupported": [1]}).out
         for options in ((), ("--second-check",))
     ]
-    left_out = "(1 sentence left out: no source says so.)"
+    left_out = "(문장 1개를 뺐습니다. 그렇게 나와 있는 자료가 없습니다.)"
     assert [left_out in answer for answer in answers] == [False, True]
 
 

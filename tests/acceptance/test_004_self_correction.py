@@ -383,7 +383,7 @@ def test_12_a_failed_answer_is_repaired_answered_and_learnt_from(repaired: tuple
     folder, done = repaired
     answer = json.loads(done.out)
     assert done.errors.splitlines() == [
-        "attempt 1: insufficient_evidence",
+        "no source says so yet",
         "  index.file docs/shipping.md: done",
         "  evidence.inject docs/shipping.md: done",
     ]

@@ -8,8 +8,9 @@ from itertools import chain, repeat
 from threading import Thread
 
 from attack.case import Attack
-from coreloop.answer.search.page import Network, PageReader, is_public, resolve_host
+from coreloop.answer.search.page import Network, PageReader
 from coreloop.answer.search.provider import Failed, SearchLimits
+from coreloop.base.http import is_public, resolve_host
 from fault_server import HOST, FaultServer, replies
 
 PRIVATE = (

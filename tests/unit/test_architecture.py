@@ -27,7 +27,9 @@ BEHIND_ONE_MODULE = {
     "Stemmer": "answer.text.terms",
     "protego": "answer.search.page",
     "psycopg": "base.postgres",
-    "pypdf": "answer.search.extract.pdf",
+    "pypdf": "answer.search.extract.packed",
+    "hwpx": "answer.search.extract.packed",
+    "mammoth": "answer.search.extract.packed",
     "starlette": "web",
     "uvicorn": "web",
 }
@@ -128,6 +130,7 @@ OWN_ENVIRONMENT = {
     *("base.git.repository", "promote.commits", "promote.tool_schemas"),  # what they start inherits it
     "learn.mine.executors",  # polars reads its number of threads there
     "base.project.settings_file",  # CORELOOP_… overrides, unless others are passed in
+    "answer.search.index.vectors",  # the key of an encoder, wherever files are indexed
     "answer.deps",  # other programs call it in their project
     "runs.stores.store",  # CORELOOP_DATABASE_URL, unless others are passed in
     "learn.knowledge.blog",  # a function for scripts, by default in the current folder

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coreloop.answer.models.choose_model import choose_model
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import Ladder, choose_model
 from coreloop.answer.repair.store import RepairStore, open_repair_store
 from coreloop.answer.search.failover import choose_providers
 from coreloop.answer.search.index.run import require_index
 from coreloop.answer.search.provider import Provider
+from coreloop.answer.text.terms import use_morphemes
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.jobs.queue import JobQueue, open_queue
 from coreloop.runs.stores.store import Store, open_store
@@ -59,11 +59,14 @@ def open_deps(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
 
     Raises
     ------
+    MissingExtraError
+        The settings choose morphemes, which are not installed.
     UsageError
         A model or a search service cannot be used as it is set.
     WorkspaceError
         The index or a database cannot be used.
     """
+    use_morphemes(wanted=workspace.settings.search.morphemes)
     has_only_index = set(workspace.settings.search.providers) <= {"index"}
     if has_only_index and workspace.index_file.exists():  # the first question makes one
         require_index(workspace.index_file)

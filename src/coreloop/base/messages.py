@@ -10,9 +10,11 @@ LONE: Final = "without one, no line is found from earlier results and states, no
 """Of calls that are recorded one by one, as servers of tools see them."""
 
 
-def number_of(number: int, noun: str) -> str:
-    """Return ``1 file`` or ``2,000 files``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def number_of(number: int, noun: str, tell: Callable[[str], str] = str) -> str:
+    """Return ``1 file`` or ``2,000 files``; ``문장 2`` if ``tell`` says the noun in Korean."""
+    if (told := tell(noun)) != noun:
+        return f"{told} {number:,}"
+    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
 def in_language_of(question: str) -> Callable[..., str]:

@@ -12,7 +12,7 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.excerpt import LINES, PassageView
+from coreloop.cli.excerpt import LINES, PassageView, place_line
 from coreloop.cli.options import FILE_OR_FOLDER, verbose_option
 from coreloop.cli.output import Command, Output, for_people, is_json
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from coreloop.answer.repair.store import Feedback
     from coreloop.answer.research.answer import AgentResponse
     from coreloop.answer.search.index.run import IndexReport
-    from coreloop.answer.search.source import Source
+    from coreloop.answer.search.provider import Source
     from coreloop.runs.active_run import Run
 
 
 @click.command(cls=Command)
 @click.argument("question")
-@click.option("--session", default="", metavar="ID", help="The conversation that the question belongs to.")
+@click.option("--session", default="", metavar="ID", help="The conversation that the question follows up.")
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
 def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:
@@ -76,10 +76,10 @@ def search(query: str, limit: int) -> Output:
 @click.command(cls=Command)
 @click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
 def index(paths: tuple[Path, ...]) -> Output:
-    """Read files for search: Markdown, text, HTML, Python and PDF.
+    """Read documents, tables, configuration and code for search.
 
     PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
-    Run this again after changes: only new, changed and removed files are read.
+    Run it again after changes: only those are read.
 
     Example: index docs src
     """
@@ -111,17 +111,14 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
     from coreloop.answer.repair.jobs import all_handlers
     from coreloop.cli.open_runs import project_deps
     from coreloop.runs.jobs.work import work_on_jobs
-    from coreloop.runs.load import load_run
 
     with project_deps() as deps:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
-        given = give_feedback(deps, answer_id, _value(value), reason=reason)
+        given = give_feedback(deps, answer_id, value, reason=reason)
         if given.mended_by and not later:
             work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id, given.mended_by).id])
         notice = read_notice(deps, answer_id) if given.mended_by else None
-        question = load_run(deps.store, answer_id)[0].state.question if given.mended_by else ""
-    facts = {"feedback": given, "notice": notice}
-    return Output(facts, _feedback_lines(given, notice, question))
+    return Output({"feedback": given, "notice": notice}, _feedback_lines(given, notice))
 
 
 _KINDS: Final = ("added", "changed", "removed", "unchanged")
@@ -140,8 +137,8 @@ def show_attempt(run: "Run") -> None:
         return
     case = knowledge_of(state)
     attempt = case.attempts[-1]
-    if not attempt.sentences:
-        click.echo(f"attempt {attempt.number}: {case.signals[-1].reason}", err=True)
+    if case.repairs and not attempt.sentences:
+        click.echo(in_language_of(state.question)("no source says so yet"), err=True)
     for repair in case.repairs:
         for line in repair.jobs if repair.attempt == attempt.number else ():
             click.echo(printable(f"  {line}"), err=True)
@@ -151,7 +148,7 @@ def _find_nearby(workspace: Workspace, question: str, answer: "AgentResponse") -
     """What `search` lists for the question in other files, unless sources say the answer."""
     from coreloop.answer.search.index.search_index import search_index
 
-    if answer.verdict == "says so" or not answer.passages:
+    if answer.verdict == "says so" or not answer.passages or answer.passages[0].end:
         return []
     seen = {passage.location for passage in answer.passages}
     found = search_index(workspace.index_file, question, _NEARBY + len(answer.passages))
@@ -163,18 +160,8 @@ def _source_lines(sources: "Sequence[Source]", query: str) -> Iterator[str]:
     from coreloop.answer.search.index.search_index import cut_snippet
 
     for source in sources:
-        title = source.title if source.title != source.location else ""
-        day = f"  ({source.published})" if source.published else ""
-        yield f"{place(source)}  {printable(title)}{day}".rstrip()
+        yield place_line(source)
         yield f"  {printable(' '.join(cut_snippet(source, query).split()))}"
-
-
-def place(source: "Source") -> str:
-    """Return ``docs/index.md:12``, or ``report.pdf, page 3``."""
-    location = printable(source.location)
-    if source.line is None:
-        return location
-    return f"{location}, page {source.line}" if source.type == "pdf" else f"{location}:{source.line}"
 
 
 def _source_facts(source: "Source", query: str) -> dict[str, object]:
@@ -196,16 +183,9 @@ def _by_number(report: "IndexReport") -> list[tuple[str, list[str]]]:
     return sorted(report.skipped.items(), key=lambda one: -len(one[1]))
 
 
-def _feedback_lines(given: "Feedback", notice: "Notice | None", question: str) -> Iterator[str]:
+def _feedback_lines(given: "Feedback", notice: "Notice | None") -> Iterator[str]:
     yield f"{given.kind}: noted for {printable(given.message_id)}"
     if notice:
-        yield in_language_of(question)(notice.text)
+        yield notice.text
         if notice.answer and notice.answer.supported:
-            yield from ("", *PassageView(notice.answer, question).answer_lines())
-
-
-def _value(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+            yield from ("", *PassageView(notice.answer, notice.answer.question).answer_lines())

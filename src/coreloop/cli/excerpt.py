@@ -9,6 +9,7 @@ from coreloop.base.text import printable
 
 if TYPE_CHECKING:
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
+    from coreloop.answer.search.provider import Source
 
 LINES: Final = 15
 """Of all passages: with three, an answer and its sources, 24 lines."""
@@ -34,31 +35,39 @@ class PassageView:
     def answer_lines(self) -> Iterator[str]:
         """Yield an answer of `ask`."""
         yield from self.lines()
-        yield f"{number_of(self.answer.repairs, 'repair')}; answer {self.answer.run_id}"
+        tell, answer = in_language_of(self.question), self.answer
+        yield tell(
+            "{repairs}; answer {id}", repairs=number_of(answer.repairs, "repair", tell), id=answer.run_id
+        )
+        if answer.mends:
+            yield tell("it replaces answer {id}, which was rejected", id=answer.mends)
 
     def lines(self) -> Iterator[str]:
         """Yield the answer, its verdict, passages and sources."""
         from coreloop.answer.research.verify import NO_EVIDENCE
 
         answer, tell = self.answer, in_language_of(self.question)
-        if answer.end != "nothing_said_so" or answer.final_answer != NO_EVIDENCE:
+        if answer.question not in {"", self.question}:
+            yield f"→ {printable(answer.question)}"
+        if answer.end != "nothing_said_so" or answer.final_answer != tell(NO_EVIDENCE):
             yield from (*map(printable, answer.final_answer.splitlines()), "")
-        closest = tell("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
+        is_open = answer.passages and answer.verdict == "nothing said so"
         if answer.end != "search_down":
-            yield f"{tell(answer.verdict)}{closest}"
+            yield tell("the closest passages:" if is_open else answer.verdict)
         for passage, n_lines in self._shares():
-            yield _place_line(passage)
+            yield place_line(passage)
             lines = marked_lines(passage) if n_lines is None else excerpt(passage, n_lines)
             yield from (f"    {printable(line)}".rstrip() for line in lines)
-        yield from map(_place_line, self._sources()[0])
+        yield from map(place_line, self._sources()[0])
 
     def left_out(self) -> Iterator[str]:
         """Yield what ``-v`` would show, too."""
-        texts = ["the whole passages"] if any(n_lines for _, n_lines in self._shares()) else []
+        tell = in_language_of(self.question)
+        texts = [tell("the whole passages")] if any(n_lines for _, n_lines in self._shares()) else []
         if n_more := self._sources()[1]:
-            texts.append(number_of(n_more, "more source"))
+            texts.append(number_of(n_more, "more source", tell))
         if texts:
-            yield f"-v shows {', '.join(texts)}"
+            yield tell("-v shows {what}", what=", ".join(texts))
 
     def _shares(self) -> "list[tuple[AnswerPassage, int | None]]":
         """The passages, each with its lines; None for a passage that is shown as it is."""
@@ -73,11 +82,13 @@ class PassageView:
         return listed, len(others) - len(listed)
 
 
-def _place_line(source: "AnswerSource") -> str:
-    """Return where a source stands: ``[1] guide.md:1  Returns  (2026-04-25)``."""
-    line = f":{source.line}" if source.line else ""
+def place_line(source: "AnswerSource | Source") -> str:
+    """Return where a source stands: ``[1] guide.md:1  Returns  (2026-04-25)``, or ``report.pdf, page 3``."""
+    mark = f"{source.id} " if hasattr(source, "id") else ""
+    line = f"{', page ' if source.type == 'pdf' else ':'}{source.line}" if source.line else ""
+    title = source.title if source.title != source.location else ""
     day = f"  ({source.published})" if source.published else ""
-    return printable(f"{source.id} {source.location}{line}  {source.title}{day}")
+    return printable(f"{mark}{source.location}{line}  {title}{day}").rstrip()
 
 
 def lines_of(passages: Sequence["AnswerPassage"], n_lines: int = LINES) -> list[int]:

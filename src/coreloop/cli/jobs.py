@@ -13,6 +13,7 @@ from typing import Final
 import click
 import orjson
 
+from coreloop.answer.repair.actions import SAID
 from coreloop.answer.repair.jobs import GateReading, all_handlers, read_gates
 from coreloop.answer.repair.store import Gap, Suggestion
 from coreloop.base.project.workspace import open_workspace
@@ -67,10 +68,11 @@ def show(job_id: str | None, status: Status | None, limit: int) -> Output:
     with _project_queue() as queue:
         if job_id is not None:
             job = queue.get(job_id)
-            return Output(_job_facts(job), _job_lines(job))
+            return Output(with_untrusted(job, "error", "result"), _job_lines(job))
         listed = queue.jobs(status=status, limit=limit)
+    facts = [with_untrusted(job, "error", "result") for job in listed]
     columns = ("job", "status", ">attempts", "created (UTC)", "name", "about")
-    return Output(list(map(_job_facts, listed)), table("no jobs", columns, map(_cells, listed)))
+    return Output(facts, table("no jobs", columns, map(_cells, listed)))
 
 
 @jobs.command()
@@ -91,10 +93,6 @@ def cancel(job_id: str) -> Output:
     Example: jobs cancel 01JQZ2T9V3M8K4XWB6C5D7E8F9
     """
     return _tell(lambda queue: queue.cancel(job_id))
-
-
-def _job_facts(job: Job) -> dict[str, object]:
-    return with_untrusted(job, "error", "result")
 
 
 def _tell(change: Callable[[JobQueue], Job]) -> Output:
@@ -254,14 +252,14 @@ def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
         for location, lacking in reading.worst:
             yield printable(f"    {lacking:>4} {location}")
         if reading.signal:
-            yield f"  {reading.signal}: its jobs are queued; do them: dartlab-coreloop jobs work"
+            yield f"  {SAID[reading.signal]}: its jobs are queued; do them: dartlab-coreloop jobs work"
 
 
 def _gap_lines(gap: Gap, reasons: Sequence[str]) -> Iterator[str]:
     """Yield a gap, and below it why persons rejected the answers."""
     closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
     place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
-    yield printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}")
+    yield printable(f"{gap.id}  {gap.seen}x  {SAID[gap.reason]}: {gap.topic}{place}{closed}")
     yield from (printable(f"    rejected: {reason}") for reason in reasons)
 
 

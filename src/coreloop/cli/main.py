@@ -48,7 +48,7 @@ GROUPS: Final = {
         "research": "Answer a question with citations: plan, search, reflect, verify.",
         "feedback": "Say whether an answer was good; a bad one is repaired and answered again.",
         "repair": "Show what answers lack, and decide what only a person may apply.",
-        "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
+        "index": "Read documents, tables, configuration and code for search.",
     },
     "Runs": {
         "runs": "Drive a command, and show, pause, stop and remove runs.",

@@ -11,7 +11,7 @@ import click
 
 import coreloop.answer.agent.agent_state
 import coreloop.answer.repair.store
-import coreloop.answer.research.kind  # noqa: F401
+import coreloop.answer.research.answer  # noqa: F401
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace

@@ -10,10 +10,9 @@ import click
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse, ending
 from coreloop.answer.research.earlier_researches import read_session
-from coreloop.answer.research.research_state import Request
+from coreloop.answer.research.research_state import Request, environment_wishes
 from coreloop.answer.research.run import begin_research, continue_research
-from coreloop.answer.research.tiers import environment_wishes
-from coreloop.base.messages import number_of
+from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import choose_session
 from coreloop.cli.excerpt import PassageView
@@ -99,9 +98,14 @@ def response_output(
     before: Iterable[str] = (),
 ) -> Output:
     """Return the answer of a research in a state, with its sources, as text; ``before`` is shown above it."""
-    shown, queries = PassageView(response, state.question, is_verbose=is_verbose), response.usage.queries
-    searches = number_of(queries, "search") if queries == 1 else f"{queries:,} searches"
-    figures = f"{number_of(response.iterations, 'iteration')}, {searches}; run {response.run_id}"
+    shown = PassageView(response, state.question, is_verbose=is_verbose)
+    tell, iterations = in_language_of(state.question), response.iterations
+    done = f"{number_of(iterations, 'iteration', tell)}, {number_of(response.usage.queries, 'search', tell)}"
     reason = response.reason if state.status != "paused" else ""
-    text = [*before, *shown.lines(), figures, *filter(None, [printable(ending(state) or "")])]
+    text = [
+        *before,
+        *shown.lines(),
+        tell("{done}; run {id}", done=done, id=response.run_id),
+        *filter(None, [printable(ending(state) or "")]),
+    ]
     return Output(value, text, for_people([*shown.left_out(), *filter(None, [printable(reason)])]), code)

@@ -10,7 +10,7 @@ import click
 
 from coreloop.answer.agent.agent_state import opening_events
 from coreloop.answer.research.answer import respond
-from coreloop.answer.research.memory import retrieve
+from coreloop.answer.research.asking import retrieve
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.base.text import printable

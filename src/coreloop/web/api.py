@@ -21,9 +21,8 @@ from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
-from coreloop.answer.research.research_state import Request
+from coreloop.answer.research.research_state import NAMES, Request
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.tiers import NAMES
 from coreloop.answer.search.index.search_index import search_files
 from coreloop.base.errors import UsageError
 from coreloop.runs import events

@@ -132,7 +132,7 @@ class NoQuery(Body, frozen=True, kw_only=True):
 
 
 class SourceReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that was found; see `coreloop.answer.search.source.Source`."""
+    """A passage that was found; see `coreloop.answer.search.provider.Source`."""
 
     title: str
     location: str

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.research import asking
-from repairing import RETURN_QUESTION, SHIP_QUESTION, shop
+from repairing import RETURN_QUESTION, shop
 
 
 @pytest.fixture
@@ -21,16 +21,6 @@ def ask(place: Path, entry_point, question: str, *more: str) -> dict:
     answer = json.loads(out)
     assert code == (0 if answer["supported"] else 1)
     return answer
-
-
-def test_a_repair_is_told_on_stderr(place: Path, entry_point):
-    code, out, errors = entry_point(place, "ask", SHIP_QUESTION)
-    assert (code, "2 working days" in out) == (0, True)
-    assert errors == (
-        "attempt 1: insufficient_evidence\n"
-        "  index.file docs/shipping.md: done\n"
-        "  evidence.inject docs/shipping.md: done\n"
-    )
 
 
 def test_a_search_that_was_down_is_no_answer(place: Path, entry_point):

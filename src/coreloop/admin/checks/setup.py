@@ -1,6 +1,6 @@
 """Check the settings, the tools that they name, and the installed packages."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Final
 
@@ -62,15 +62,12 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
         yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")
 
 
-def check_extras(_: Setup) -> Iterator[Diagnosis]:
-    """Check that the modules of the extra cli exist, without importing them."""
-    missing = _missing(CLI_MODULES)
-    if missing:
-        todo = f"run {install_line('cli')}"
-        yield Diagnosis("extras", "fault", f"packages of the extra cli are missing: {listed(missing)}", todo)
-    else:
-        yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
-
-
-def _missing(modules: Iterable[str]) -> list[str]:
-    return [module for module in sorted(modules) if find_spec(module) is None]
+def check_extras(setup: Setup) -> Iterator[Diagnosis]:
+    """Check that the modules of the extra cli exist; say what the extra korean would change."""
+    missing = [module for module in sorted(CLI_MODULES) if find_spec(module) is None]
+    said = f"are missing: {listed(missing)}" if missing else "are installed"
+    todo = f"run {install_line('cli')}" if missing else ""
+    yield Diagnosis("extras", "fault" if missing else "ok", f"packages of the extra cli {said}", todo)
+    if setup.workspace.index_file.exists() and not setup.workspace.settings.search.morphemes:
+        message = "Korean words are pairs of syllables; as morphemes, 대출한도 would be 대출 and 한도"
+        yield Diagnosis("korean", "ok", f"{message}: search: {{morphemes: true}}, {install_line('korean')}")

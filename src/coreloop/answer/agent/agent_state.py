@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.answer.research.kind import committed, views
+from coreloop.answer.research.answer import committed, views
 from coreloop.answer.research.research_state import PLANNED, READ, Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
 from coreloop.base.errors import GitError, UsageError

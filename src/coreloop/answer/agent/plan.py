@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from coreloop.answer.agent.agent_state import LEAST_PARTS, agent_knowledge, disputed, to_complete, trust_in
+from coreloop.answer.research.asking import SEMANTIC_FINDINGS
 from coreloop.answer.research.findings import Hypothesis
-from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
 from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PLANNED, PlanQuery, knowledge_of

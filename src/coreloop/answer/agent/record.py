@@ -14,7 +14,6 @@ import msgspec
 
 from coreloop.answer.agent.agent_state import AgentKnowledge, agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
-from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.research_state import DROPPED, READ, REFLECTED, THOUGHT, Dropped, ReadSource
@@ -22,11 +21,9 @@ from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
 from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, document_of
-from coreloop.answer.search.extract.split_passages import Passage
-from coreloop.answer.search.provider import Empty, Found, SearchLimits
-from coreloop.answer.search.source import Source
-from coreloop.answer.text.claims import holds
-from coreloop.answer.text.sentences import split_sentences
+from coreloop.answer.search.extract.text import Passage
+from coreloop.answer.search.provider import Empty, Found, SearchLimits, Source
+from coreloop.answer.text.claims import holds, split_sentences
 from coreloop.answer.text.terms import term_set
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file
@@ -256,7 +253,7 @@ class RecordedIteration:
 
 
 def record_iteration(
-    store: Store, run_id: str, report: AgentReport, *, rejections: Callable[..., Rejected]
+    store: Store, run_id: str, report: AgentReport, *, rejections: Callable[..., frozenset[str]]
 ) -> RecordedIteration:
     """Check the findings of a report and commit it, all of it or none.
 
@@ -312,14 +309,14 @@ class _Checking:
         With the whole texts of its sources.
     texts : mapping of str to str
         Of the sub-questions, by their ids.
-    rejected : Rejected
+    rejected : frozenset of str
         What is believed of no report.
     """
 
     state: State
     known: AgentKnowledge
     texts: Mapping[str, str]
-    rejected: Rejected
+    rejected: frozenset[str]
 
     @property
     def iteration(self) -> int:
@@ -389,7 +386,7 @@ class _Checking:
             elif not holds(read.source.text, quote):
                 text = "the quote does not stand in source {number}; quote it word for word"
                 doubts.append(tell(text, number=number))
-            elif any(is_rejected(text, read.source, self.rejected) for text in (quote, learnt.text)):
+            elif any(is_rejected(text, self.rejected) for text in (quote, learnt.text)):
                 doubts.append(REJECTED)
             else:
                 numbers.append(number)

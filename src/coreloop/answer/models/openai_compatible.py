@@ -68,11 +68,8 @@ def _candidates(text: str) -> Iterator[str]:
 
 _FRAMING_TOKENS: Final = 16  # A message's role and separators, at most
 _STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 408: "unavailable", 429: "rate_limited"}
-_REFUSED_FIELD: Final = frozenset({400, 422})
 _SAID_CHARS: Final = 300
 _READ_BYTES: Final = 100_000  # of an error answer
-_RETRYABLE: Final = frozenset({"malformed", "rate_limited", "unavailable"})
-_REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
@@ -123,7 +120,7 @@ class OpenAICompatible:
     endpoint : EndpointSettings
         What the endpoint understands.
     url : str
-        Its address, see `coreloop.answer.models.choose_model.endpoint_url`.
+        Its address, see `coreloop.answer.models.ladder.endpoint_url`.
     headers : mapping of str to str
         With the key. They never reach an error or an event.
     price : PriceSettings, optional
@@ -235,7 +232,7 @@ class OpenAICompatible:
         usage = Usage(name, counts.prompt_tokens, counts.completion_tokens) if counts else most
         usage = self._priced(usage)
         finish = (choice.finish_reason or "").partition(":")[0]  # "content_filter: SAFETY" of Google
-        if choice.message.refusal or finish in _REFUSALS:
+        if choice.message.refusal or finish in {"content_filter", "refusal", "safety"}:
             raise self._error("the model refused to answer", "refused", usage=usage)
         if finish == "length":
             raise self._error("the reply was cut at the largest number of output tokens", "cut", usage=usage)
@@ -252,7 +249,7 @@ class OpenAICompatible:
         sent = [name for name, value in asdict(self.sampling).items() if value is not None]
         whole = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
         named = [name for name in sent if name in whole.lower()]
-        if named and answer.status in _REFUSED_FIELD:
+        if named and answer.status in {400, 422}:
             self.sampling = replace(self.sampling, **{named[0]: None})  # as a whole: other threads read it
             return self._error(
                 f"the endpoint refuses the {named[0]}; it is asked without it{said}", "setting"
@@ -266,7 +263,7 @@ class OpenAICompatible:
         return said and f": {said}"
 
     def _error(self, message: str, kind: str, **about: Any) -> ModelError:
-        about = {"is_retryable": kind in _RETRYABLE, **about}
+        about = {"is_retryable": kind in {"malformed", "rate_limited", "unavailable"}, **about}
         return ModelError(printable(self._without_key(f"{self.name}: {message}")), kind=kind, **about)
 
     def _without_key(self, text: str) -> str:

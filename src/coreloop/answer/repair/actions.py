@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from secrets import token_bytes
 from typing import Any, Final, Literal
 
@@ -24,6 +24,19 @@ Reason = Literal[
     "thumbs_down",
     "contract_invalid",
 ]
+
+
+# What a person reads of a reason.
+SAID: Final[Mapping[str, str]] = {
+    "insufficient_evidence": "no source says so",
+    "search_miss": "nothing was found",
+    "citation_missing": "the model named no source",
+    "citation_unsupported": "the sources do not say what the model wrote",
+    "contract_invalid": "the model was unusable",
+    "thumbs_down": "a person rejected the answer",
+    "coverage_drop": "fewer files are indexed and fresh",
+    "io_gate_drop": "fewer functions are documented",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,31 +115,3 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "coverage_drop": (("index.module",), ()),
     "io_gate_drop": (("index.module",), ()),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
-    """All that persons rejected as answers to some questions.
-
-    Attributes
-    ----------
-    sentences : frozenset of str
-        See `coreloop.answer.research.verify.sentence_key`.
-    passages : frozenset of str
-        Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
-    locations : frozenset of str
-        Files that are the wrong ones.
-    until : date or None
-        Sources of this day or before are out of date.
-    """
-
-    sentences: frozenset[str] = frozenset()
-    passages: frozenset[str] = frozenset()
-    locations: frozenset[str] = frozenset()
-    until: date | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.sentences or self.locations or self.until)
-
-
-NOTHING: Final = Rejected()

@@ -1,41 +1,32 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
-import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
 from typing import Final, Literal
 
-import coreloop.answer.research.kind  # noqa: F401 (registers it)
+import coreloop.answer.research.answer  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
-from coreloop.answer.repair.actions import ANSWER_AGAIN, NOTHING, Rejected, signalled
+from coreloop.answer.repair.actions import ANSWER_AGAIN, signalled
 from coreloop.answer.repair.store import Feedback, judgment_of
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.research_state import ASK, Request, knowledge_of
+from coreloop.answer.research.research_state import ASK, MENDED, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.verify import sentence_key, without_citations
+from coreloop.answer.research.verify import without_citations
+from coreloop.answer.text.terms import term_set
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import in_language_of
 from coreloop.base.records import encodable
 from coreloop.observe.judgments import append_verdict
 from coreloop.runs.clock import new_ulid
+from coreloop.runs.events import Noted
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 
 MAX_REASON_CHARS: Final = 2_000
 _NEWEST: Final = 100  # chosen: `last` means an answer of today
-_TOO_SHORT: Final = re.compile(
-    r"\b(?:too\s(?:short|brief|little)|incomplete|more\s(?:detail|context))|짧|부족|자세히|불완전",
-    re.IGNORECASE,
-)
-_OUTDATED: Final = re.compile(
-    r"\b(?:outdated|out\sof\sdate|too\sold|obsolete|stale|superseded|no\slonger)\b|오래|예전|지난\s?버전|구버전",
-    re.IGNORECASE,
-)
-# What reasons say that can be acted upon; any other reason rejects the sentences alone.
-_WRONG_FILE: Final = re.compile(
-    r"\bwrong\s(?:file|source|document|page)\b|(?:다른|틀린|잘못된)\s?(?:파일|문서|출처)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +94,8 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str
-        In the person's words. It is shown to people, and never part of a prompt. ``too short``, ``outdated``
-        and ``wrong file`` decide what is left out of the next answer.
+        In the person's words. It is shown to people, and never part of a prompt. The sentence that has most
+        of its words is rejected.
 
     Returns
     -------
@@ -154,6 +145,8 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
     UsageError
         It is neither a word of these nor a number from 0 to 1.
     """
+    with suppress(ValueError):
+        value = float(value)
     if value == "up" or (isinstance(value, int | float) and 0.5 <= value <= 1):
         return "up"
     if value == "down" or (isinstance(value, int | float) and 0 <= value < 0.5):
@@ -191,30 +184,21 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
     state = load_run(deps.store, run_id)[0].state
+    tell = in_language_of(state.question)
     if not state.is_terminal:
-        return Notice(kind="progress", text="the repair waits for a worker: dartlab-coreloop jobs work")
+        return Notice(kind="progress", text=tell("the repair waits for a worker: dartlab-coreloop jobs work"))
     answer = respond(state)
     if not answer.supported:
-        return Notice(kind="answer", text="no other evidence was found; a gap is noted")
-    return Notice(kind="answer", text="there is another answer", answer=answer)
+        return Notice(kind="answer", text=tell("no other evidence was found; a gap is noted"))
+    return Notice(kind="answer", text=tell("there is another answer"), answer=answer)
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
-    """Keep what a rejected answer said, so that it does not come back, and what the reason says is wrong."""
-    attempts = knowledge_of(answered).attempts[-1:]
-    texts = [text for last in attempts for text in (*last.sentences, *last.quoted)]
-    cited = (read for last in attempts for read in last.cited)
-    said = [read.source for read in cited if any(f"[{read.number}]" in text for text in texts)]
-    dates = [source.published for source in said if source.published]
-    rejected = Rejected(
-        sentences=frozenset(sentence_key(without_citations(text)) for text in texts),
-        passages=frozenset(source.hash for source in said),
-        locations=frozenset(source.location for source in said if _WRONG_FILE.search(reason)),
-        until=max(dates, default=None) if _OUTDATED.search(reason) else None,
-    )
-    # an answer that is too short is not wrong: more of the same is wanted
-    kept = NOTHING if _TOO_SHORT.search(reason) else rejected
-    deps.tables.reject(answered.question, kept, reason=reason, now=now)
+    """Keep the sentence that has most words of the reason, else the first, so that it does not come back."""
+    last = knowledge_of(answered).attempts[-1]
+    shares = {text: len(term_set(reason) & term_set(text)) for text in (*last.sentences, *last.quoted)}
+    meant = sorted(shares, key=lambda text: -shares[text])[:1]
+    deps.tables.reject(answered.question, [without_citations(text) for text in meant], reason=reason, now=now)
 
 
 def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str:
@@ -222,13 +206,12 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     if known := _mended_by(deps, answered.run_id):
         return known
     session = knowledge_of(answered).request.session_id
-    wants_more = _TOO_SHORT.search(reason) is not None
-    asked = Request(session_id=session, mends=answered.run_id, wants_more=wants_more)
+    asked = Request(session_id=session, mends=answered.run_id)
     run_id = begin_research(answered.question, asked, deps, kind=ASK, trace_id=answered.trace_id)
-    folding, newest = load_run(deps.store, run_id)
-    trace_id = folding.state.trace_id
+    trace_id = load_run(deps.store, run_id)[0].state.trace_id
     noted = signalled("chat", "thumbs_down", trace_id=trace_id, now=now, session_id=session)
-    deps.store.append(run_id, [noted], after=newest)
+    for key, event in ((run_id, noted), (answered.run_id, Noted(at=now, name=MENDED, data=run_id))):
+        deps.store.append(key, [event], after=load_run(deps.store, key)[1])
     job = mending_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 

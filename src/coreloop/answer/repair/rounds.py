@@ -6,7 +6,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import product
-from math import fsum, log
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,14 +16,14 @@ from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.actions import ACTIONS, MAX_REPAIRS, OTHER_MODEL, STRICT, Reason
 from coreloop.answer.repair.store import Evidence, question_key
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
-from coreloop.answer.retrieve import SearchResult
+from coreloop.answer.research.run_searches import SearchResult
 from coreloop.answer.search.extract.document import Unreadable, decode_text
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.python import read_imports
-from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.extract.text import split_passages
 from coreloop.answer.search.index.run import File, file_at, index_paths, read_coverage
 from coreloop.answer.search.index.search_index import find_declared
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
 from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
@@ -43,7 +42,7 @@ MAX_FILES: Final = 5
 _MAX_LOOKED_AT: Final = 2_000  # files whose beginning is read; of more, those whose names fit best
 _HEAD_BYTES: Final = 16_000
 _HEAD_CHARS: Final = 2_000
-# Of what a question asks for, rare words counting more; a file with less of it is no target.
+# Of the words of a question; a file with fewer of them is no target.
 _LEAST_SHARE: Final = 0.3
 # Without such a word, a docstring that has a column's words rarely means the column.
 _SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
@@ -204,7 +203,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
     root : Path
         Of the project.
     location : str
-        Of the file, see `coreloop.answer.search.source.Source`.
+        Of the file, see `coreloop.answer.search.provider.Source`.
     question : str
         Text of a user: only compared.
     now : datetime
@@ -244,13 +243,9 @@ def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]
     """
     asked = term_set(question)
     by_name = sorted(files, key=lambda file: -len(asked & term_set(file.location)))[:_MAX_LOOKED_AT]
-    words = {file: asked & term_set(_beginning(root, file.location)) for file in by_name}
-    counts = {word: sum(word in own for own in words.values()) for word in asked}
-    rarity = {word: log(1 + (len(words) + 1) / (counts[word] + 0.5)) for word in asked}
-    least = _LEAST_SHARE * fsum(rarity.values())
-    weights = {file: fsum(rarity[word] for word in own) for file, own in words.items() if own}
-    likely = [file for file, weight in weights.items() if weight >= least]
-    return sorted(likely, key=lambda file: (-weights[file], file.location))[:MAX_FILES]
+    shared = {file: len(asked & term_set(_beginning(root, file.location))) for file in by_name}
+    likely = [file for file, number in shared.items() if number > _LEAST_SHARE * len(asked)]
+    return sorted(likely, key=lambda file: (-shared[file], file.location))[:MAX_FILES]
 
 
 def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Link]:

@@ -1,6 +1,6 @@
 """Where repair keeps its rows: tables in the database of the project."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
@@ -9,19 +9,16 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final, Literal, get_args, get_type_hints
 
-import msgspec
-
-import coreloop.answer.research.kind  # noqa: F401 (registers it)
-from coreloop.answer.repair.actions import Rejected
+import coreloop.answer.research.answer  # noqa: F401 (registers it)
 from coreloop.answer.research.research_state import ASK
 from coreloop.answer.search.index.run import file_at
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
 from coreloop.base.database import ADDRESS, JSON, Database, Tables, of_row, storable
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.observe.judgments import USER, HumanVerdict, VerdictLetter, take_back_verdict
+from coreloop.observe.judgments import HumanVerdict, take_back_verdict, user_verdict
 from coreloop.runs.clock import new_ulid
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.kinds import kind_named, register_kind
@@ -161,7 +158,7 @@ class Rejection:
     Attributes
     ----------
     details : dict
-        A `Rejected`.
+        ``sentences``.
     """
 
     id: str
@@ -326,26 +323,19 @@ class RepairStore:
             if evidence.version == file_at(root / evidence.location, evidence.location).version
         ]
 
-    def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
+    def reject(self, topic: str, rejected: Sequence[str], *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
-        details = msgspec.to_builtins(rejected, builtin_types=())
-        self._put("rejections", Rejection(_new_id(now), topic, details, reason, now))
+        self._put("rejections", Rejection(_new_id(now), topic, {"sentences": rejected}, reason, now))
 
     def accept(self, topic: str) -> None:
         """Forget what was rejected for a question and its duplicates, since a person says otherwise."""
         for known in {row.topic for row in self._of_same_topics(topic)}:
             self._change("DELETE FROM rejections WHERE topic = ?", known)
 
-    def rejections(self, *topics: str) -> Rejected:
+    def rejections(self, *topics: str) -> frozenset[str]:
         """Return what persons rejected for questions and their duplicates."""
         rows = [row for topic in dict.fromkeys(topics) for row in self._of_same_topics(topic)]
-        rejected = [msgspec.convert(row.details, Rejected) for row in rows]
-        return Rejected(
-            sentences=frozenset[str]().union(*(one.sentences for one in rejected)),
-            passages=frozenset[str]().union(*(one.passages for one in rejected)),
-            locations=frozenset[str]().union(*(one.locations for one in rejected)),
-            until=max((one.until for one in rejected if one.until), default=None),
-        )
+        return frozenset(sentence for row in rows for sentence in row.details["sentences"])
 
     def reasons(self, topic: str) -> list[str]:
         """Return why persons rejected answers to a question, oldest first."""
@@ -412,7 +402,7 @@ def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> It
         yield RepairStore(database)
 
 
-def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: str) -> Rejected:
+def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: str) -> frozenset[str]:
     """Return what persons rejected for questions, as `RepairStore.rejections`."""
     with open_repair_store(workspace, environ=environ) as tables:
         return tables.rejections(*topics)
@@ -430,14 +420,8 @@ def _new_id(now: datetime) -> str:
 
 def judgment_of(feedback: Feedback) -> HumanVerdict:
     """Return feedback as the verdict that the slow loop reads."""
-    return HumanVerdict(
-        id=feedback.message_id,
-        key=None,
-        verdict=VerdictLetter.PASS if feedback.kind == "up" else VerdictLetter.CAUTION,
-        cause=feedback.reason or None,
-        judged_at=feedback.created_at,
-        judged_by=USER,
-    )
+    is_good, at = feedback.kind == "up", feedback.created_at
+    return user_verdict(feedback.message_id, is_good=is_good, cause=feedback.reason or None, at=at)
 
 
 def _forget(workspace: Workspace, state: State, address: str) -> None:

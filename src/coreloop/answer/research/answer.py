@@ -1,25 +1,21 @@
 """The answer to a question, whole or partial, as callers get it, and the report of a research in Markdown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any, Final, Literal
 
 import msgspec
 
+from coreloop.answer.research import research_state as names
+from coreloop.answer.research.asking import WORKING_ITERATIONS, remember
 from coreloop.answer.research.findings import Contradiction, Finding, SourcedText, citation_marks
-from coreloop.answer.research.research_state import (
-    Attempt,
-    Knowledge,
-    MarkedPassage,
-    ReadSource,
-    Verdict,
-    knowledge_of,
-)
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.text import escape_markdown
 from coreloop.base.validation import fields_of
+from coreloop.runs.folder import as_json
+from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
 
 End = Literal["answered", "nothing_said_so", "search_down", "model_unusable"]
@@ -106,13 +102,15 @@ class AgentResponse:
 
     Attributes
     ----------
+    question : str
+        As it was asked; completed, if it refers to the question before it in the conversation.
     summary : str
         One line: the first sentence of the answer; both sides of a contradiction, if sources differ.
     final_answer : str
         Sentences with citations such as ``[2]``, and a line for each other answer of the sources;
         `NO_EVIDENCE` if no source answers the question.
     verdict : str
-        ``says so``, ``may say so`` or ``nothing said so``.
+        ``says so`` or ``nothing said so``.
     passages : tuple of AnswerPassage
         The best passages whole, of an answer without a model; the closest ones if nothing says so.
     sources : tuple of AnswerSource
@@ -143,11 +141,13 @@ class AgentResponse:
         Searches, the same as in the record.
     usage : RunUsage
         What the run used.
+    mends, mended_by : str
+        The rejected answer that this one replaces, and the one that replaces this; "" for none.
     """
 
     summary: str
     final_answer: str
-    verdict: Verdict
+    verdict: names.Verdict
     passages: tuple[AnswerPassage, ...]
     sources: tuple[AnswerSource, ...]
     iterations: int
@@ -164,19 +164,23 @@ class AgentResponse:
     model: str
     tool_calls: tuple[AnswerCall, ...]
     usage: RunUsage
+    question: str = ""
+    mends: str = ""
+    mended_by: str = ""
 
 
 def respond(state: State) -> AgentResponse:
     """Return the answer that a run has, or a partial one from its findings; of `ask`, its last attempt."""
-    knowledge = knowledge_of(state)
+    knowledge = names.knowledge_of(state)
     if knowledge.attempts:
         return build_response(state, knowledge.attempts[-1])
     if knowledge.answer is not None:
         return replace(msgspec.convert(knowledge.answer, AgentResponse), usage=usage_of(state))
-    response = build_response(state, answer_from(state, Attempt(number=0)))
+    response = build_response(state, answer_from(state, names.Attempt(number=0)))
     if response.supported:
         return response
-    return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
+    told = in_language_of(state.question)(NOT_ANSWERED)
+    return replace(response, summary=told, final_answer=told)
 
 
 def ending(state: State) -> str:
@@ -195,13 +199,13 @@ def ending(state: State) -> str:
     return tell("stopped before it had enough; for more, raise {option}", option=option)
 
 
-def build_response(state: State, attempt: Attempt) -> AgentResponse:
+def build_response(state: State, attempt: names.Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
-    knowledge, tell = knowledge_of(state), in_language_of(state.question)
-    (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt))
+    knowledge, tell = names.knowledge_of(state), in_language_of(state.question)
+    (end, why), text = _end(attempt, has_read=bool(knowledge.sources)), "\n".join(_lines(attempt, tell))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
-        summary=_summary(attempt),
+        summary=next(iter(text.splitlines()), tell(NO_EVIDENCE)),
         final_answer=text,
         verdict=attempt.verdict,
         passages=tuple(shown_passage(passage, attempt.cited) for passage in attempt.passages),
@@ -220,6 +224,9 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         model=attempt.model or knowledge.model,
         tool_calls=tuple(tool_calls(state)),
         usage=usage_of(state),
+        question=state.question,
+        mends=knowledge.request.mends,
+        mended_by=knowledge.mended_by,
     )
 
 
@@ -229,13 +236,13 @@ def tool_calls(state: State) -> list[AnswerCall]:
         AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
         for search in state.search_history
     ]
-    for attempt in knowledge_of(state).attempts:
+    for attempt in names.knowledge_of(state).attempts:
         args = {"question": state.question, "attempt": attempt.number}
         calls.append(AnswerCall(name="retrieve", args=args, ok=bool(attempt.sentences)))
     return calls
 
 
-def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
+def _end(attempt: names.Attempt, *, has_read: bool) -> tuple[End, str]:
     """How a question ended, and why on one line."""
     if attempt.failure:
         return "model_unusable", " ".join(attempt.failure.split())
@@ -246,34 +253,28 @@ def _end(attempt: Attempt, *, has_read: bool) -> tuple[End, str]:
     return "nothing_said_so", _ADVICE
 
 
-def _summary(attempt: Attempt) -> str:
-    """The first sentence; if sources differ about it, both sides."""
-    shown = attempt.sentences or attempt.quoted
-    if not shown:
-        return DEGRADED if attempt.problem else NO_EVIDENCE
-    pair = next((pair for pair in attempt.differing if any(text in shown[0] for text in pair.texts)), None)
-    return contradiction_line(pair) if pair else shown[0]
-
-
-def _lines(attempt: Attempt) -> Iterator[str]:
+def _lines(attempt: names.Attempt, tell: Callable[..., str]) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
     if shown:
-        yield from shown
-        yield from map(contradiction_line, attempt.differing)
+        apart = {text: contradiction_line(pair) for pair in attempt.differing for text in pair.texts}
+        once = [next((apart[text] for text in apart if line.startswith(text)), line) for line in shown]
+        yield from dict.fromkeys([*once, *apart.values()])
     elif not (attempt.problem or attempt.failure):
-        yield NO_EVIDENCE
+        yield tell(NO_EVIDENCE)
+    yield from (in_language_of(part)("not answered: {part}", part=part) for part in attempt.unsaid)
     if attempt.dropped:
-        yield f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)"
+        sentences = number_of(len(attempt.dropped), "sentence", tell)
+        yield tell("({sentences} left out: no source says so.)", sentences=sentences)
     if attempt.problem:
-        yield DEGRADED
+        yield tell(DEGRADED)
         yield from (f"({reason})" for reason in attempt.problem.splitlines())
     if attempt.failure and shown:
-        yield UNUSABLE
+        yield tell(UNUSABLE)
 
 
-def answer_from(state: State, attempt: Attempt) -> Attempt:
+def answer_from(state: State, attempt: names.Attempt) -> names.Attempt:
     """Put the surest findings of each sub-question together, which are checked already; needs no model."""
-    knowledge = knowledge_of(state)
+    knowledge = names.knowledge_of(state)
     best = _best_findings(state, knowledge)
     pairs = knowledge.contradictions_found if best else []
     numbers = [number for finding in best for number in finding.sources]
@@ -287,18 +288,19 @@ def answer_from(state: State, attempt: Attempt) -> Attempt:
     )
 
 
-def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
+def _best_findings(state: State, knowledge: names.Knowledge) -> list[Finding]:
     checked = (finding for finding in knowledge.findings if finding.confidence)
     sure = sorted(checked, key=lambda finding: -finding.confidence)
     of_parts = ([finding for finding in sure if part.id in finding.answers] for part in state.sub_questions)
-    best = {finding.text: finding for found in of_parts for finding in found[:_QUOTED_OF_PART]}
-    return list(best.values()) or sure[:_QUOTED_OF_PART]
+    best = dict.fromkeys(finding for found in of_parts for finding in found[:_QUOTED_OF_PART])
+    return [*best] or sure[:_QUOTED_OF_PART]
 
 
 def contradiction_line(pair: Contradiction) -> str:
     """Show both sides with their sources and dates, the newer first."""
     first, other = (pair.b, pair.a) if pair.is_dated else (pair.a, pair.b)
-    return f"⚠ Contradiction: {_side(first)}; but: {_side(other)}"
+    tell = in_language_of(first.text)
+    return tell("⚠ Contradiction: {first}; but: {other}", first=_side(first), other=_side(other))
 
 
 def _side(side: SourcedText) -> str:
@@ -306,22 +308,22 @@ def _side(side: SourcedText) -> str:
     return f"{side.text} {citation_marks(side.sources)}{published}"
 
 
-def answer_source(read: ReadSource) -> AnswerSource:
+def answer_source(read: names.ReadSource) -> AnswerSource:
     """Return a source as callers get it."""
     place: dict[str, Any] = fields_of(read.source, "title", "location", "type", "line", "published")
     return AnswerSource(id=f"[{read.number}]", **place)
 
 
-def shown_passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:
+def shown_passage(passage: names.MarkedPassage, cited: Sequence[names.ReadSource]) -> AnswerPassage:
     """Return a passage as callers get it."""
     read = next(read for read in cited if read.number == passage.number)
     place = asdict(answer_source(read))
     return AnswerPassage(**place, text=read.source.text, start=passage.start, end=passage.end)
 
 
-def cited_sources(state: State) -> list[ReadSource]:
+def cited_sources(state: State) -> list[names.ReadSource]:
     """Return the sources that the answer or a finding cites, in their order."""
-    knowledge = knowledge_of(state)
+    knowledge = names.knowledge_of(state)
     if knowledge.attempts:
         return list(knowledge.attempts[-1].cited)
     wanted = {source.id for source in respond(state).sources}
@@ -355,7 +357,7 @@ def markdown_report(state: State) -> str:
 
 def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     """Yield headings, and what stands below them."""
-    known = knowledge_of(state)
+    known = names.knowledge_of(state)
     yield "Answer", respond(state).final_answer.splitlines()
     found = (f"{one.tag} {one.text} {citation_marks(one.sources)}" for one in known.findings)
     yield "Findings", [line.rstrip() for line in found]
@@ -370,7 +372,7 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     yield "Sources", [*map(_source, cited_sources(state))]
 
 
-def _reflection(knowledge: Knowledge) -> Iterator[str]:
+def _reflection(knowledge: names.Knowledge) -> Iterator[str]:
     """The newest thought of each layer: what it says, by its name."""
     newest: dict[str, str] = {}
     for thought in knowledge.thoughts:
@@ -382,10 +384,10 @@ def _reflection(knowledge: Knowledge) -> Iterator[str]:
     yield from (f"{name}: {said}" for name, said in newest.items())
 
 
-def _source(read: ReadSource) -> str:
+def _source(read: names.ReadSource) -> str:
     source = read.source
     line = f":{source.line}" if source.line else ""
-    published = f", published {source.published}" if source.published else ""
+    published = f", {source.published}" if source.published else ""
     return f"[{read.number}] {source.title}, {source.location}{line}{published}"
 
 
@@ -398,3 +400,52 @@ def _status(state: State) -> str:
         run_id=state.run_id,
         partial="" if state.is_terminal else tell(" · this report is partial"),
     )
+
+
+def committed(state: State) -> None:
+    """Keep the active hypotheses and the next actions of the iteration that was just committed."""
+    known = state.of_kind
+    assert isinstance(known, names.Knowledge), state.kind
+    aim = {
+        "iteration": state.iteration,
+        "active_hypotheses": known.active_hypotheses,
+        "next_actions": state.next_actions,
+    }
+    known.aims = [*known.aims, aim][-WORKING_ITERATIONS:]
+
+
+def views(state: State) -> Mapping[str, bytes]:
+    """Return ``working_memory.json``, what is in view, and ``findings.md``, the report so far."""
+    return {
+        "working_memory.json": as_json(_working_memory(state, names.knowledge_of(state))),
+        "findings.md": markdown_report(state).encode("utf-8", "replace"),
+    }
+
+
+def _working_memory(state: State, knowledge: names.Knowledge) -> dict[str, Any]:
+    memory = remember(knowledge, iteration=state.iteration)
+    return {
+        "iteration": state.iteration,
+        "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims],
+        "working": [
+            {"number": read.number, "location": read.source.location, "iteration": read.iteration}
+            for read in memory.working
+        ],
+        "semantic": memory.semantic,
+        "archived": memory.archived,
+        "compactions": knowledge.compactions,
+    }
+
+
+def _iteration(state: State, knowledge: names.Knowledge, aim: Mapping[str, Any]) -> dict[str, Any]:
+    """An iteration's aims, findings and executed queries."""
+    number = aim["iteration"]
+    found = [finding for finding in knowledge.findings if finding.iteration == number]
+    queries = [one.query for one in state.search_history if one.iteration == number]
+    return {**aim, "findings": found, "queries_executed": queries}
+
+
+register_kind(
+    Kind(name=names.KIND, initial=names.Knowledge, fold=names.fold, committed=committed, views=views)
+)
+register_kind(Kind(name=names.ASK, searches=False, initial=names.Knowledge, fold=names.fold))

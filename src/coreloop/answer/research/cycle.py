@@ -13,47 +13,19 @@ from typing import Final
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import (
-    CheckResponse,
-    LlmResponse,
-    Material,
-    PlanResponse,
-    SynthesisResponse,
-)
+from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, Rejected, signalled
+from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
+from coreloop.answer.research import asking, next_queries
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
-from coreloop.answer.research.asking import UNUSABLE, ask, ask_or_do_without
-from coreloop.answer.research.memory import Memory, material_of, notes_of, view
-from coreloop.answer.research.next_queries import (
-    START_STRATEGY,
-    angled,
-    first_queries,
-    next_queries,
-    plan_parts,
-)
-from coreloop.answer.research.offline import plan_offline
 from coreloop.answer.research.reflect import reflect
-from coreloop.answer.research.research_state import (
-    AGAINST,
-    ANSWERED,
-    ASK,
-    ATTEMPTED,
-    DROPPED,
-    NOTE,
-    PLANNED,
-    Attempt,
-    PlanQuery,
-    ReadSource,
-    knowledge_of,
-)
-from coreloop.answer.research.run_searches import execute, search_step
-from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.research.verify import SHOWN, UNCITED, Grounds, check_answer, numbered, quoted, without
-from coreloop.answer.retrieve import SearchResult, find_sources
+from coreloop.answer.research.run_searches import SearchResult, execute, find_sources, search_step
+from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.text.rank import asks_for_fact
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
@@ -68,7 +40,7 @@ _MAX_REASONS: Final = 3  # failed searches that an answer names
 
 def iterate(run: Run, deps: Deps) -> None:
     """Do one iteration. It begins and ends with the state of the run."""
-    if run.state.kind == ASK:
+    if run.state.kind == names.ASK:
         _answer_and_repair(run, deps)
     else:
         _explore(run, deps)
@@ -76,24 +48,24 @@ def iterate(run: Run, deps: Deps) -> None:
 
 def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     """Write the answer of a research once, from the share that was reserved for it; `ask` has its own."""
-    if run.state.kind == ASK:
+    if run.state.kind == names.ASK:
         return
-    knowledge = knowledge_of(run.state)
+    knowledge = names.knowledge_of(run.state)
     reasons = dict.fromkeys(failed.reason for failed in knowledge.failed_queries)
     problem = "\n".join([*reasons][:_MAX_REASONS])
     with phase(run, "synthesize"):
-        attempt = Attempt(number=run.state.iteration, problem=problem)
+        attempt = names.Attempt(number=run.state.iteration, problem=problem)
         attempt, _ = write_answer(run, deps, knowledge.sources, attempt)
     for claim in attempt.dropped:
-        run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
+        run.record(events.Noted, name=names.DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
-    run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
+    run.record(events.Noted, name=names.ANSWERED, data=msgspec.to_builtins(response))
 
 
 def _read_index(run: Run, deps: Deps) -> None:
     """Bring the index up to date before the first search, if it is searched."""
     if deps.searches_index and not run.state.iteration:
-        run.record(events.Noted, name=NOTE, data=refresh_index(deps.workspace, now=run.now()))
+        run.record(events.Noted, name=names.NOTE, data=refresh_index(deps.workspace, now=run.now()))
 
 
 def _answer_and_repair(run: Run, deps: Deps) -> None:
@@ -101,7 +73,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
     if not run.state.sub_questions:
         run.record(events.Planned, sub_questions=(run.state.question,))
     number = run.state.iteration + 1
-    if number == 1 and knowledge_of(run.state).request.mends:
+    if number == 1 and names.knowledge_of(run.state).request.mends:
         repair(run, deps, "thumbs_down", SearchResult())
     with phase(run, "search"):
         _read_index(run, deps)
@@ -109,23 +81,23 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
         found = search_step(run, RETRIEVE, str(number), find)
     with phase(run, "synthesize"):
-        attempt = Attempt(number=number, found=found.counts, problem=found.reason)
+        attempt = names.Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
-        run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
-    if reason is None:
-        _cover(run, attempt)
-        return
-    _signal(run, reason, found)
-    if number > MAX_REPAIRS or not repair(run, deps, reason, found):
+        run.record(events.Noted, name=names.ATTEMPTED, data=msgspec.to_builtins(attempt))
+    _cover(run, attempt)
+    if reason:
+        _signal(run, reason, found)
+    may_repair = reason is not None and number <= MAX_REPAIRS and repair(run, deps, reason, found)
+    if not (attempt.sentences or may_repair):
         limits = msgspec.structs.replace(run.state.limits, max_iterations=number)
         run.record(events.Narrowed, limits=limits)
 
 
-def _cover(run: Run, attempt: Attempt) -> None:
+def _cover(run: Run, attempt: names.Attempt) -> None:
     """Record the sentences as findings: with them, the question counts as answered."""
-    source = attempt.cited[0].source.location
     for part in run.state.sub_questions:
         for sentence in attempt.sentences:
+            source = attempt.cited[0].source.location
             run.record(events.FindingRecorded, sub_question=part.id, text=sentence, source=source)
 
 
@@ -138,7 +110,7 @@ def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
         reason,
         trace_id=run.state.trace_id,
         now=run.now(),
-        session_id=knowledge_of(run.state).request.session_id,
+        session_id=names.knowledge_of(run.state).request.session_id,
         file=file.location if file else "",
         symbol=symbol.title if symbol else "",
     )
@@ -152,8 +124,14 @@ def _explore(run: Run, deps: Deps) -> None:
         if not run.state.sub_questions:
             _plan(run, deps)
         _turn(run)
-        strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
-        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, strategy)
+        strategy = (
+            run.state.order.after
+            if run.state.order
+            else run.state.last_strategy or next_queries.START_STRATEGY
+        )
+        queries = next_queries.next_queries(run.state, names.knowledge_of(run.state)) or _other_angle(
+            run.state, strategy
+        )
     with phase(run, "search"):
         if not execute(run, deps, queries, strategy):
             _turn(run)
@@ -164,18 +142,20 @@ def _explore(run: Run, deps: Deps) -> None:
 
 
 def _plan(run: Run, deps: Deps) -> None:
-    material = Material(question=run.state.question)
-    plan = ask_or_do_without(run, deps.ladder, "plan", material, PlanResponse, plan_offline)
-    request = knowledge_of(run.state).request
+    material = contracts.Material(question=run.state.question)
+    plan = asking.ask_or_do_without(
+        run, deps.ladder, "plan", material, contracts.PlanResponse, next_queries.plan_offline
+    )
+    request = names.knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
-    parts = plan_parts(run.state.question, plan)
+    parts = next_queries.plan_parts(run.state.question, plan)
     if run.state.mode == "exhaust":
-        parts = (*parts, AGAINST)
+        parts = (*parts, names.AGAINST)
     else:
-        run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
+        run.record(events.Narrowed, limits=names.run_limits(tier, request.wishes))
     run.record(events.Planned, sub_questions=parts)
-    queries = msgspec.to_builtins(first_queries(run.state.question, plan, tier))
-    run.record(events.Noted, name=PLANNED, data={"queries": queries, "tier": tier})
+    queries = msgspec.to_builtins(next_queries.first_queries(run.state.question, plan, tier))
+    run.record(events.Noted, name=names.PLANNED, data={"queries": queries, "tier": tier})
 
 
 def _turn(run: Run) -> None:
@@ -184,98 +164,101 @@ def _turn(run: Run) -> None:
         run.record(events.Turned, rule=turn.rule, before=turn.before, after=turn.after)
 
 
-def _other_angle(state: State, strategy: tuple[str, ...]) -> list[PlanQuery]:
+def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuery]:
     """Return queries for the open sub-questions, turned the way of a strategy."""
-    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
+    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]
-    texts = (angled(text, reversed(strategy), searched) for text in open_parts or [state.question])
-    return [PlanQuery(text, "other angle", number) for text in texts]
+    texts = (
+        next_queries.angled(text, reversed(strategy), searched) for text in open_parts or [state.question]
+    )
+    return [names.PlanQuery(text, "other angle", number) for text in texts]
 
 
 def write_answer(
-    run: Run, deps: Deps, sources: Sequence[ReadSource], attempt: Attempt
-) -> tuple[Attempt, Reason | None]:
+    run: Run, deps: Deps, sources: Sequence[names.ReadSource], attempt: names.Attempt
+) -> tuple[names.Attempt, Reason | None]:
     """Answer by what the models write and sources support, else by passages that say it, else by findings.
 
     The reason says why an answer of `ask` cannot stand.
     """
-    knowledge, is_ask = knowledge_of(run.state), run.state.kind == ASK
+    knowledge, is_ask = names.knowledge_of(run.state), run.state.kind == names.ASK
     rejected, ladder = rejections(run, deps), _ladder(run, deps)
-    index = deps.workspace.index_file if deps.searches_index else None
-    grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, index)
-    attempt = replace(attempt, model=ladder.name)
-    found = quoted(attempt, grounds, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
-    if not (found.sentences or rejected):
+    project = deps.workspace if deps.searches_index else None
+    grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, project)
+    attempt, grounds = replace(attempt, model=ladder.name), reorder(grounds) if is_ask else grounds
+    found = quoted(attempt, grounds)
+    if ladder.models and not (found.sentences or rejected):
         known = answer_from(run.state, found)
         found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found
     missed: Reason = "insufficient_evidence" if sources else "search_miss"
-    without_model = found, None if found.sentences else missed
+    is_shown = not asks_for_fact(run.state.question) and any(part.end for part in found.passages[:1])
     if not (sources and ladder.models):
-        return without_model
+        return found, None if found.sentences or is_shown else missed
     try:
         checked = _written(run, deps, grounds, attempt)
     except (ModelError, BudgetError) as error:
         if ladder.is_optional:
-            return without_model
-        if is_ask and getattr(error, "kind", "") not in UNUSABLE:
+            return found, None if found.sentences or is_shown else missed
+        if is_ask and getattr(error, "kind", "") not in asking.UNUSABLE:
             raise
         return replace(found, sentences=(), quoted=found.sentences, failure=str(error)), "contract_invalid"
     if is_ask and (fault := fault_of(checked, missed)):
         return replace(attempt, dropped=checked.dropped), fault
     if not checked.sentences:
         return answer_from(run.state, checked), missed
-    apart = [sources[number - 1] for pair in found.differing for number in pair.sources]
+    apart = [grounds.sources[number - 1] for pair in found.differing for number in pair.sources]
     cited = {read.number: read for read in (*checked.cited, *apart)}
     return replace(checked, cited=tuple(cited.values()), differing=found.differing), None
 
 
-def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attempt:
+def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> names.Attempt:
     """Let the models write an answer, and keep the sentences that its sources support.
 
     A sentence that names no source is checked against those of the reply's citations, or against all if
     nobody will be asked again.
     """
-    knowledge, ladder, is_last = knowledge_of(run.state), _ladder(run, deps), True
-    reply: LlmResponse | SynthesisResponse
-    if run.state.kind == ASK:
-        passages = grounds.rejected.passages
-        left = tuple(read for read in grounds.sources if read.source.hash not in passages)
+    knowledge, ladder, is_last = names.knowledge_of(run.state), _ladder(run, deps), True
+    reply: contracts.LlmResponse | contracts.SynthesisResponse
+    if run.state.kind == names.ASK:
+        left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
-        reply = ask(run, ladder, prompt, material_of(run.state, Memory(left, ())), LlmResponse)
+        reply = asking.ask(
+            run, ladder, prompt, asking.material_of(run.state, asking.Memory(left, ())), contracts.LlmResponse
+        )
         if not (reply.confidence or reply.citations):
             return attempt
         is_last = not asks_again(run, deps, "citation_missing")
     else:
-        memory = view(run, is_answer=True)
-        material = material_of(run.state, memory, notes_of(knowledge, memory))
-        reply = ask(run, ladder, "synthesize", material, SynthesisResponse)
+        memory = asking.view(run, is_answer=True)
+        material = asking.material_of(run.state, memory, asking.notes_of(knowledge, memory))
+        reply = asking.ask(run, ladder, "synthesize", material, contracts.SynthesisResponse)
     cited = [int(citation.id.strip("[]")) for citation in reply.citations]
     every = range(1, len(grounds.sources) + 1) if is_last else ()
     attempt = check_answer(attempt, reply.answer, grounds, named=cited or every)
     if not (knowledge.request.second_check and attempt.sentences):
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
-    material = material_of(run.state, Memory(attempt.cited, ()), notes)
-    return without(attempt, ask(run, ladder, "check", material, CheckResponse).unsupported, grounds)
+    material = asking.material_of(run.state, asking.Memory(attempt.cited, ()), notes)
+    return without(
+        attempt, asking.ask(run, ladder, "check", material, contracts.CheckResponse).unsupported, grounds
+    )
 
 
 def _ladder(run: Run, deps: Deps) -> Ladder:
     """Return the models to ask: after the last repair of an answer, the others."""
-    is_other = OTHER_MODEL in knowledge_of(run.state).actions
+    is_other = OTHER_MODEL in names.knowledge_of(run.state).actions
     return (deps.ladder.rest if is_other else None) or deps.ladder
 
 
-def rejections(run: Run, deps: Deps) -> Rejected:
+def rejections(run: Run, deps: Deps) -> frozenset[str]:
     """Return what persons rejected as an answer to a run's question, or to a part of it."""
     return deps.tables.rejections(run.state.question, *(part.text for part in run.state.sub_questions))
 
 
-def fault_of(attempt: Attempt, missed: Reason) -> Reason | None:
-    """Return why an answer cannot stand; it can if more of its sentences are kept than dropped."""
-    if len(attempt.sentences) > len(attempt.dropped):
-        return None
-    if not attempt.dropped:
-        return missed
+def fault_of(attempt: names.Attempt, missed: Reason) -> Reason | None:
+    """Return why an answer cannot stand; it can if a sentence is kept."""
+    if attempt.sentences or not attempt.dropped:
+        return None if attempt.sentences else missed
     is_uncited = all(dropped.reason == UNCITED for dropped in attempt.dropped)
     return "citation_missing" if is_uncited else "citation_unsupported"

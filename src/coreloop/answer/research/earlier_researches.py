@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.answer.research.offline import question_parts
+from coreloop.answer.research.next_queries import question_parts
 from coreloop.answer.research.research_state import KIND
 from coreloop.answer.text.claims import is_denied
 from coreloop.base.errors import RunNotFoundError

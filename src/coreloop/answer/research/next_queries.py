@@ -1,17 +1,26 @@
-"""Which queries come next: the first ones, those of reflection, of another angle, and in other words."""
+"""Which queries come next: of a plan, of a reflection, of another angle, and in other words.
 
-from collections.abc import Iterable, Iterator, Sequence
+Also planning and reflecting without a model: by a question's parts and words, and sentences of sources.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
 from typing import Final
 
-from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
-from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, PlanQuery
-from coreloop.answer.research.tiers import AT_ONCE
+from coreloop.answer.models import contracts
+from coreloop.answer.models.ladder import OFFLINE
+from coreloop.answer.research.research_state import AT_ONCE, COUNTER_EVIDENCE, Knowledge, PlanQuery
+from coreloop.answer.text.claims import names
+from coreloop.answer.text.rank import asked_kind, is_name, rank
 from coreloop.answer.text.terms import search_words
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import is_hangul, read_query, shorten_query
 from coreloop.runs.state import State
 
-MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}  # queries of the plan
+MAX_FIRST: Final[dict[contracts.Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}  # queries of the plan
 MAX_PARTS: Final = 10  # sub-questions of a plan
 MAX_PROPOSED: Final = 20  # queries of a reflection
 MAX_CONVERGED: Final = 5  # candidates of an exhaustive run that are kept for the next iteration
@@ -19,46 +28,32 @@ STUCK_AFTER: Final = 3  # searches in a row that found nothing
 FEW: Final = 3  # results; a query with fewer is reworded
 _LONG_QUERY: Final = 12  # words; longer queries find little
 # A strategy's label, and words that turn a query that way, in English and Korean.
-_ANGLES: Final = {
-    "web": ("overview", "개요"),
-    "academic": ("study research", "연구 논문"),
-    "technical": ("mechanism implementation", "원리 구현"),
-    COUNTER_EVIDENCE: ("criticism problem limit exception", "반론 문제 한계 예외"),
-    "historical": ("history origin", "역사 유래"),
-    "recent": ("latest", "최근"),
-    "niche": ("example case", "사례 예시"),
-    "broad": ("introduction", "소개"),
-    "first principles": ("definition", "정의"),
-}
+_ROWS: Final = Path(__file__).with_name("angles.tsv").read_text("utf-8").splitlines()[1:]
+_ANGLES: Final = {label: words for label, *words in (row.split("\t") for row in _ROWS)}
 # Candidates of an exhaustive run: an intent, and the labels of its queries.
 _DIVERGED: Final = {
     "web": ("web", "recent", "broad", "niche"),
     "academic or technical": ("academic", "technical", "academic", "technical"),
     COUNTER_EVIDENCE: (COUNTER_EVIDENCE,) * 4,
 }
-_SYNONYMS: Final = (
-    ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
-    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
-    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
-    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
-)  # fmt: skip
-_OTHER: Final = {word: other for pair in _SYNONYMS for word, other in (pair, pair[::-1])}
+_PAIRS: Final = Path(__file__).with_name("synonyms.tsv").read_text("utf-8").splitlines()
+_OTHER: Final = {row.split("\t")[at]: row.split("\t")[1 - at] for row in _PAIRS for at in (0, 1)}
 START_STRATEGY: Final = ("positive", "broad")
 
 
-def plan_parts(question: str, plan: PlanResponse) -> tuple[str, ...]:
+def plan_parts(question: str, plan: contracts.PlanResponse) -> tuple[str, ...]:
     """Return the sub-questions of a plan; the question itself if it has none."""
     parts = (shorten_query(part) for part in plan.sub_questions[:MAX_PARTS])
     return tuple(dict.fromkeys(filter(None, parts))) or (question,)
 
 
-def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQuery]:
+def first_queries(question: str, plan: contracts.PlanResponse, tier: contracts.Tier) -> list[PlanQuery]:
     """Return the queries of a plan; the question itself if it has none."""
-    planned = plan.queries or (PlannedQuery(query=question, intent="answer"),)
+    planned = plan.queries or (contracts.PlannedQuery(query=question, intent="answer"),)
     return new_queries(planned, iteration=1)[: MAX_FIRST[tier]]
 
 
-def new_queries(proposed: Sequence[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
+def new_queries(proposed: Sequence[contracts.PlannedQuery], *, iteration: int) -> list[PlanQuery]:
     """Return what a model proposes for an iteration, without repeats."""
     return _distinct(
         PlanQuery(shorten_query(query.query), query.intent[:200], iteration)
@@ -172,3 +167,129 @@ def _worth(query: str, others: Sequence[str]) -> float:
 def _is_redundant(query: str, others: Sequence[str]) -> bool:
     words = read_query(query)
     return any(similarity(words, read_query(other)) >= DUPLICATE_AT for other in others)
+
+
+MayMark = Callable[[str], bool]
+MAX_LEADS: Final = 3  # passages that are followed, and names of each
+MAX_QUOTES: Final = 2  # for each part of a question
+
+
+def plan_offline(material: contracts.Material) -> contracts.PlanResponse:
+    """Plan to search for each part of a question, and for all of it."""
+    parts = question_parts(material.question)
+    queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, material.question))
+    return contracts.PlanResponse(
+        queries=tuple(contracts.PlannedQuery(query=query, intent="answer") for query in queries if query),
+        sub_questions=parts,
+        complexity_tier=("simple", "standard", "deep")[min(len(parts), 3) - 1],
+    )
+
+
+def reflect_offline(
+    material: contracts.Material, may_mark: MayMark = lambda _: True
+) -> contracts.ReflectionResponse:
+    """Report the marked sentences of the best passages as findings, and search for the parts without one."""
+    findings = list[contracts.ReportedFinding]()
+    gaps = list[str]()
+    for part in material.sub_questions or question_parts(material.question):
+        said = list(_quotes(part, material, may_mark))
+        findings += said
+        gaps += [] if said else [part]
+    return contracts.ReflectionResponse(
+        sufficient=bool(findings) and not gaps,
+        confidence=0.0,
+        gaps=tuple(gaps),
+        new_queries=tuple(_new_queries(gaps, material)),
+        metadata=contracts.ReplyMetadata(timestamp=datetime.now(UTC), model=OFFLINE, token_count=0),
+        findings=tuple(findings),
+    )
+
+
+def _quotes(
+    part: str, material: contracts.Material, may_mark: MayMark
+) -> Iterator[contracts.ReportedFinding]:
+    """Yield what the best passages say to a part of the question."""
+    for hit in rank(part, material.sources, may_mark=may_mark)[:MAX_QUOTES]:
+        if hit.is_near:
+            text = material.sources[hit.number - 1].text[hit.start : hit.end]
+            number = material.sources[hit.number - 1].number
+            yield contracts.ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
+
+
+_LINK: Final = re.compile(
+    r"\[(?P<text>[^\]\n]{2,80})\]\((?!\w+://)(?P<file>[^)\s]{1,200})\)"
+    r"|(?<![\w`])`(?P<title>[^`<\n]{2,80}?)\s*<(?P<target>[^>\s]{1,200})>`"
+)  # [Refunds](refund-rules.md#days), :doc:`Refunds <refund-rules>`
+
+
+def _new_queries(gaps: Sequence[str], material: contracts.Material) -> Iterator[contracts.PlannedQuery]:
+    """Yield, for each gap, two queries that were not executed: its words, synonyms, what passages lead to."""
+    for gap in gaps:
+        leads = (gap, " ".join(with_synonyms(search_words(gap))), *_leads(gap, material))
+        queries = dict.fromkeys(" ".join(search_words(lead)) for lead in leads)
+        new = (query for query in queries if query and query not in material.searched)
+        yield from (contracts.PlannedQuery(query=query, intent="gap") for query in islice(new, 2))
+
+
+def _leads(gap: str, material: contracts.Material) -> Iterator[str]:
+    """Yield where the nearest passages lead: their links, headings and names, with the words of the gap."""
+    for hit in [hit for hit in rank(gap, material.sources) if hit.end][:MAX_LEADS]:
+        source = material.sources[hit.number - 1]
+        links = (filter(None, link.groups()) for link in _LINK.finditer(source.text))
+        yield from (" ".join(parts).replace("-", " ").replace("/", " ") for parts in links)
+        yield from (f"{name} {gap}" for name in (source.title, *sorted(names(source.text)))[:MAX_LEADS])
+
+
+MAX_SPLIT: Final = 5
+_PART: Final = re.compile(
+    r"""(?<=[?？])\s+
+      | (?:,|(?<![\s,]))\s++  # white space from its beginning: from each space of a run costs its square
+        (?: 그리고\s+ | and\s+(?=(?:how|what|when|where|which|who|why)\b) )""",
+    re.IGNORECASE | re.VERBOSE,
+)  # "What is it, and why?" -> "What is it", "why?"
+
+
+_AND: Final = re.compile(r"(?<=[가-힣][고며]),?\s+")  # 매출은 얼마이고 대표는 누구인가?
+_ASKING: Final = re.compile(r"누구|누가|무엇|어디|언제|얼마|몇|며칠|왜|어떻")
+
+
+def question_parts(question: str) -> tuple[str, ...]:
+    """Split a question into the questions that it consists of, at most `MAX_SPLIT`."""
+    halves = ((part, _AND.split(part, 1)) for part in _PART.split(question))
+    whole = (split if all(map(_ASKING.search, split)) else [part] for part, split in halves)
+    parts = [part.strip() for split in whole for part in split]
+    return tuple(dict.fromkeys(part for part in parts if part))[:MAX_SPLIT]
+
+
+_FEW_WORDS: Final = 2  # of a question that may lack its subject
+_NUMBER: Final = re.compile(r"[\d.,]+")
+_REFERS: Final = re.compile(
+    r"(?i)\A(?:and|but|then|what about|how about|그럼|그러면|그렇다면|그리고|그런데)\s"
+    r"|\b(?:its?|they|their|them|there|he|his|she|her|one)\b"
+    r"|(?<![가-힣])(?:그것?|거기|그곳)(?:[은는이가의]|에서?)?\s"
+)  # what makes a question one about the question before
+
+
+def readings(question: str, before: str) -> Iterator[str]:
+    """Yield what a question may mean after another: that one with another word, or asked of its subject."""
+    asked, new = search_words(before), search_words(_REFERS.sub(" ", question))
+    units = {_NUMBER.sub("", word): word for word in asked if word[0].isdecimal()}
+    for word in new:
+        before = before.replace(units.get(_NUMBER.sub("", word), word), word, 1)
+    other = " ".join(word for word in new if word not in before)
+    alike = sorted(asked, key=lambda word: word[-2:] != other[-2:])
+    swapped = [before.replace(word, other, 1) for word in alike if word in before] if other else [before]
+    subjects = sorted(asked, key=lambda word: not is_name(word))
+    asking = question if _REFERS.search(question) else f"it {question}"
+    of_subject = [_REFERS.sub(f" {word} ", asking) for word in subjects]
+    yield from (*of_subject, *swapped) if asked_kind(question) else (*swapped, *of_subject)
+
+
+def complete(question: str, before: str, is_said: Callable[[str], bool]) -> str:
+    """Complete a question that refers to the one before it: to what is said, else to the likeliest."""
+    n_words = len(search_words(question))
+    is_short = n_words < _FEW_WORDS or (n_words == _FEW_WORDS and not is_said(question))
+    if not before or not (is_short or _REFERS.search(question)):
+        return question
+    meant = [" ".join(reading.split()) for reading in readings(question, before)]
+    return next(filter(is_said, meant), meant[0])

@@ -3,45 +3,17 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research import findings as tags
-from coreloop.answer.research.asking import ask_or_do_without
-from coreloop.answer.research.contradictions import contradictions
-from coreloop.answer.research.findings import (
-    Finding,
-    Hypothesis,
-    SourcedText,
-    Stance,
-    Weight,
-    ranked,
-    with_evidence,
-)
-from coreloop.answer.research.memory import Memory, material_of, notes_of, view
-from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
-from coreloop.answer.research.offline import reflect_offline
-from coreloop.answer.research.research_state import (
-    AGAINST,
-    CONTRADICTED,
-    COUNTER_EVIDENCE,
-    DROPPED,
-    FOUND,
-    PLANNED,
-    REFLECTED,
-    TESTED,
-    THOUGHT,
-    Dropped,
-    Knowledge,
-    PlanQuery,
-    ReadSource,
-    knowledge_of,
-    put_finding,
-)
+from coreloop.answer.research import research_state as names
+from coreloop.answer.research.asking import Memory, ask_or_do_without, material_of, notes_of, view
+from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries, reflect_offline
 from coreloop.answer.research.verify import REJECTED, Grounds, source_number, supporting, without_citations
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
@@ -52,8 +24,6 @@ from coreloop.runs.state import State
 Change = tuple[Callable[..., Reported], dict[str, Any]]
 # Of a finding with none, one, two, and three or more independent origins.
 _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
-# Types of sources that report first, or that peers have reviewed.
-_PRIMARY: Final = frozenset({"paper", "filing"})
 _COMPARED: Final = 60  # the newest findings, which are compared with each other
 _MOST_HYPOTHESES: Final = 100
 
@@ -63,7 +33,7 @@ def noted(name: str, value: Any) -> Change:
     return Noted, {"name": name, "data": msgspec.to_builtins(value)}
 
 
-def add_findings(knowledge: Knowledge, new: Iterable[Finding]) -> Iterator[Change]:
+def add_findings(knowledge: names.Knowledge, new: Iterable[tags.Finding]) -> Iterator[Change]:
     """Add findings to those of ``knowledge``, which is changed, and mark those that contradict each other.
 
     A finding of the same text gets the sources of both; its confidence and tag follow from their origins.
@@ -74,8 +44,8 @@ def add_findings(knowledge: Knowledge, new: Iterable[Finding]) -> Iterator[Chang
         whole = _rated(_merged(known, finding) if known else finding, knowledge)
         if whole == known:
             continue
-        put_finding(knowledge.findings, whole)
-        yield noted(FOUND, whole)
+        names.put_finding(knowledge.findings, whole)
+        yield noted(names.FOUND, whole)
         for number in finding.sources:
             read = knowledge.source(number)
             fields = {"text": whole.text, "source": read.source.location if read else "", "is_checked": True}
@@ -86,9 +56,9 @@ def add_findings(knowledge: Knowledge, new: Iterable[Finding]) -> Iterator[Chang
 
 
 def weigh(
-    knowledge: Knowledge,
+    knowledge: names.Knowledge,
     statements: Iterable[str],
-    evidence: Iterable[tuple[str, str | None, Stance | None]],
+    evidence: Iterable[tuple[str, str | None, tags.Stance | None]],
     *,
     iteration: int,
 ) -> Iterator[Change]:
@@ -111,34 +81,39 @@ def weigh(
         if text in findings and stance:
             weight = _weight(findings[text], knowledge, iteration=iteration)
             hypotheses = [
-                with_evidence(one, weight, stance) if one.id == about else one for one in hypotheses
+                tags.with_evidence(one, weight, stance) if one.id == about else one for one in hypotheses
             ]
     if hypotheses:
-        yield noted(TESTED, ranked(hypotheses, iteration=iteration))
+        yield noted(names.TESTED, tags.ranked(hypotheses, iteration=iteration))
 
 
-def with_new(known: Iterable[Hypothesis], statements: Iterable[str], *, iteration: int) -> list[Hypothesis]:
+def with_new(
+    known: Iterable[tags.Hypothesis], statements: Iterable[str], *, iteration: int
+) -> list[tags.Hypothesis]:
     """Return the known hypotheses and new ones, each statement once."""
     hypotheses = [*known]
     for statement in statements:
         if len(hypotheses) < _MOST_HYPOTHESES and all(one.statement != statement for one in hypotheses):
             number = f"h{len(hypotheses) + 1}"
-            hypotheses.append(Hypothesis(id=number, statement=statement, last_updated_iteration=iteration))
+            hypotheses.append(
+                tags.Hypothesis(id=number, statement=statement, last_updated_iteration=iteration)
+            )
     return hypotheses
 
 
-def tag_of(evidence: Sequence[ReadSource], *, is_contradicted: bool = False) -> str:
+def tag_of(evidence: Sequence[names.ReadSource], *, is_contradicted: bool = False) -> str:
     """Return the first tag that applies."""
     if is_contradicted:
         return tags.CONTRADICTED
     if len({item.origin for item in evidence}) > 1:
         return tags.VERIFIED
-    if any(item.type in _PRIMARY for item in evidence):
+    # who reports first, or what peers have reviewed
+    if any(item.type in {"paper", "filing"} for item in evidence):
         return tags.HIGH
     return tags.LIKELY if evidence else tags.UNCERTAIN
 
 
-def _merged(known: Finding, new: Finding) -> Finding:
+def _merged(known: tags.Finding, new: tags.Finding) -> tags.Finding:
     return replace(
         known,
         sources=tuple(dict.fromkeys(known.sources + new.sources)),
@@ -146,7 +121,9 @@ def _merged(known: Finding, new: Finding) -> Finding:
     )
 
 
-def _rated(finding: Finding, knowledge: Knowledge, *, is_contradicted: bool = False) -> Finding:
+def _rated(
+    finding: tags.Finding, knowledge: names.Knowledge, *, is_contradicted: bool = False
+) -> tags.Finding:
     """Return a finding with the confidence and the tag that its sources give it."""
     evidence = knowledge.sources_of(finding.sources)
     n_origins = len({item.origin for item in evidence})
@@ -154,29 +131,31 @@ def _rated(finding: Finding, knowledge: Knowledge, *, is_contradicted: bool = Fa
     return replace(finding, confidence=_CONFIDENCE[min(n_origins, len(_CONFIDENCE) - 1)], tag=tag)
 
 
-def _compared(knowledge: Knowledge) -> Iterator[Change]:
+def _compared(knowledge: names.Knowledge) -> Iterator[Change]:
     recent = [finding for finding in knowledge.findings if finding.confidence][-_COMPARED:]
-    pairs = contradictions([_sourced(finding, knowledge) for finding in recent])
+    pairs = tags.contradictions([_sourced(finding, knowledge) for finding in recent])
     if pairs == knowledge.contradictions_found:
         return
-    yield noted(CONTRADICTED, pairs)
+    yield noted(names.CONTRADICTED, pairs)
     texts = frozenset[str]().union(*(pair.texts for pair in pairs))
     for finding in recent:
         if finding.text in texts:
             marked = _rated(finding, knowledge, is_contradicted=True)
-            put_finding(knowledge.findings, marked)
-            yield noted(FOUND, marked)
+            names.put_finding(knowledge.findings, marked)
+            yield noted(names.FOUND, marked)
 
 
-def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
+def _sourced(finding: tags.Finding, knowledge: names.Knowledge) -> tags.SourcedText:
     dates = [read.source.published for read in knowledge.sources_of(finding.sources) if read.source.published]
-    return SourcedText(finding.text, finding.sources, max(dates, default=None))
+    return tags.SourcedText(finding.text, finding.sources, max(dates, default=None))
 
 
-def _weight(finding: Finding, knowledge: Knowledge, *, iteration: int) -> Weight:
+def _weight(finding: tags.Finding, knowledge: names.Knowledge, *, iteration: int) -> tags.Weight:
     """Return a finding as a piece of evidence for or against a hypothesis."""
     located = ", ".join(dict.fromkeys(read.source.location for read in knowledge.sources_of(finding.sources)))
-    return Weight(source=located, summary=finding.text, confidence=finding.confidence, iteration=iteration)
+    return tags.Weight(
+        source=located, summary=finding.text, confidence=finding.confidence, iteration=iteration
+    )
 
 
 # A situation, the most pressing first, and the tool of thought for it.
@@ -198,7 +177,7 @@ _ADDED: Final = ("new_queries", "hypotheses", "uncertainties", "missing")
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 
-def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
+def reflect(run: Run, ladder: Ladder, rejected: frozenset[str]) -> None:
     """Ask what the new sources say, keep what they do say, and plan the next iteration.
 
     Parameters
@@ -207,7 +186,7 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
         After the searches of an iteration.
     ladder : Ladder
         Asked once; twice in a ``deep`` or exhaustive run.
-    rejected : Rejected
+    rejected : frozenset of str
         What is no finding.
 
     Raises
@@ -218,15 +197,15 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
         A call could pass a limit.
     """
     memory = view(run)
-    reply = _ask(run, ladder, "reflect", memory)
+    reply = _ask(run, ladder, "reflect", memory, rejected)
     _record(run, _believed(run.state, reply.findings, rejected))
-    if run.state.mode == "exhaust" or knowledge_of(run.state).tier == "deep":
-        reply = _challenged(run, ladder, reply, memory)
+    if run.state.mode == "exhaust" or names.knowledge_of(run.state).tier == "deep":
+        reply = _challenged(run, ladder, reply, memory, rejected)
     _record(run, _weighed(run.state, reply))
     _look_ahead(run, reply, model=ladder.name)
 
 
-def tool_for(state: State, knowledge: Knowledge) -> str:
+def tool_for(state: State, knowledge: names.Knowledge) -> str:
     """Return the tool of thought that fits the situation."""
     if is_stuck(state, knowledge):
         return TOOLS["stuck"]
@@ -239,9 +218,12 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str) -> ReflectionResponse:
-    material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, reflect_offline)
+def _ask(
+    run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: frozenset[str], *notes: str
+) -> ReflectionResponse:
+    material = material_of(run.state, memory, [*notes_of(names.knowledge_of(run.state), memory), *notes])
+    without = partial(reflect_offline, may_mark=Grounds("", (), rejected).may_mark)
+    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, without)
 
 
 def _record(run: Run, changes: Iterable[Change]) -> None:
@@ -249,10 +231,12 @@ def _record(run: Run, changes: Iterable[Change]) -> None:
         run.record(event_type, **fields)
 
 
-def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejected) -> Iterable[Change]:
+def _believed(
+    state: State, reported: Sequence[ReportedFinding], rejected: frozenset[str]
+) -> Iterable[Change]:
     """Yield the findings that their sources support, and which others were dropped."""
-    knowledge = knowledge_of(state)
-    grounds, found = Grounds("", knowledge.sources, rejected), list[Finding]()
+    knowledge = names.knowledge_of(state)
+    grounds, found = Grounds("", knowledge.sources, rejected), list[tags.Finding]()
     for one in reported[:_MAX_FINDINGS]:
         claim = without_citations(one.text)
         numbers = [number for name in one.sources if (number := source_number(name)) is not None]
@@ -260,19 +244,23 @@ def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejec
         if sources:
             found.append(_finding(claim, tuple(sources), one, state, knowledge))
         else:
-            yield noted(DROPPED, Dropped(claim, reason))
+            yield noted(names.DROPPED, names.Dropped(claim, reason))
     yield from add_findings(replace(knowledge), found)
 
 
 def _finding(
-    claim: str, sources: tuple[int, ...], reported: ReportedFinding, state: State, knowledge: Knowledge
-) -> Finding:
+    claim: str, sources: tuple[int, ...], reported: ReportedFinding, state: State, knowledge: names.Knowledge
+) -> tags.Finding:
     """Build a finding; one from a search for counter-evidence answers that sub-question, too."""
     ids = {name: part.id for part in state.sub_questions for name in (part.text, part.id)}
-    against = {query.query for query in knowledge.plan_queries if query.intent == COUNTER_EVIDENCE}
+    against = {query.query for query in knowledge.plan_queries if query.intent == names.COUNTER_EVIDENCE}
     is_against = any(read.query in against for read in knowledge.sources_of(sources))
-    named = [name for name in (*reported.answers, AGAINST) if name in ids and (name != AGAINST or is_against)]
-    return Finding(
+    named = [
+        name
+        for name in (*reported.answers, names.AGAINST)
+        if name in ids and (name != names.AGAINST or is_against)
+    ]
+    return tags.Finding(
         text=claim,
         sources=sources,
         iteration=state.iteration + 1,
@@ -280,14 +268,16 @@ def _finding(
     )
 
 
-def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:
+def _challenged(
+    run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory, rejected: frozenset[str]
+) -> ReflectionResponse:
     """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
-    tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"
-    more = _ask(run, ladder, "challenge", memory, tool)
+    tool = f"tool: {tool_for(run.state, names.knowledge_of(run.state))}"
+    more = _ask(run, ladder, "challenge", memory, rejected, tool)
     fields = msgspec.to_builtins(more)
     thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
     if thought:
-        run.record(events.Noted, name=THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
+        run.record(events.Noted, name=names.THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
     both = {name: getattr(reply, name) + getattr(more, name) for name in _ADDED}
     return msgspec.structs.replace(reply, **both)
 
@@ -295,7 +285,7 @@ def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Mem
 def _weighed(state: State, reply: ReflectionResponse) -> Iterable[Change]:
     statements = [one.statement for one in reply.hypotheses[:_MAX_HYPOTHESES] if one.id is None]
     evidence = ((without_citations(one.text), one.hypothesis_id, one.stance) for one in reply.findings)
-    return weigh(knowledge_of(state), statements, evidence, iteration=state.iteration + 1)
+    return weigh(names.knowledge_of(state), statements, evidence, iteration=state.iteration + 1)
 
 
 def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
@@ -310,8 +300,8 @@ def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
         "uncertainties": [f"{one.text} (needs {one.needs})" for one in reply.uncertainties[:3]],
         "missing": list(reply.missing[:3]),
     }
-    run.record(events.Noted, name=REFLECTED, data=data)
-    run.record(events.Noted, name=PLANNED, data={"queries": msgspec.to_builtins(queries)})
+    run.record(events.Noted, name=names.REFLECTED, data=data)
+    run.record(events.Noted, name=names.PLANNED, data={"queries": msgspec.to_builtins(queries)})
     run.record(
         events.Reflected,
         sufficient=reply.sufficient and not is_exhaustive and _has_kept_findings(run.state),
@@ -322,24 +312,24 @@ def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
 
 def _has_kept_findings(state: State) -> bool:
     """Whether there are findings, and none was dropped as rejected: what is left may not suffice."""
-    known = knowledge_of(state)
+    known = names.knowledge_of(state)
     return bool(known.findings) and all(claim.reason != REJECTED for claim in known.dropped)
 
 
 def _confidence(state: State) -> float:
     """Return the mean confidence of the best finding of each part of the question, 0 for one without."""
-    findings = knowledge_of(state).findings
+    findings = names.knowledge_of(state).findings
     best = [
         max((one.confidence for one in findings if part.id in (one.answers or [part.id])), default=0.0)
         for part in state.sub_questions
-        if part.text != AGAINST
+        if part.text != names.AGAINST
     ]
     return round(sum(best) / len(best), 2) if best else 0.0
 
 
-def _widened(state: State, queries: Sequence[PlanQuery], iteration: int) -> list[PlanQuery]:
+def _widened(state: State, queries: Sequence[names.PlanQuery], iteration: int) -> list[names.PlanQuery]:
     """Widen and narrow the queries of a model."""
     searched = [search.query for search in state.search_history]
-    parts = [part.text for part in state.sub_questions if part.text != AGAINST]
+    parts = [part.text for part in state.sub_questions if part.text != names.AGAINST]
     wider = diverge([query.query for query in queries] or parts, searched, iteration=iteration)
     return converge([*queries, *wider], searched)

@@ -1,20 +1,93 @@
 """What a research knows: its part of the run's state, and the events that change it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, get_type_hints
 
 import msgspec
 
 from coreloop.answer.models.contracts import Tier
+from coreloop.answer.repair.actions import MAX_REPAIRS, Signal, signal_of
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.repair.actions import Signal, signal_of
 from coreloop.answer.research.findings import MAX_ACTIVE, Contradiction, Finding, Hypothesis
-from coreloop.answer.research.tiers import Wishes
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Source
+from coreloop.base.errors import UsageError
+from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.state import KindState, State
 
-Verdict = Literal["says so", "may say so", "nothing said so"]
+AT_ONCE: Final = 5  # queries of an iteration, which are executed at once
+TOKEN_BUDGET: Final = 200_000  # of a run, unless another is set
+_ANSWER_SHARE: Final = 0.2  # of time, tokens and money, for the answer
+# Of `ask`: its first attempt, and one after each repair.
+ASK_LIMITS: Final = Limits(max_iterations=1 + MAX_REPAIRS, tokens=60_000, deadline_s=120.0)
+
+
+# Totals that a person asked for by their names, those of a tier; None for what the tier says.
+Wishes = Mapping[str, int | float | None]
+TIERS: Final[Mapping[Tier, Mapping[str, int]]] = {
+    "simple": {"max_iters": 2, "max_queries": 3, "max_sources": 5, "max_execution_time_s": 60},
+    "standard": {"max_iters": 5, "max_queries": 10, "max_sources": 15, "max_execution_time_s": 90},
+    "deep": {"max_iters": 12, "max_queries": 40, "max_sources": 40, "max_execution_time_s": 120},
+}
+# What a person can ask for: iterations, executed queries, sources read, seconds of work, tokens.
+NAMES: Final = (*TIERS["simple"], "token_budget")
+
+
+def environment_wishes(environ: Mapping[str, str]) -> Wishes:
+    """Read ``RESEARCH_MAX_ITERS`` and so on, `NAMES` in capitals.
+
+    Raises
+    ------
+    UsageError
+        A value is not a whole number of at least 1; names the variable.
+    """
+    return {name: _number(environ, f"RESEARCH_{name.upper()}") for name in NAMES}
+
+
+def run_limits(tier: Tier, wishes: Wishes, *, exhaust: bool = False) -> Limits:
+    """Build the limits of a run.
+
+    Parameters
+    ----------
+    tier : str
+        Whose totals apply where nothing was asked for.
+    wishes : mapping of str to float
+        What was asked for, by `NAMES`.
+    exhaust : bool
+        Only what was asked for, tokens, money and the default number of iterations limit the run.
+    """
+    default = Limits()
+    totals: dict[str, Any] = {
+        "max_iters": default.max_iterations,
+        "token_budget": TOKEN_BUDGET,
+        **({} if exhaust else TIERS[tier]),
+        **{name: value for name, value in wishes.items() if value is not None},
+    }
+    seconds = totals.get("max_execution_time_s")
+    return Limits(
+        max_iterations=totals["max_iters"],
+        queries=totals.get("max_queries"),
+        sources=totals.get("max_sources"),
+        deadline_s=seconds,
+        tokens=totals["token_budget"],
+        answer=AnswerReserve(
+            usd=(default.usd or 0) * _ANSWER_SHARE,
+            tokens=round(totals["token_budget"] * _ANSWER_SHARE),
+            seconds=(seconds or 0) * _ANSWER_SHARE,
+        ),
+    )
+
+
+def _number(environ: Mapping[str, str], name: str) -> int | None:
+    text = environ.get(name, "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise UsageError(f"{name} must be a whole number of at least 1, not {text[:40]!r}")
+    return int(text)
+
+
+Verdict = Literal["says so", "nothing said so"]
 KIND: Final = "research"
 # The intent of a query that looks for what speaks against the answer.
 COUNTER_EVIDENCE: Final = "counter-evidence"
@@ -25,7 +98,8 @@ PLANNED, FOUND, DROPPED, TESTED, REFLECTED = "queries", "finding", "dropped", "h
 READ, FAILED, REWORDED, COMPACTED = "sources", "failed_queries", "rewordings", "compactions"
 THOUGHT, ATTEMPTED, REPAIRED = "thoughts", "attempts", "repairs"
 # Names of the events; most are those of the fields that they add to or set.
-REQUESTED, CONTRADICTED, ANSWERED, NOTE = "request", "contradictions_found", "answer", "note"
+REQUESTED, CONTRADICTED, ANSWERED = "request", "contradictions_found", "answer"
+NOTE, MENDED = "note", "mended_by"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +116,6 @@ class Request:
         Whether a failed answer is repaired at once.
     mends : str
         The run whose answer a person rejected; "" for a first question.
-    wants_more : bool
-        Whether the person said that the answer was too short.
     is_replay : bool
         Whether `verify` asks; its answers leave nothing behind but their run.
     """
@@ -54,7 +126,6 @@ class Request:
     session_id: str = ""
     may_repair: bool = True
     mends: str = ""
-    wants_more: bool = False
     is_replay: bool = False
 
 
@@ -137,7 +208,7 @@ class ReadSource:
         return self.source.type
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MarkedPassage:
     """A passage, and the sentence in its text that says most to the question.
 
@@ -178,6 +249,8 @@ class Attempt:
         Sentences of the sources that answer differently.
     dropped : tuple of Dropped
         Sentences that no source supports.
+    unsaid : tuple of str
+        Parts of the question without an answer, if others have one.
     found : dict of str to int
         Sources that were retrieved, by where they come from: ``text``, ``symbol``, ``schema``, ``import``,
         ``injected``.
@@ -196,6 +269,7 @@ class Attempt:
     quoted: tuple[str, ...] = ()
     differing: tuple[Contradiction, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    unsaid: tuple[str, ...] = ()
     found: dict[str, int] = field(default_factory=dict)
     problem: str = ""
     failure: str = ""
@@ -234,6 +308,8 @@ class Knowledge(KindState):
     compactions : list of dict
         A time at which older sources left the prompts: the ``reason``, the ``iteration``, and the numbers of
         what was ``archived``.
+    mended_by : str
+        The run that answers again, since a person rejected this answer; "" for none.
     aims : list of dict
         What the last iterations aimed at: ``active_hypotheses`` and ``next_actions``.
     """
@@ -257,6 +333,7 @@ class Knowledge(KindState):
     compactions: list[dict[str, Any]] = field(default_factory=list)
     answer: dict[str, Any] | None = None
     note: str = ""
+    mended_by: str = ""
     attempts: list[Attempt] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     repairs: list[Repaired] = field(default_factory=list)
@@ -292,7 +369,7 @@ def knowledge_of(state: State) -> Knowledge:
 
 _TYPES: Final = get_type_hints(Knowledge)
 _ADDED: Final = {READ, FAILED, REWORDED, COMPACTED, THOUGHT, ATTEMPTED, REPAIRED}
-_SET: Final = {REQUESTED, CONTRADICTED, ANSWERED, NOTE}
+_SET: Final = {REQUESTED, CONTRADICTED, ANSWERED, NOTE, MENDED}
 
 
 def fold(known: Knowledge, name: str, data: Any) -> None:

@@ -11,22 +11,18 @@ from typing import Final
 
 import msgspec
 
-import coreloop.answer.research.kind  # noqa: F401 (registers it)
+import coreloop.answer.research.answer  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.store import AnswerRow
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import AgentResponse, AnswerCall, respond
 from coreloop.answer.research.cycle import conclude, iterate
-from coreloop.answer.research.research_state import (
-    ASK,
-    KIND,
-    REQUESTED,
-    Knowledge,
-    Request,
-    knowledge_of,
-)
-from coreloop.answer.research.run_searches import SEARCH
-from coreloop.answer.research.tiers import ASK_LIMITS, run_limits
+from coreloop.answer.research.next_queries import complete
+from coreloop.answer.research.run_searches import SEARCH, find_sources
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.text.claims import unsaid
+from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
@@ -44,6 +40,7 @@ from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 
 MAX_QUESTION_CHARS: Final = 10_000
+_LATEST: Final = 100  # chosen: the answers among which the question before is looked for
 # The limits of a run whose tier the plan chooses; the plan can only make them tighter.
 _WIDEST: Final[Tier] = "deep"
 
@@ -65,7 +62,7 @@ def answer(
     deps : Deps
         Models, evidence, queue and tables.
     session : str
-        Id of the conversation; "" for a new one.
+        Id of the conversation, whose last question completes this one; "" for a new one.
     repair : bool
         Repair a failed answer at once; otherwise its jobs wait for a worker.
     show : callable
@@ -83,8 +80,26 @@ def answer(
     ModelError
         No model can be reached.
     """
-    request = Request(session_id=session, may_repair=repair)
-    return continue_research(begin_research(question, request, deps, kind=ASK), deps, show=show)
+    request, question = (
+        names.Request(session_id=session, may_repair=repair),
+        _completed(question, session, deps),
+    )
+    return continue_research(begin_research(question, request, deps, kind=names.ASK), deps, show=show)
+
+
+def _completed(question: str, session: str, deps: Deps) -> str:
+    """Complete a question by the one before it in a conversation, as the project's files say it."""
+    rows = deps.store.runs(kind=names.ASK, limit=_LATEST) if session and deps.searches_index else ()
+    states = (load_run(deps.store, row.run_id)[0].state for row in rows)
+    earlier = (state.question for state in states if names.knowledge_of(state).request.session_id == session)
+
+    def is_said(reading: str) -> bool:
+        found = find_sources(deps, reading, SearchLimits(), words=" ".join(search_words(reading)))
+        hits = [hit for hit in rank(reading, found.sources) if hit.says_so]
+        marked = ((found.sources[hit.number - 1], hit) for hit in hits)
+        return any(not unsaid(reading, f"{at.title}\n{at.text[hit.start : hit.end]}") for at, hit in marked)
+
+    return complete(question, next(earlier, ""), is_said)
 
 
 def run_research(
@@ -139,7 +154,7 @@ def run_research(
         "max_execution_time_s": max_execution_time_s,
         "token_budget": token_budget,
     }
-    request = Request(tier=tier, wishes=wishes, second_check=second_check)
+    request = names.Request(tier=tier, wishes=wishes, second_check=second_check)
     with nullcontext(deps) if deps else deps_here() as used:
         run_id = begin_research(task, request, used, exhaust=exhaust)
         return continue_research(run_id, used, show=show)
@@ -147,10 +162,10 @@ def run_research(
 
 def begin_research(
     task: str,
-    request: Request,
+    request: names.Request,
     deps: Deps,
     *,
-    kind: str = KIND,
+    kind: str = names.KIND,
     exhaust: bool = False,
     run_id: str = "",
     trace_id: str = "",
@@ -171,7 +186,7 @@ def begin_research(
     _forget_expired(deps, now)
     run_id = run_id or new_ulid(now, token_bytes(10))
     whole = replace(request, session_id=request.session_id or run_id)
-    limits = run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust)
+    limits = names.run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust)
     return begin_run(
         deps.workspace,
         deps.store,
@@ -179,8 +194,8 @@ def begin_research(
         kind=kind,
         now=now,
         mode="exhaust" if exhaust else "bounded",
-        limits=ASK_LIMITS if kind == ASK else limits,
-        first=[(REQUESTED, msgspec.to_builtins(whole))],
+        limits=names.ASK_LIMITS if kind == names.ASK else limits,
+        first=[(names.REQUESTED, msgspec.to_builtins(whole))],
         run_id=run_id,
         origin=request.mends,
         trace_id=trace_id,
@@ -220,7 +235,7 @@ def continue_research(
     write_views = Viewer(deps.workspace.root, deps.store)
 
     def show_all(run: Run) -> None:
-        if run.state.kind == KIND:
+        if run.state.kind == names.KIND:
             learn_lessons(deps.store, run.state, situation=run.state.question)
             write_views(run.state)
         show(run)
@@ -255,12 +270,12 @@ def keep_ended(deps: Deps, state: State, *, is_late: bool = False) -> None:
     is_late : bool
         The process that ended the run may have died just then: only what is missing is kept.
     """
-    if knowledge_of(state).request.is_replay:
+    if names.knowledge_of(state).request.is_replay:
         return
     answer = respond(state)
     if not (is_late and find_record(state.run_id, deps.workspace.own_records_dir)):
         _record(deps, state, answer)
-    if state.kind == ASK and not (is_late and deps.tables.has_answer(state.run_id)):
+    if state.kind == names.ASK and not (is_late and deps.tables.has_answer(state.run_id)):
         _keep_answer(deps, state, answer)
 
 
@@ -277,7 +292,7 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
         request_id=state.run_id,
         data_dir=deps.workspace.audit_dir.parent,
     )
-    knowledge = knowledge_of(state)
+    knowledge = names.knowledge_of(state)
     for call in answer.tool_calls:
         audit.observe_tool_call(call.name, call.args, error=None if call.ok else _cause(knowledge, call))
     audit.flush(
@@ -288,7 +303,7 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
     )
 
 
-def _cause(knowledge: Knowledge, call: AnswerCall) -> str:
+def _cause(knowledge: names.Knowledge, call: AnswerCall) -> str:
     """Say why a search or an attempt failed, and what the repair after the attempt did."""
     if call.name == SEARCH:
         reasons = {one.query: f"{one.outcome}: {one.reason}" for one in knowledge.failed_queries}
@@ -302,7 +317,7 @@ def _cause(knowledge: Knowledge, call: AnswerCall) -> str:
 
 def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     """Close the gap of a question that was answered, open it of another one, and keep the answer's row."""
-    knowledge, now = knowledge_of(state), datetime.now(UTC)
+    knowledge, now = names.knowledge_of(state), datetime.now(UTC)
     if answer.supported:
         deps.tables.close_gaps(topic=state.question, by="repair", now=now)
     elif knowledge.signals:

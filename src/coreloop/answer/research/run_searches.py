@@ -1,44 +1,145 @@
 """The searches of an iteration: executed at once, each as a step, and the sources that they bring."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
 from coreloop.answer.deps import Deps
+from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.next_queries import FEW, queries_left, reword
-from coreloop.answer.research.research_state import (
-    FAILED,
-    READ,
-    REWORDED,
-    FailedQuery,
-    PlanQuery,
-    ReadSource,
-    knowledge_of,
-)
-from coreloop.answer.research.tiers import AT_ONCE
-from coreloop.answer.retrieve import SearchResult, find_sources, outcome_of
 from coreloop.answer.search.extract.document import Document, Section
-from coreloop.answer.search.extract.split_passages import Passage, split_passages
-from coreloop.answer.search.provider import Found, SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.extract.text import Passage, split_passages
+from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
+from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits, Source
 from coreloop.answer.text.terms import term_set
 from coreloop.base.validation import fields_of
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING
 from coreloop.runs.duplicates import QueryHistory
+from coreloop.runs.events import Outcome
 from coreloop.runs.state import State
 
 if TYPE_CHECKING:
     from coreloop.answer.search.page import PageReader
+
+_TEXTS, _DECLARED = 8, 4  # chosen: texts answer most questions, names and fields fewer
+Origin = Literal["injected", "symbol", "text", "schema"]
+
+
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A step's result: what was asked, and what came back.
+
+    Attributes
+    ----------
+    query, provider : str
+        What was asked, and who; of a page its address, and ``page``.
+    outcome : str
+        ``found``, ``empty``, ``blocked`` or ``failed``: of the search for texts.
+    sources : tuple of Source
+        Best first.
+    origins : tuple of str
+        Where each comes from.
+    reason : str
+        Why the search was blocked or failed.
+    failures : tuple of str
+        Why each attempt failed that did.
+    """
+
+    query: str = ""
+    provider: str = ""
+    outcome: Outcome = "found"
+    sources: tuple[Source, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    reason: str = ""
+    failures: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Sources by where they come from."""
+        return dict(Counter(self.origins))
+
+    def of(self, *origins: Origin) -> Iterator[Source]:
+        """Yield the sources of some origins."""
+        pairs = zip(self.sources, self.origins, strict=True)
+        return (source for source, origin in pairs if origin in origins)
+
+
+def find_sources(
+    deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
+) -> SearchResult:
+    """Search everywhere at once; the same passage counts once.
+
+    Parameters
+    ----------
+    deps : Deps
+        Whose index, search and tables are read.
+    query : str
+        What to search for.
+    limits : SearchLimits
+        Time and results.
+    question : str
+        What is asked in the end: evidence is injected for it. "" if the query is the question.
+    words : str
+        What texts are searched for; "" for the query as it is.
+    """
+    index = deps.workspace.index_file
+    is_local = deps.searches_index and index.exists()
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        text = threads.submit(deps.provider.search, words or query, limits)
+        called = find_declared(index, query, _DECLARED) if is_local else []
+        fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
+        injected = deps.tables.evidence_for(question or query, deps.workspace.root)
+        answer = text.result()
+    passages = answer.sources if isinstance(answer, Found) else ()
+    named = [symbol for symbol in called if is_named(symbol, query)]
+    found: list[tuple[Origin, Source]] = [
+        *(("symbol", source) for source in named),
+        *(("injected", source) for source in injected),
+        *(("text", source) for source in passages[:_TEXTS]),
+        *(("symbol", source) for source in called),
+        *(("schema", source) for source in [*fields, *_linked(deps, called)]),
+    ]
+    unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
+    for origin, source in found:
+        unique.setdefault((source.location, source.text), (origin, source))
+    best = unique.values()
+    outcome = outcome_of(answer)
+    return SearchResult(
+        query=query,
+        provider=passages[0].provider if passages else deps.provider.name,
+        outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
+        sources=tuple(source for _, source in best),
+        origins=tuple(origin for origin, _ in best),
+        reason=getattr(answer, "reason", ""),
+        failures=answer.failures,
+    )
+
+
+def outcome_of(answer: SearchAnswer) -> Outcome:
+    """Return how a search ended, as runs record it."""
+    kinds: dict[type, Outcome] = {Found: "found", Empty: "empty", Blocked: "blocked"}
+    return kinds.get(type(answer), "failed")
+
+
+def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
+    """Yield the parts of schemas that applied links connect with the symbols."""
+    names = {source.reference for source in symbols}
+    for link in deps.tables.suggestions(status="applied"):
+        if link.details["code_symbol"] in names:
+            entry = entry_named(deps.workspace.index_file, link.details["schema_ref"])
+            if entry is not None:
+                yield entry
+
 
 SEARCH: Final = "search"
 PAGE: Final = "page"  # names of the steps
@@ -56,7 +157,7 @@ _LEAST_S: Final = 1.0
 _WEB: Final = ("http://", "https://")
 
 
-def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
+def execute(run: Run, deps: Deps, queries: Sequence[names.PlanQuery], strategy: tuple[str, ...]) -> int:
     """Search for the queries that were not asked before, reword those that find little, and read sources.
 
     Returns
@@ -108,7 +209,7 @@ def read_pages(
         page = search_step(run, PAGE, key, lambda: _read_page(reader, source, query, limits))
         return next(iter(page.sources), source), query
 
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
+    with ThreadPoolExecutor(max_workers=names.AT_ONCE) as threads:
         return list(threads.map(read, range(len(snippets)), snippets))
 
 
@@ -119,7 +220,7 @@ def _search_limits(run: Run) -> SearchLimits:
     return replace(default, timeout_s=min(default.timeout_s, left), deadline_s=left)
 
 
-def _fresh(run: Run, queries: Sequence[PlanQuery]) -> Iterator[str]:
+def _fresh(run: Run, queries: Sequence[names.PlanQuery]) -> Iterator[str]:
     history = QueryHistory(run.state.search_history)
     for query in queries:
         is_duplicate, similar = history.is_duplicate_query(query.query)
@@ -139,14 +240,14 @@ def _search(run: Run, deps: Deps, queries: Sequence[str]) -> list[SearchResult]:
         find = partial(find_sources, deps, query, limits, question=question)
         return search_step(run, SEARCH, f"{number}-{first + place}", find)
 
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
+    with ThreadPoolExecutor(max_workers=names.AT_ONCE) as threads:
         results = list(threads.map(search, range(len(queries)), queries))
     for result in results:
         about = fields_of(result, "query", "outcome", "failures")
         run.record(events.Searched, results_count=len(result.sources), **about)
         if result.outcome in {"blocked", "failed"}:
-            failed = FailedQuery(result.query, result.outcome, result.reason, number)
-            run.record(events.Noted, name=FAILED, data=msgspec.to_builtins(failed))
+            failed = names.FailedQuery(result.query, result.outcome, result.reason, number)
+            run.record(events.Noted, name=names.FAILED, data=msgspec.to_builtins(failed))
     return results
 
 
@@ -160,14 +261,14 @@ def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
             if text not in searched and not history.is_duplicate_query(text)[0]:
                 searched.add(text)
                 reworded = {"query": result.query, "becomes": text, "how": how, "iteration": number}
-                run.record(events.Noted, name=REWORDED, data=reworded)
+                run.record(events.Noted, name=names.REWORDED, data=reworded)
                 yield text
                 break
 
 
 def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source, str]]:
     """Return the best new sources of each query in turn, with it, as many as this iteration may read."""
-    known = {_identity(read.source) for read in knowledge_of(state).sources}
+    known = {_identity(read.source) for read in names.knowledge_of(state).sources}
     pairs = ([(source, result.query) for source in result.sources] for result in results)
     chosen: dict[str, tuple[Source, str]] = {}
     for source, query in filter(None, chain.from_iterable(zip_longest(*pairs))):
@@ -179,11 +280,11 @@ def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source,
 def _number(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
     """Give sources their numbers, in the order in which they were retrieved."""
     for source, query in chosen:
-        earlier = knowledge_of(run.state).sources
+        earlier = names.knowledge_of(run.state).sources
         origin = origin_of(source, earlier)
-        read = ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
+        read = names.ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
         run.record(events.SourceRead, source=_identity(source))
-        run.record(events.Noted, name=READ, data=msgspec.to_builtins(read))
+        run.record(events.Noted, name=names.READ, data=msgspec.to_builtins(read))
 
 
 def sources_now(state: State) -> int:
@@ -226,7 +327,7 @@ def passages_of(text: str) -> list[Passage]:
     return list(split_passages(whole))
 
 
-def origin_of(source: Source, earlier: Iterable[ReadSource]) -> str:
+def origin_of(source: Source, earlier: Iterable[names.ReadSource]) -> str:
     """Return the site of a page or the location of a file; of a copy, the origin of what was read first."""
     copied = next((read for read in earlier if is_copy(source.text, read.source.text)), None)
     return copied.origin if copied else site_of(source.location)

@@ -1,26 +1,24 @@
 """What sources say to a question: the best passages, and whether they support what a model wrote."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
-from coreloop.answer.repair.actions import NOTHING, Rejected
-from coreloop.answer.research.contradictions import contradictions
-from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
-from coreloop.answer.research.offline import question_parts
-from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource, Verdict
+from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks, contradictions
+from coreloop.answer.research.next_queries import question_parts, readings
+from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource
 from coreloop.answer.search.index.search_index import word_counts
-from coreloop.answer.search.source import Source
-from coreloop.answer.text.claims import holds, lack
-from coreloop.answer.text.rank import Hit, rank, verdict
-from coreloop.answer.text.sentences import split_sentences, without_footnotes
+from coreloop.answer.search.provider import Source
+from coreloop.answer.text.claims import holds, lack, split_sentences, without_footnotes
+from coreloop.answer.text.rank import Counts, Hit, rank
 from coreloop.answer.text.terms import keys, search_words
+from coreloop.base.git.repository import author_date
+from coreloop.base.project.workspace import Workspace
 
 SHOWN: Final = 3
-_ALL: Final = 0.99  # of the question's words: shares are sums of floats
 # Of a rejected sentence that is looked for in a longer text, such as one with its heading.
 _LEAST_WORDS: Final = 3
 
@@ -40,79 +38,94 @@ class Grounds:
         Text of a user.
     sources : sequence of ReadSource
         Best first; their numbers begin at 1.
-    rejected : Rejected
+    rejected : frozenset of str
         What is never marked, shown first or kept of a model's answer.
     known : collection of Contradiction
         Those that were found before.
-    index : Path or None
-        Says how rare words are; None for how rare they are in the sources.
+    workspace : Workspace or None
+        Its index says how rare words are, and git when lines were written; None if no files are searched.
     """
 
     question: str
     sources: Sequence[ReadSource]
-    rejected: Rejected = NOTHING
+    rejected: frozenset[str] = frozenset()
     known: Collection[Contradiction] = ()
-    index: Path | None = None
+    workspace: Workspace | None = None
+
+    def may_mark(self, text: str) -> bool:
+        """Whether no person rejected a sentence of a text."""
+        return not is_rejected(text, self.rejected)
 
 
-def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
-    """Answer without a model: by the passages that say it, or the closest ones; shows ``most`` of them."""
+def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
+    """Answer without a model: by the passages that say it, or the closest ones."""
     sources, texts = grounds.sources, [read.source for read in grounds.sources]
-    counts = word_counts(grounds.index, grounds.question) if grounds.index else None
-    marks: dict[int, Hit] = {}
-    verdicts, quotes, pairs, order = list[Verdict](), list[SourcedText](), list[Contradiction](), list[Hit]()
-    for part in question_parts(grounds.question):
-        own, hits = _judged(part, texts, grounds.rejected, counts)
-        told = [hit for hit in hits[:most] if hit.is_near or hit is hits[0]]
-        told = told if own != "nothing said so" else []
-        said = [_sourced(hit, texts) for hit in told]
-        apart = contradictions(said, part)
-        marks = {hit.number: hit for hit in told} | marks
-        quotes += _best(said[:1], apart)
-        verdicts.append(own)
-        pairs += apart
+    project = grounds.workspace
+    counts = word_counts(project.index_file, grounds.question) if project else None
+    marks: dict[int, MarkedPassage] = {}
+    parts = question_parts(grounds.question)
+    quotes, unsaid, pairs, order = list[SourcedText](), list[str](), list[Contradiction](), list[Hit]()
+    for part in parts:
+        own = [part] if part == parts[0] or len(search_words(part)) > 1 else []  # else of any subject
+        meant = [*(readings(part, parts[0]) if part != parts[0] else ()), *own]
+        judged = [_judged(reading, texts, grounds, counts) for reading in meant]
+        hits = next((hits for hits in judged if hits and hits[0].says_so), judged[-1])
+        said = [_sourced(hit, texts) for hit in hits[:SHOWN] if hit.says_so]
+        near = [hit for hit in hits[:SHOWN] if hit.is_near or hit.says_so]
+        marks = {hit.number: MarkedPassage(hit.number, hit.start, hit.end) for hit in near} | marks
+        quotes += said[:1]
+        unsaid += [] if said else [part]
+        pairs += contradictions(said, part)
         order += hits
     numbers = [quote.sources[0] for quote in quotes]
     best = [*numbers, *(number for pair in pairs for number in pair.b.sources + pair.a.sources)]
     best += [hit.number for hit in sorted(order, key=lambda hit: -hit.score)]
-    shown = _places_once(best, texts)[:most]
+    shown = _places_once(best, texts)[:SHOWN]
     differing = tuple({pair.texts: pair for pair in (*grounds.known, *pairs)}.values())
     cited = dict.fromkeys([*numbers, *shown, *(number for pair in differing for number in pair.sources)])
     return replace(
         attempt,
-        verdict=_together(verdicts),
+        verdict="nothing said so" if unsaid else "says so",
+        unsaid=tuple(unsaid) if quotes else (),
         sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
         cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
-        passages=tuple(_passage(number, marks) for number in shown),
+        passages=tuple(marks.get(number, MarkedPassage(number)) for number in shown),
         differing=differing,
     )
 
 
-def _judged(
-    part: str, sources: Sequence[Source], rejected: Rejected, counts: tuple[int, Mapping[str, int]] | None
-) -> tuple[Verdict, list[Hit]]:
-    """Whether sources answer a part of a question, and their passages, the best first.
+def reorder(grounds: Grounds) -> Grounds:
+    """Number the sources as `quoted` shows them: from 1."""
+    shown = quoted(Attempt(number=0), grounds).cited
+    every = dict.fromkeys(read.source for read in (*shown, *grounds.sources))
+    return replace(grounds, sources=numbered(every))
 
-    What is left after a rejection must have all of its words.
+
+def _judged(part: str, sources: list[Source], grounds: Grounds, counts: Counts) -> list[Hit]:
+    """Return the passages of a part of a question, the best first; of those that say so, the newest.
+
+    Of several that say so, those without a date get that of their lines in git.
     """
-
-    def may_mark(number: int, text: str) -> bool:
-        return not rejected or not is_rejected(text, sources[number - 1], rejected)
-
-    by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=may_mark)}
+    by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=grounds.may_mark)}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
-    is_left = bool(rejected) and (not hits or hits[0].near < _ALL)
-    return "nothing said so" if is_left else verdict(part, hits), hits
+    said = [hit for hit in hits if hit.says_so]
+    for number in [hit.number - 1 for hit in said if grounds.workspace and len(said) > 1]:
+        sources[number] = _dated(sources[number], by_number[number + 1], grounds)
+    dated = [hit for hit in said if sources[hit.number - 1].published]
+    newest = iter(sorted(dated, key=lambda hit: sources[hit.number - 1].published or date.min, reverse=True))
+    return [next(newest) if hit in dated else hit for hit in hits]
 
 
-def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
-    """Whether a person rejected a text of a source: the source itself, or a sentence, also in parts."""
-    is_old = (
-        rejected.until is not None and source.published is not None and source.published <= rejected.until
-    )
-    if is_old or source.location in rejected.locations:
-        return True
-    wrong = [f" {_words_of(sentence)} " for sentence in rejected.sentences]
+def _dated(source: Source, hit: Hit, grounds: Grounds) -> Source:
+    if source.published or not (grounds.workspace and source.line) or source.type == "pdf":
+        return source
+    first, last = (source.line + source.text.count("\n", 0, place) for place in (hit.start, hit.end))
+    return replace(source, published=author_date(grounds.workspace.root / source.location, first, last))
+
+
+def is_rejected(text: str, rejected: frozenset[str]) -> bool:
+    """Whether a person rejected a sentence of a text, also in parts."""
+    wrong = [f" {_words_of(sentence)} " for sentence in rejected]
     parts = [f" {_words_of(part)} " for part in split_sentences(text)] if wrong else []
     return any(
         part in sentence or (sentence in part and sentence.count(" ") > _LEAST_WORDS)
@@ -121,26 +134,8 @@ def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
     )
 
 
-def sentence_key(text: str) -> str:
-    """Return what identifies a sentence wherever it stands: its words on one line."""
-    return without_footnotes(text).casefold()
-
-
 def _words_of(text: str) -> str:
-    return " ".join(re.findall(r"[\w.,%-]*\w", sentence_key(text)))
-
-
-def _together(verdicts: Sequence[Verdict]) -> Verdict:
-    """A question is answered if each of its parts is."""
-    if all(own == "nothing said so" for own in verdicts):
-        return "nothing said so"
-    return "says so" if all(own == "says so" for own in verdicts) else "may say so"
-
-
-def _best(quotes: list[SourcedText], pairs: Sequence[Contradiction]) -> list[SourcedText]:
-    """The best sentence; what is newer before what differs from it."""
-    newer = [pair for pair in pairs if pair.is_dated and pair.a in quotes]
-    return [newer[-1].b, newer[-1].a] if newer else quotes
+    return " ".join(re.findall(r"[\w.,%-]*\w", without_footnotes(text).casefold()))
 
 
 def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
@@ -160,11 +155,6 @@ def _sourced(hit: Hit, sources: Sequence[Source]) -> SourcedText:
     source = sources[hit.number - 1]
     text = without_footnotes(source.text[hit.start : hit.end])
     return SourcedText(text, (hit.number,), source.published)
-
-
-def _passage(number: int, marks: Mapping[int, Hit]) -> MarkedPassage:
-    hit = marks.get(number)
-    return MarkedPassage(number=number, start=hit.start if hit else 0, end=hit.end if hit else 0)
 
 
 NO_EVIDENCE: Final = "No evidence found."
@@ -228,8 +218,10 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     cited = [sources[number - 1] for number in numbers[:_MAX_CITED] if 0 < number <= len(sources)]
     if not cited:
         return (), f"cites {', '.join(map('[{}]'.format, numbers[:_MAX_CITED]))}, which does not exist"
-    left = [read for read in cited if not _is_rejected(read, claim, grounds.rejected)]
-    if not left:
+    # of a passage with a rejected sentence, the others are kept word for word
+    texts = ((read, read.source.text) for read in cited)
+    left = [read for read, text in texts if grounds.may_mark(text) or holds(text, claim)]
+    if not (left and grounds.may_mark(claim)):
         return (), REJECTED
     if question and len(keys(claim)) <= _SHORT:
         own = keys(claim) - keys(question)
@@ -283,9 +275,3 @@ def _marked(line: str) -> str:
     """Move citations before the end of their sentence, as marks that are no end of a sentence."""
     line = _AFTER_END.sub(r"\2\1", line)
     return _CITED.sub(lambda match: "".join(map(_MARK.format, re.findall(r"\d+", match[1]))), line)
-
-
-def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:
-    """Whether a person rejected a claim; of the passage that said it, only its other sentences are kept."""
-    is_reworded = read.source.hash in rejected.passages and not holds(read.source.text, claim)
-    return is_reworded or is_rejected(claim, read.source, rejected)

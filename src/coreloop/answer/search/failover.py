@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from coreloop.answer.search.index.run import vectors_of
 from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Blocked, Failed, Found, Now, Provider, SearchAnswer, SearchLimits
 from coreloop.base.errors import UsageError
@@ -183,7 +184,7 @@ def choose_providers(workspace: Workspace, environ: Mapping[str, str]) -> Failov
 
 def _provider(name: SearchProvider, workspace: Workspace, environ: Mapping[str, str]) -> Provider:
     if name == "index":
-        return IndexProvider(workspace.index_file)
+        return IndexProvider(workspace.index_file, vectors_of(workspace))
     from coreloop.answer.search import services  # the HTTP library takes 60 ms
 
     if name == "arxiv":

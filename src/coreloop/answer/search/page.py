@@ -5,111 +5,31 @@ Everything about an address is untrusted and bounded, also its redirects.
 
 import codecs
 import re
-import socket
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from threading import Thread
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from coreloop.answer.search import provider
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable, clean_text, decode_text
 from coreloop.answer.search.extract.html import extract_html
-from coreloop.answer.search.extract.pdf import extract_pdf
+from coreloop.answer.search.extract.packed import extract_packed
 from coreloop.answer.search.extract.text import plain_document
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
 from coreloop.answer.search.services import USER_AGENT, asked_to_wait
-from coreloop.answer.search.source import Source
+from coreloop.base import http
 from coreloop.base.extras import needs
-from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 
 if TYPE_CHECKING:
     from protego import Protego
 
-Resolve = Callable[[str], Iterable[str]]  # A host's name -> its IP addresses; raises OSError
-Allows = Callable[[str], bool]  # whether an IP address may be connected to
-_NAT64: Final = ip_network("64:ff9b::/96")
-_GLOBAL_UNICAST: Final = ip_network("2000::/3")
-_NOT_PUBLIC: Final = (
-    ip_network("192.0.0.0/24"),  # has Oracle's metadata; older Pythons refuse parts of it
-    ip_network("168.63.129.16/32"),  # Azure's host
-    ip_network("2002::/16"),  # 6to4, which leads to any IPv4 address
-)
 MAX_REDIRECTS: Final = 5
 _MAX_URL: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # An address and the time that is left -> why it must not be fetched, or None.
-Refusal = Callable[[str, SearchLimits], Blocked | Failed | None]
-
-
-class RefusedAddressError(Exception):
-    """A host that no page is fetched from; the message says why."""
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address is public.
-
-    Private, loopback, link-local, shared, reserved, multicast and unspecified addresses are not
-    (https://www.iana.org/assignments/iana-ipv4-special-registry), nor are IPv6 addresses that embed an IPv4
-    one, except a public one behind NAT64.
-    """
-    try:
-        parsed = ip_address(address)
-    except ValueError:  # such as fe80::1%eth0
-        return False
-    if any(parsed in network for network in _NOT_PUBLIC):
-        return False
-    if isinstance(parsed, IPv6Address):
-        if parsed in _NAT64:
-            return is_public(str(IPv4Address(int(parsed) & 0xFFFFFFFF)))
-        return parsed in _GLOBAL_UNICAST and parsed.is_global
-    return parsed.is_global and not parsed.is_multicast
-
-
-def checked_address(host: str, *, resolve: Resolve, allows: Allows, timeout_s: float) -> str:
-    """Resolve a host once and return an address of it, after all of its addresses have been checked.
-
-    The connection then goes to this address: a name that resolves to another one later gains nothing.
-
-    Raises
-    ------
-    RefusedAddressError
-        The name cannot be resolved in time, or one of its addresses is not allowed.
-    """
-    addresses = _resolved(host, resolve, timeout_s)
-    if not addresses:
-        raise RefusedAddressError(f"{host} has no address")
-    if not all(allows(address) for address in addresses):
-        raise RefusedAddressError(f"{host} is not a public address")
-    return addresses[0]
-
-
-def resolve_host(host: str) -> list[str]:
-    """Ask the system for a host's addresses."""
-    answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
-
-
-def _resolved(host: str, resolve: Resolve, timeout_s: float) -> list[str]:
-    """Resolve in a thread: the system's call cannot be ended."""
-    answered: Future[list[str]] = Future()
-
-    def run() -> None:
-        try:
-            answered.set_result(list(resolve(host)))
-        except BaseException as error:  # passed to the waiting thread
-            answered.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
-    try:
-        return answered.result(timeout_s)
-    except (OSError, UnicodeError, TimeoutError) as error:
-        raise RefusedAddressError(f"{host} cannot be resolved") from error
+Refusal = Callable[[str, provider.SearchLimits], provider.Blocked | provider.Failed | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,15 +48,19 @@ class Network:
         Returns the time, with a time zone.
     """
 
-    resolve: Resolve = resolve_host
-    allows: Allows = is_public
+    resolve: http.Resolve = http.resolve_host
+    allows: http.Allows = http.is_public
     ports: frozenset[int] = frozenset(_PORTS.values())
-    now: Now = lambda: datetime.now(UTC)
+    now: provider.Now = lambda: datetime.now(UTC)
 
 
 def fetch(
-    url: str, limits: SearchLimits, network: Network, *, refusal: Refusal = lambda _url, _limits: None
-) -> tuple[str, HttpAnswer] | Blocked | Failed:
+    url: str,
+    limits: provider.SearchLimits,
+    network: Network,
+    *,
+    refusal: Refusal = lambda _url, _limits: None,
+) -> tuple[str, http.HttpAnswer] | provider.Blocked | provider.Failed:
     """Fetch an address and follow its redirects; returns the last address and any status but a redirect.
 
     Parameters
@@ -159,17 +83,17 @@ def fetch(
                 return refused
             answer = _exchange(parts, network, limits, ends_at)
             target = answer.headers.get("location", "")
-            if answer.status not in _REDIRECTS or not target:
-                down = Failed(f"HTTP {answer.status}") if answer.status >= 500 else None
+            if answer.status not in {301, 302, 303, 307, 308} or not target:
+                down = provider.Failed(f"HTTP {answer.status}") if answer.status >= 500 else None
                 return asked_to_wait(answer, network.now()) or down or (url, answer)
             url = urljoin(url, target)
-        except RefusedAddressError as error:
-            return Failed(str(error), is_retryable=False)
-        except ExchangeError as error:
-            return Failed(str(error), is_retryable=error.failure != "too_long")
+        except http.RefusedAddressError as error:
+            return provider.Failed(str(error), is_retryable=False)
+        except http.ExchangeError as error:
+            return provider.Failed(str(error), is_retryable=error.failure != "too_long")
         except ValueError:
-            return Failed("redirects to what is not an address", is_retryable=False)
-    return Failed(f"redirects more than {MAX_REDIRECTS} times", is_retryable=False)
+            return provider.Failed("redirects to what is not an address", is_retryable=False)
+    return provider.Failed(f"redirects more than {MAX_REDIRECTS} times", is_retryable=False)
 
 
 def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
@@ -181,48 +105,48 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
         It is not ``http(s)``, has no host, a name and password, or another port.
     """
     if not url.isprintable() or len(url) > _MAX_URL:
-        raise RefusedAddressError("not an address")
+        raise http.RefusedAddressError("not an address")
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError as error:
-        raise RefusedAddressError("not an address") from error
+        raise http.RefusedAddressError("not an address") from error
     if parts.scheme not in _PORTS or not parts.hostname:
-        raise RefusedAddressError("only http and https addresses are fetched")
+        raise http.RefusedAddressError("only http and https addresses are fetched")
     if parts.username is not None:
-        raise RefusedAddressError("an address with a name or password is not fetched")
+        raise http.RefusedAddressError("an address with a name or password is not fetched")
     if port not in ports:
-        raise RefusedAddressError(f"port {port} is not fetched from")
+        raise http.RefusedAddressError(f"port {port} is not fetched from")
     return parts
 
 
-def _left(limits: SearchLimits, ends_at: float) -> SearchLimits:
+def _left(limits: provider.SearchLimits, ends_at: float) -> provider.SearchLimits:
     left_s = ends_at - time.monotonic()
     if left_s <= 0:
-        raise ExchangeError("too_late", f"no complete answer in {limits.timeout_s:g} s")
+        raise http.ExchangeError("too_late", f"no complete answer in {limits.timeout_s:g} s")
     return replace(limits, timeout_s=left_s)
 
 
-def _exchange(parts: SplitResult, network: Network, limits: SearchLimits, ends_at: float) -> HttpAnswer:
+def _exchange(
+    parts: SplitResult, network: Network, limits: provider.SearchLimits, ends_at: float
+) -> http.HttpAnswer:
     timeout_s = _left(limits, ends_at).timeout_s
     host = str(parts.hostname)
-    address = checked_address(host, resolve=network.resolve, allows=network.allows, timeout_s=timeout_s)
-    request = HttpRequest(
+    address = http.checked_address(host, resolve=network.resolve, allows=network.allows, timeout_s=timeout_s)
+    request = http.HttpRequest(
         url=parts._replace(fragment="").geturl(),
         headers={"User-Agent": USER_AGENT, "Accept": "text/html, application/pdf, text/plain;q=0.9"},
         address=address,
     )
     timeout_s = _left(limits, ends_at).timeout_s
-    with HttpClient() as client:
+    with http.HttpClient() as client:
         return client.exchange(request, timeout_s=timeout_s, max_bytes=limits.max_bytes)
 
 
 _MAX_ROBOTS_BYTES: Final = 500 << 10
-_PRODUCT: Final = USER_AGENT.partition("/")[0]
 _GROUP: Final = re.compile(
     r"^[^\S\n]*user(?:-|[^\S\n])*agent(?::|[^\S\n])+(?P<name>[\w*-]*)[^\n]*", re.IGNORECASE | re.MULTILINE
 )  # User-agent: ours/1.0
-_GONE: Final = frozenset({404, 410})
 _HTML: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _PLAIN: Final = frozenset({"text/plain", "text/markdown"})
 # text/html; charset=utf-8; <meta charset="euc-kr">; <meta http-equiv="…" content="text/html; charset=euc-kr">
@@ -251,10 +175,10 @@ class PageReader:
 
     def __init__(self, *, network: Network | None = None) -> None:
         self._network = network or Network()
-        self._rules: dict[str, Protego | Blocked | Failed] = {}
+        self._rules: dict[str, Protego | provider.Blocked | provider.Failed] = {}
         """Of each site, which is asked once."""
 
-    def read(self, url: str, limits: SearchLimits) -> SearchAnswer:
+    def read(self, url: str, limits: provider.SearchLimits) -> provider.SearchAnswer:
         """Fetch a page and extract its text: `Found` with one source, or one of the other answers.
 
         ``timeout_s`` is for fetching, with redirects and every site's robots.txt; reading a PDF may take as
@@ -264,16 +188,16 @@ class PageReader:
         if not isinstance(page, tuple):
             return page
         location, answer = page
-        if answer.status in _GONE:
-            return Empty()
+        if answer.status in {404, 410}:
+            return provider.Empty()
         if answer.status != 200:
-            return Failed(f"HTTP {answer.status}", is_retryable=False)
+            return provider.Failed(f"HTTP {answer.status}", is_retryable=False)
         document = page_text(answer.content, answer.headers.get("content-type", ""), limits.timeout_s)
         if isinstance(document, Unreadable):
-            return Failed(document.reason, is_retryable=False)
+            return provider.Failed(document.reason, is_retryable=False)
         if not document.text.strip():
-            return Empty()
-        source = Source(
+            return provider.Empty()
+        source = provider.Source(
             title=" ".join(document.title.split())[:300] or location,
             location=location,
             type="web" if document.type == "html" else document.type,
@@ -283,9 +207,9 @@ class PageReader:
             start=0,
             provider="page",
         )
-        return Found((source,))
+        return provider.Found((source,))
 
-    def _refusal(self, url: str, limits: SearchLimits) -> Blocked | Failed | None:
+    def _refusal(self, url: str, limits: provider.SearchLimits) -> provider.Blocked | provider.Failed | None:
         """Return why a page must not be fetched, or None.
 
         A site without rules allows everything. A site that does not answer allows nothing for now.
@@ -294,17 +218,19 @@ class PageReader:
         site = f"{parts.scheme}://{parts.netloc}"
         rules = self._rules.get(site) or self._read_rules(site, limits)
         self._rules[site] = rules
-        if isinstance(rules, Blocked | Failed):
+        if isinstance(rules, provider.Blocked | provider.Failed):
             return replace(rules, reason=f"robots.txt: {rules.reason}")
-        if rules.can_fetch(url, _PRODUCT):
+        if rules.can_fetch(url, USER_AGENT):
             return None
-        return Failed("robots.txt does not allow it", is_retryable=False)
+        return provider.Failed("robots.txt does not allow it", is_retryable=False)
 
-    def _read_rules(self, site: str, limits: SearchLimits) -> "Protego | Blocked | Failed":
+    def _read_rules(
+        self, site: str, limits: provider.SearchLimits
+    ) -> "Protego | provider.Blocked | provider.Failed":
         try:
             from protego import Protego
         except ModuleNotFoundError:
-            return Failed(needs("research", feature="reading it"), is_retryable=False)
+            return provider.Failed(needs("research", feature="reading it"), is_retryable=False)
         page = fetch(f"{site}/robots.txt", replace(limits, max_bytes=_MAX_ROBOTS_BYTES), self._network)
         if not isinstance(page, tuple):
             return page
@@ -320,7 +246,7 @@ def _with_few_groups(rules: str) -> str:
     """
 
     def named(group: re.Match[str]) -> str:
-        is_meant = group["name"].lower() == _PRODUCT or group["name"].startswith("*")
+        is_meant = group["name"].lower() == USER_AGENT or group["name"].startswith("*")
         return f"User-agent: {group['name'] if is_meant else 'other'}"
 
     return _GROUP.sub(named, rules)
@@ -330,7 +256,7 @@ def page_text(content: bytes, content_type: str, timeout_s: float) -> Document |
     """Read the text of a page: untrusted bytes, and the type that its server gives them."""
     media = content_type.partition(";")[0].strip().lower()
     if media == "application/pdf" or content.startswith(b"%PDF-"):
-        return extract_pdf(content, timeout_s=timeout_s)
+        return extract_packed(content, kind="pdf", timeout_s=timeout_s)
     if media not in _HTML | _PLAIN:
         return Unreadable("not HTML, PDF or plain text")
     text = _decoded(content, content_type)

@@ -14,8 +14,7 @@ import msgspec
 
 from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits, Source
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 
 USER_AGENT: Final = "dartlab-coreloop"

@@ -191,11 +191,17 @@ class SearchSettings:
         The address of your instance of SearXNG.
     paths : tuple of str
         Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts.
+    morphemes : bool
+        Compare Korean words by morphemes; needs the extra ``korean``.
+    encoder : str or None
+        Of sentence vectors: ``PROVIDER:MODEL`` or a local ``.onnx``; needs the extra ``semantic``.
     """
 
     providers: tuple[SearchProvider, ...] = ("index",)
     searxng_url: str | None = None
     paths: tuple[str, ...] = (".",)
+    morphemes: bool = False
+    encoder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The paths of a project's files."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from posixpath import normpath
 
@@ -81,7 +82,10 @@ class Workspace:
     @property
     def index_file(self) -> Path:
         """The index of files, see `coreloop.answer.search.index`; their text in clear. Safe to delete."""
-        return self.root / self.settings.data_dir / "index" / "index.db"
+        name = "morphemes.db" if self.settings.search.morphemes else "index.db"
+        if encoder := self.settings.search.encoder:
+            name = f"{sha256(encoder.encode('utf-8', 'replace')).hexdigest()[:12]}-{name}"
+        return self.root / self.settings.data_dir / "index" / name
 
     @property
     def search_paths(self) -> list[Path]:
@@ -135,15 +139,13 @@ class Workspace:
         user.
         """
         own = {folder.resolve() for folder in (self.audit_dir, self.knowledge_dir.parent, self.runs_dir)}
-        is_own = not own.isdisjoint(path.resolve().parents) or path.resolve() == self.runs_dir.resolve()
-        if is_own:
+        if not own.isdisjoint(path.resolve().parents) or path.resolve() == self.runs_dir.resolve():
             close_to_others(path)
 
     def replayed(self) -> frozenset[str]:
         """Return the ids in the replays file."""
-        if not self.replays_file.exists():
-            return frozenset()
-        return frozenset(read_file(self.replays_file).decode("utf-8", "replace").splitlines()) - {""}
+        ids = read_file(self.replays_file) if self.replays_file.exists() else b""
+        return frozenset(ids.decode("utf-8", "replace").splitlines()) - {""}
 
 
 def open_workspace(start: Path) -> Workspace:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from coreloop.answer.models.choose_model import ENDPOINTS, choose_model, endpoint_url, model_names
+from coreloop.answer.models.ladder import ENDPOINTS, choose_model, endpoint_url, model_names
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.project.settings import Settings

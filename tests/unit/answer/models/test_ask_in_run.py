@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import Material, PlannedQuery, PlanResponse
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import ENDPOINTS, Ladder
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.research.asking import ask
 from coreloop.base.errors import UsageError
@@ -98,7 +97,7 @@ def test_a_model_without_a_price_needs_a_limit_of_tokens(store: Store, server: M
 
 KILLED = """
 import sys
-from coreloop.answer.models.choose_model import choose_model
+from coreloop.answer.models.ladder import choose_model
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.contracts import Material
 from coreloop.answer.research.asking import ask

@@ -2,8 +2,8 @@
 
 import pytest
 
-from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import CallReply
+from coreloop.answer.models.ladder import ENDPOINTS
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError

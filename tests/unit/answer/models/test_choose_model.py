@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
+from coreloop.answer.models.ladder import choose_model
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.base.errors import SettingsError, UsageError
 from coreloop.base.project.settings import Settings

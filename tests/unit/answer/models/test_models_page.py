@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.choose_model import ENDPOINTS, choose_model
+from coreloop.answer.models.ladder import ENDPOINTS, choose_model
 from coreloop.base.project.settings_file import load_settings
 
 PAGE = (Path(__file__).parents[4] / "docs" / "how-to" / "models.md").read_text(encoding="utf-8")

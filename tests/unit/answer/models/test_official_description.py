@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import SCHEMA_FILES, Contract
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import ENDPOINTS, Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from model_stand_in import model_stand_in, streams

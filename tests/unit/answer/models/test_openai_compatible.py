@@ -7,8 +7,8 @@ from traceback import walk_tb
 import pytest
 
 from bounded import given_up
-from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import PlanResponse
+from coreloop.answer.models.ladder import ENDPOINTS
 from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError

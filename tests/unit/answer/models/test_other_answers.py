@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import ENDPOINTS, Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError

@@ -7,14 +7,13 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.repair.feedback import give_feedback, mending_job, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer, run_research
-from coreloop.answer.research.verify import REJECTED, sentence_key
+from coreloop.answer.research.verify import REJECTED
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.work import work_on_jobs
 from coreloop.runs.load import load_run
@@ -77,9 +76,8 @@ def test_no_model_brings_a_rejected_sentence_back(said: str, tmp_path: Path):
     [LENGTH, LENGTH.removesuffix("."), "494 kilometres long", f"{LENGTH} {SEOUL}", f"Han river {LENGTH}"],
 )
 def test_no_agent_brings_a_rejected_sentence_back(quote: str, tmp_path: Path):
-    rejected = Rejected(sentences=frozenset({sentence_key(LENGTH)}))
     with walk_in(tmp_path) as walk, open_repair_store(open_workspace(tmp_path), environ={}) as tables:
-        tables.reject("How long is the Han river?", rejected, reason="", now=MOMENT)
+        tables.reject("How long is the Han river?", [LENGTH], reason="", now=MOMENT)
         walk.plan()
         walk.read("docs/han.md")
         done = walk.record(finding(quote, "[01]", "q1"), finding(SEOUL, 1, "q2"))
@@ -93,11 +91,8 @@ def test_other_evidence_answers_and_closes_the_gap(tmp_path: Path):
         assert reject(deps, answer(RETURN_QUESTION, deps=deps)) is None
         write(tmp_path, "new.md", "# Returns since May\n\nA parcel can be returned within 60 days.\n")
         found = answer(RETURN_QUESTION, deps=deps)
-        assert (found.supported, "60 days" in found.final_answer, "30 days" in found.final_answer) == (
-            True,
-            True,
-            False,
-        )
+        assert "60 days" in found.final_answer
+        assert "30 days" not in found.final_answer
         assert deps.tables.gaps() == []
 
 
@@ -107,31 +102,3 @@ def test_a_person_takes_a_rejection_back(tmp_path: Path):
         reject(deps, first)
         give_feedback(deps, first.run_id, "up")
         assert answer(RETURN_QUESTION, deps=deps).supported
-
-
-def test_an_answer_that_is_too_short_gets_longer_instead_of_other_words(tmp_path: Path):
-    limit_paths(tmp_path, "docs")
-    workspace = shop(tmp_path)
-    for number in range(6):
-        write(
-            tmp_path, f"more_{number}.md", f"# Parcels {number}\n\nA parcel of size {number} is returned.\n"
-        )
-    with shop_deps(workspace) as deps:
-        first = answer(RETURN_QUESTION, deps=deps)
-        longer = reject(deps, first, reason="too short")
-        assert longer is not None
-        assert "30 days" in longer.final_answer
-        assert len(longer.passages) > len(first.passages) == 3
-
-
-def test_an_outdated_answer_is_replaced_by_a_later_one_alone(tmp_path: Path):
-    limit_paths(tmp_path, "docs")
-    workspace = shop(tmp_path)
-    write(tmp_path, "returns.md", "# Returns, 2024-01-01\n\nA parcel can be returned within 30 days.\n")
-    write(tmp_path, "older.md", "# Returns, 2023-01-01\n\nA parcel can be returned within 10 days.\n")
-    with shop_deps(workspace) as deps:
-        first = answer(RETURN_QUESTION, deps=deps)
-        assert "30 days" in first.final_answer.splitlines()[0]
-        assert reject(deps, first, reason="This is outdated") is None
-        write(tmp_path, "later.md", "# Returns, 2026-01-01\n\nA parcel can be returned within 60 days.\n")
-        assert "60 days" in answer(RETURN_QUESTION, deps=deps).final_answer

@@ -8,7 +8,7 @@ import pytest
 from coreloop.answer.models.contracts import Material, PlanResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.research.asking import ask, ask_or_do_without
-from coreloop.answer.research.offline import plan_offline
+from coreloop.answer.research.next_queries import plan_offline
 from coreloop.base.errors import ModelError
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import StepFailed

@@ -1,11 +1,6 @@
 """Findings that cannot both be true, and pairs that only look like it."""
 
-from datetime import date
-
-import pytest
-
-from coreloop.answer.research.contradictions import contradictions
-from coreloop.answer.research.findings import SourcedText
+from coreloop.answer.research.findings import SourcedText, contradictions
 from rows import each_row
 
 
@@ -34,53 +29,38 @@ def test_another_number_date_or_negation_about_the_same_contradicts(one: str, ot
 @each_row(
     ("one", "other"),
     [
-        pytest.param("Acme has 300 employees.", "Acme has 300 employees.", id="the same"),
-        pytest.param(
-            "Acme's revenue was $1.2 million in 2023.",
-            "Acme's revenue was $1.9 million in 2024.",
-            id="other year",
-        ),
-        pytest.param(
-            "Acme's revenue rose 5% in Q1 2024.", "Acme's revenue rose 7% in Q2 2024.", id="quarter"
-        ),
-        pytest.param("Acme has 300 employees.", "Globex has 450 employees.", id="other entity"),
-        pytest.param("Acme's net profit was $5.", "Acme's gross profit was $9.", id="other attribute"),
-        pytest.param("Acme's profit was $5.", "Acme's revenue was $9.", id="another attribute"),
-        pytest.param("The bridge is 3 km long.", "The bridge is 3,000 m long.", id="other unit"),
-        pytest.param("The trail is 10 miles long.", "The trail is 16 km long.", id="other unit, rounded"),
-        pytest.param("The price is $5.", "The price is €4.", id="other currency"),
-        pytest.param("The city has 1.2 million people.", "The city has 1,213,480 people.", id="rounding"),
-        pytest.param("The share is 10–20 %.", "The share is 15 %.", id="range"),
-        pytest.param("The bridge is over 300 m long.", "The bridge is 340 m long.", id="bound"),
-        pytest.param("The city has about 50 parks.", "The city has 51 parks.", id="roughly"),
-        pytest.param("Acme was founded in 1998.", "Acme was founded in March 1998.", id="a more exact date"),
-        pytest.param("Acme was founded in 1998.", "Acme was sold in 2001.", id="other event"),
-        pytest.param("It is not only fast.", "It is fast.", id="not only"),
-        pytest.param(
-            "The library supports Windows.", "The library does not support Solaris.", id="other name"
-        ),
-        pytest.param("서울의 인구는 940만 명이다.", "부산의 인구는 330만 명이다.", id="other city"),
-        pytest.param("2023년 매출은 258조 원이다.", "2024년 매출은 300조 원이다.", id="other year, Korean"),
-        pytest.param("서울의 인구는 940만 명이다.", "서울의 인구는 9,386,034명이다.", id="rounding, Korean"),
-        pytest.param("길이는 494km이다.", "길이는 494,000m이다.", id="other unit, Korean"),
-        pytest.param("가격은 1만 원 이상이다.", "가격은 1만 5천 원이다.", id="bound, Korean"),
-        pytest.param("점유율은 10~20%이다.", "점유율은 15%이다.", id="range, Korean"),
-        pytest.param("직원은 약 300명이다.", "직원은 310명이다.", id="roughly, Korean"),
-        pytest.param("영업이익은 3조 원이다.", "순이익은 2조 원이다.", id="other attribute, Korean"),
-        pytest.param("한국어를 지원한다.", "일본어를 지원하지 않는다.", id="other object, Korean"),
-        pytest.param("", "", id="empty"),
+        ("Acme has 300 employees.", "Acme has 300 employees."),
+        ("Acme's revenue was $1.2 million in 2023.", "Acme's revenue was $1.9 million in 2024."),
+        ("Acme's revenue rose 5% in Q1 2024.", "Acme's revenue rose 7% in Q2 2024."),
+        ("Acme has 300 employees.", "Globex has 450 employees."),
+        ("Acme's net profit was $5.", "Acme's gross profit was $9."),
+        ("Acme's profit was $5.", "Acme's revenue was $9."),
+        ("The bridge is 3 km long.", "The bridge is 3,000 m long."),
+        ("The trail is 10 miles long.", "The trail is 16 km long."),
+        ("The price is $5.", "The price is €4."),
+        ("The city has 1.2 million people.", "The city has 1,213,480 people."),
+        ("The share is 10–20 %.", "The share is 15 %."),
+        ("The bridge is over 300 m long.", "The bridge is 340 m long."),
+        ("The city has about 50 parks.", "The city has 51 parks."),
+        ("Acme was founded in 1998.", "Acme was founded in March 1998."),
+        ("Acme was founded in 1998.", "Acme was sold in 2001."),
+        ("It is not only fast.", "It is fast."),
+        ("The library supports Windows.", "The library does not support Solaris."),
+        ("서울의 인구는 940만 명이다.", "부산의 인구는 330만 명이다."),
+        ("2023년 매출은 258조 원이다.", "2024년 매출은 300조 원이다."),
+        ("서울의 인구는 940만 명이다.", "서울의 인구는 9,386,034명이다."),
+        ("길이는 494km이다.", "길이는 494,000m이다."),
+        ("가격은 1만 원 이상이다.", "가격은 1만 5천 원이다."),
+        ("점유율은 10~20%이다.", "점유율은 15%이다."),
+        ("직원은 약 300명이다.", "직원은 310명이다."),
+        ("영업이익은 3조 원이다.", "순이익은 2조 원이다."),
+        ("한국어를 지원한다.", "일본어를 지원하지 않는다."),
+        ("", ""),
     ],
 )
 def test_what_only_looks_alike_does_not_contradict(one: str, other: str):
     assert kinds(one, other) == []
     assert kinds(other, one) == []
-
-
-def test_a_contradiction_has_both_sources_the_earlier_first():
-    old = SourcedText("Acme has 300 employees.", (4,), date(2023, 5, 1))
-    new = SourcedText("Acme has 450 employees.", (2, 7), date(2024, 5, 1))
-    (found,) = contradictions([new, old])
-    assert (found.a, found.b) == (old, new)
 
 
 def test_a_number_of_a_list_is_no_other_length():

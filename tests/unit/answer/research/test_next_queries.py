@@ -1,10 +1,6 @@
 """Queries in other words and from other angles."""
 
-from coreloop.answer.research.next_queries import (
-    COUNTER_EVIDENCE,
-    angled,
-    reword,
-)
+from coreloop.answer.research.next_queries import COUNTER_EVIDENCE, angled, reword
 from rows import each_row
 
 

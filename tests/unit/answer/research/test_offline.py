@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.answer.models.contracts import Material, NumberedSource
-from coreloop.answer.research.offline import reflect_offline
+from coreloop.answer.research.next_queries import reflect_offline
 
 SEOUL = NumberedSource(
     number=1,
@@ -17,17 +17,21 @@ SEOUL = NumberedSource(
 
 def test_a_reflection_has_quotes_and_the_gaps_without_one():
     questions = ("서울의 인구는?", "부산의 항구는?")
-    reflection = reflect_offline(
-        Material(question=" ".join(questions), sub_questions=questions, sources=(SEOUL,))
-    )
-    assert [(finding.text, finding.sources) for finding in reflection.findings] == [
-        ("서울의 인구는 약 940만 명이다.", ("[1]",))
-    ]
+    asked = Material(question=" ".join(questions), sub_questions=questions, sources=(SEOUL,))
+    reflection = reflect_offline(asked)
+    (finding,) = reflection.findings
+    assert (finding.text, finding.sources) == ("서울의 인구는 약 940만 명이다.", ("[1]",))
     assert reflection.gaps == ("부산의 항구는?",)
     assert not reflection.sufficient
-    assert [planned.query for planned in reflection.new_queries] == ["부산 항구"]
-    again = reflect_offline(Material(question="?", sub_questions=questions, searched=("부산 항구",)))
-    assert [planned.query for planned in again.new_queries] == ["서울 인구", "부산"]
+    assert reflection.new_queries[0].query == "부산 항구"
+
+
+def test_a_gap_is_followed_by_the_links_of_its_passages():
+    text = "Whoever is unhappy with an order reads [Sending back](docs/rma-policy.md)."
+    source = NumberedSource(number=1, title="Orders", text=text, location="a.md")
+    question = "What can a customer do who is unhappy with an order?"
+    asked = Material(question=question, sources=(source,), searched=("customer unhappy order",))
+    assert reflect_offline(asked).new_queries[0].query == "Sending back docs rma policy.md"
 
 
 @given(
@@ -41,11 +45,3 @@ def test_every_quote_is_a_part_of_its_source(question: str, texts: list[str]):
     read = {f"[{source.number}]": source.text for source in sources}
     reflection = reflect_offline(Material(question=f"서울 revenue? {question}", sources=tuple(sources)))
     assert all(finding.text in read[finding.sources[0]] for finding in reflection.findings)
-
-
-def test_a_row_is_a_finding_and_not_the_head_of_its_table():
-    text = "| deep tier | seconds |\n|---|---|\n| deep tier | 120 seconds |\n"
-    source = NumberedSource(number=1, title="", text=text)
-    question = "What are the seconds of the deep tier?"
-    reflection = reflect_offline(Material(question=question, sources=(source,)))
-    assert [finding.text for finding in reflection.findings] == ["| deep tier | 120 seconds |"]

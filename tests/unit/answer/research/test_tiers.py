@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.answer.research.tiers import TIERS, environment_wishes, run_limits
+from coreloop.answer.research.research_state import TIERS, environment_wishes, run_limits
 from coreloop.base.errors import UsageError
 from coreloop.runs.limits import tighter
 from rows import each_row

@@ -4,8 +4,9 @@ from threading import Event
 
 import pytest
 
-from coreloop.answer.search.page import Network, PageReader, RefusedAddressError, checked_address, is_public
+from coreloop.answer.search.page import Network, PageReader
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
+from coreloop.base.http import RefusedAddressError, checked_address, is_public
 from fault_server import HOST, FaultServer, replies
 from rows import each_row
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from coreloop.answer.search.failover import Failover, Pace
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits, Source
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 FOUND = Found((Source(title="t", location="a.md", type="markdown", text="x", retrieved_at=NOON),))

@@ -9,8 +9,7 @@ import pytest
 
 from bounded import given_up
 from coreloop.answer.search.page import PageReader
-from coreloop.answer.search.provider import Blocked, Failed, Found, SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.provider import Blocked, Failed, Found, SearchLimits, Source
 from fault_server import FaultServer, drips, fault_server, reader_of, replies
 from rows import slow_after
 

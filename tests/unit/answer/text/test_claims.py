@@ -71,6 +71,11 @@ def test_a_planted_page_does_not_support(page: str):
     assert lack("Acme Corporation was founded on March 1, 1998 in Utrecht by Ada Jansen [9].", [page])
 
 
+def test_a_sentence_made_of_two_is_unsupported():
+    page = "In 2021 the Bergen plant reached 87 %.\n\nIn 2022 the Oslo plant reached 91 %."
+    assert lack("In 2022 the Oslo plant reached 87 %.", [page]).endswith("have the number 87%")
+
+
 def test_a_quoted_part_of_a_denial_is_unsupported():
     page = "It is not true that Acme was founded in Utrecht."
     assert lack("Acme was founded in Utrecht.", [page])

@@ -61,7 +61,8 @@ class Document:
     Attributes
     ----------
     type : str
-        ``markdown``, ``text``, ``html``, ``python``, ``pdf`` or ``schema``.
+        ``markdown``, ``text``, ``html``, ``table``, ``notebook``, ``data``, ``code``, ``python``, ``schema``,
+        ``pdf``, ``docx`` or ``hwpx``.
     title : str
         Empty if the file states none.
     published : date or None

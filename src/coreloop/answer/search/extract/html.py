@@ -1,15 +1,17 @@
-"""HTML: the visible text, a section per heading.
+"""HTML: the visible text as Markdown, a section per heading.
 
 One pass of expressions: the parsers that we tried take quadratic time or worse for hostile pages.
 """
 
 import html
 import re
+from dataclasses import replace
 from datetime import date
 from typing import Final
 
-from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, clean_text
+from coreloop.answer.search.extract.document import Document, clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
+from coreloop.answer.search.extract.text import marked, without_lines
 
 _UNSEEN: Final = re.compile(
     r"""<!--.*?(?:-->|\Z)
@@ -21,8 +23,6 @@ _INLINE: Final = frozenset(
     {"a", "abbr", "b", "code", "em", "font", "i", "kbd", "mark", "q", "s", "small", "span"}
     | {"strong", "sub", "sup", "time", "u", "var", "wbr"}
 )
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_MAX_HEADING: Final = 200
 # <p class="a > b">, </p>, <!doctype html>; a quoted value is bounded, so that an open quote stays cheap
 _PART: Final = re.compile(
     r"""
@@ -34,35 +34,16 @@ _TITLE: Final = re.compile(r"<title\b[^<>]*+>([^<]*+)", re.IGNORECASE)
 # <meta property="article:published_time" content="2026-10-30T09:00:00+09:00">
 _META: Final = re.compile(r"<meta\b(?=[^<>]{0,500}(?:published|modified|date))[^<>]{0,500}+>", re.IGNORECASE)
 _LONG_NUMBER: Final = re.compile(r"&#[0-9]{8,}")  # beyond Unicode, and int() refuses thousands of digits
-# Around the text of a heading, until it is found again: control characters, which no clean text has.
-_BEGIN, _END = "\0", "\x01"
 
 
 def extract_html(page: str) -> Document:
     """Read an HTML page; offsets are those of its visible text."""
-    pieces = _pieces(page)
-    sections, start = list[Section](), 0
-    for heading, text in pieces:
-        if text:
-            sections.append(Section(start, start + len(text), 0, heading))
-        start += len(text)
-    title = _TITLE.search(page)
-    first = next((part.heading for part in sections if part.heading), "")
-    return Document(
-        type="html",
-        text="".join(text for _, text in pieces),
-        title=_on_one_line(_plain(title[1])) if title else first,
-        published=_published(page),
-        sections=tuple(sections),
-    )
-
-
-def _pieces(page: str) -> list[tuple[str, str]]:
-    """Return headings, each with the text from there."""
     shown = "".join(map(_shown, _PART.finditer(_UNSEEN.sub(" ", page))))
-    text = re.sub(r" ?\n[ \n]*+", _as_breaks, re.sub(" {2,}", " ", shown))
-    pieces = (piece.partition(_END) for piece in text.split(_BEGIN, MAX_SECTIONS))
-    return [(_on_one_line(head) if end else "", head + rest.replace(_END, "")) for head, end, rest in pieces]
+    text = re.sub(r" ?\n[ \n]*+", lambda gap: "\n" * min(gap[0].count("\n"), 2), re.sub(" {2,}", " ", shown))
+    text = re.sub(r"^(#{1,6})\n+(?=[^\n#])", r"\1 ", text, flags=re.MULTILINE)  # <h2><div>Title</div></h2>
+    document, title = marked(text, "markdown"), _TITLE.search(page)
+    named = " ".join(_plain(title[1]).split())[:200] if title else document.title
+    return replace(without_lines(document, "html"), title=named, published=_published(page))
 
 
 def _published(page: str) -> date | None:
@@ -74,18 +55,16 @@ def _shown(part: re.Match[str]) -> str:
     if part["name"] is None:
         return "" if part["other"] else re.sub(r"\s+", " ", _plain(part[0]))
     name = part["name"].lower()
-    if name in _HEADINGS:
-        return f"{_END}\n\n" if part["closes"] else f"\n\n{_BEGIN}"
+    if name in {"h1", "h2", "h3", "h4", "h5", "h6"}:
+        return "\n\n" if part["closes"] else f"\n\n{'#' * int(name[1])} "
+    if name in {"td", "th"}:
+        return " | " if part["closes"] else ""
+    if name == "tr":
+        return "" if part["closes"] else "\n| "
+    if name == "pre":
+        return "\n```\n"
     return "" if name in _INLINE else "\n\n" if name == "p" else "\n"
 
 
 def _plain(text: str) -> str:
     return clean_text(html.unescape(_LONG_NUMBER.sub("", text)))
-
-
-def _as_breaks(match: re.Match[str]) -> str:
-    return "\n\n" if match[0].count("\n") > 1 else "\n"
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())[:_MAX_HEADING]

@@ -4,15 +4,16 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, pairwise
-from operator import itemgetter
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from textwrap import dedent
 from typing import Final
 
-from coreloop.answer.search.extract.document import Document, Entry, Section
-from coreloop.answer.search.extract.text import plain_document
+from coreloop.answer.search.extract.document import Document, Entry, Unreadable
+from coreloop.answer.search.extract.text import extract_marked
 from coreloop.base.files import open_regular
-from coreloop.descriptions.sections import DocstringSection, Layout, name_key, scan
+from coreloop.descriptions.sections import Layout, name_key, scan
 
 MAX_DOCSTRING_CHARS: Final = 20_000
 _SECTIONS: Final = {
@@ -28,8 +29,7 @@ _FIELD: Final = re.compile(
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Symbol = ast.ClassDef | Function
-Item = tuple[str, str, str]
-"""``parameter``, ``field`` or ``returns``, the names that are described, and what is said."""
+Item = tuple[str, str]  # ``parameter``, ``field`` or ``returns``, and what is said
 MAX_ENTRY_CHARS: Final = 4_000
 _MAX_PARSED_CHARS: Final = 2_000_000  # A syntax tree takes a hundred times the memory of its text
 _BLOCKS: Final = (ast.If, ast.Try, ast.With)
@@ -37,14 +37,12 @@ _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _NO_VALUE: Final = ("None", "NoReturn", "Never", "")
 
 
-def extract_python(text: str) -> Document:
-    """Read a Python file; one that this Python cannot parse is plain text."""
-    try:
-        symbols = _symbols(_parsed(text))
-        entries = tuple(_entry(name, node) for name, node in symbols)
-    except _UNREADABLE:
-        return plain_document(text)
-    return Document(type="python", text=text, sections=tuple(_sections(text, symbols)), entries=entries)
+def extract_python(text: str) -> Document | Unreadable:
+    """Read a Python file; one that this Python cannot parse declares nothing."""
+    document, entries = extract_marked(text, name="python"), tuple[Entry, ...]()
+    with suppress(*_UNREADABLE):
+        entries = tuple(_entry(name, node) for name, node in _symbols(_parsed(text)))
+    return replace(document, entries=entries) if isinstance(document, Document) else document
 
 
 def read_imports(location: str, root: Path) -> list[str]:
@@ -85,39 +83,15 @@ def _places(dots: int, module: str, location: str) -> Iterator[str]:
         yield (place / "__init__.py").as_posix()
 
 
-def _sections(text: str, symbols: list[tuple[str, Symbol]]) -> Iterator[Section]:
-    """Yield the lines of each symbol without those of the symbols inside it, and the lines of the module."""
-    lines = [part for part in re.split(r"(?<=\n)", text) if part]  # a form feed ends none
-    owners = [""] * len(lines)
-    for name, node in symbols:
-        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
-        while first and lines[first - 1].lstrip().startswith("#"):  # a comment above belongs to it
-            first -= 1
-        last = node.end_lineno or node.lineno
-        owners[first:last] = [name] * (last - first)
-    start = 0
-    for heading, group in groupby(zip(owners, lines, strict=True), key=itemgetter(0)):
-        part = [line for _, line in group]
-        size = sum(map(len, part))
-        if any(line.strip() for line in part):
-            yield Section(start, start + size, None, heading)
-        start += size
-
-
-def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:
-    """Return the qualified name of every class and function, in the order of their lines."""
-    found: list[tuple[str, Symbol]] = []
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
-    while waiting:
-        parent, prefix = waiting.pop()
-        for node in ast.iter_child_nodes(parent):
-            if isinstance(node, Symbol):
-                found.append((f"{prefix}{node.name}", node))
-            if isinstance(node, ast.ClassDef):
-                waiting.append((node, f"{prefix}{node.name}."))
-            elif isinstance(node, _BLOCKS):
-                waiting.append((node, prefix))
-    return sorted(found, key=lambda symbol: symbol[1].lineno)
+def _symbols(parent: ast.AST, prefix: str = "") -> Iterator[tuple[str, Symbol]]:
+    """Yield the qualified name of every class and function, in the order of their lines."""
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, Symbol):
+            yield f"{prefix}{node.name}", node
+        if isinstance(node, ast.ClassDef):
+            yield from _symbols(node, f"{prefix}{node.name}.")
+        elif isinstance(node, _BLOCKS):
+            yield from _symbols(node, prefix)
 
 
 def _entry(name: str, node: Symbol) -> Entry:
@@ -132,7 +106,7 @@ def _entry(name: str, node: Symbol) -> Entry:
         returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
         signature = f"def {name}({ast.unparse(node.args)}){returns}"
     about = f"{name}: {first}" if first else ""
-    paragraphs = (signature, about, *others, *(f"{name} {kind} {text}" for kind, _, text in items))
+    paragraphs = (signature, about, *others, *(f"{name} {kind} {text}" for kind, text in items))
     return Entry(
         kind="class" if isinstance(node, ast.ClassDef) else "function",
         name=name,
@@ -144,12 +118,12 @@ def _entry(name: str, node: Symbol) -> Entry:
 
 def _is_documented(node: Function, items: Sequence[Item]) -> bool:
     """Whether each parameter and what is returned have a description."""
-    names = (re.findall(r"\w+", names) for kind, names, _ in items if kind == "parameter")
-    described = {"self", "cls", *chain.from_iterable(names)}
+    names = (re.match(r"[\w, *]*", text) for kind, text in items if kind == "parameter" and ": " in text)
+    described = {"self", "cls", *(name for found in names if found for name in re.findall(r"\w+", found[0]))}
     own = node.args
     arguments = [*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg]
     has_value = node.returns is not None and ast.unparse(node.returns) not in _NO_VALUE
-    says_value = any(kind == "returns" for kind, _, _ in items)
+    says_value = any(kind == "returns" for kind, _ in items)
     is_named = all(one is None or one.arg in described for one in arguments)
     return is_named and (says_value or not has_value)
 
@@ -157,30 +131,19 @@ def _is_documented(node: Function, items: Sequence[Item]) -> bool:
 def _items(layout: Layout) -> Iterator[Item]:
     for section in layout.sections:
         kind = _SECTIONS.get(section.key, "")
-        for head, more in _heads(layout, section) if kind else ():
-            if section.style == "google":
-                name, colon, _ = head.partition(":")
-                yield kind, name.partition("(")[0] if colon else "", f"{head} {more}".strip()
-            elif kind == "returns":
-                yield kind, "", f"({head}): {more}".removesuffix(": ")
-            else:
-                name, _, type_ = head.strip("* ").partition(" : ")
-                yield kind, name if more else "", f"{_typed(name, type_)}: {more}".removesuffix(": ")
+        body = dedent("\n".join(line.text for line in layout.lines[section.body : section.end])).strip()
+        for item in re.split(r"\n(?=\S)", body) if kind and body else ():
+            head, _, more = item.partition("\n")
+            if section.style != "google":
+                name, _, type_ = ("", "", head) if kind == "returns" else head.strip("* ").partition(" : ")
+                head = f"{_typed(name, type_)}:"
+            yield kind, " ".join(f"{head} {more}".split()).removesuffix(":")
     for line in layout.lines:
         if match := _FIELD.fullmatch(line.text.strip()):
             *types, name = match["name"].split() or [""]
             kind = "returns" if match["word"].startswith("return") else "parameter"
-            yield kind, name, f"{_typed(name, ' '.join(types))}: {match['text']}".removeprefix(": ")
+            yield kind, f"{_typed(name, ' '.join(types))}: {match['text']}".removeprefix(": ")
 
 
 def _typed(name: str, type_: str) -> str:
-    return f"{name} ({type_})" if type_ else name
-
-
-def _heads(layout: Layout, section: DocstringSection) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a section that are not indented, with what stands indented below them."""
-    lines = [line for line in layout.lines[section.body : section.end] if not line.blank]
-    base = min((line.indent for line in lines), default=0)
-    starts = [place for place, line in enumerate(lines) if line.indent == base]
-    for start, end in pairwise([*starts, len(lines)]):
-        yield lines[start].text.strip(), " ".join(line.text.strip() for line in lines[start + 1 : end])
+    return f"{name} ({type_})".strip() if type_ else name

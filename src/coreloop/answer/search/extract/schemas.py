@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
@@ -39,10 +40,8 @@ def extract_schema(text: str) -> Document | Unreadable:
 
 def _parsed(text: str) -> Any:
     """Return what a JSON or YAML file says; None for another one."""
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
     import yaml
 
     try:

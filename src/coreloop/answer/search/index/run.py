@@ -6,27 +6,35 @@ import stat
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
 from coreloop.answer.search.extract.kinds import extractor_of, read_document
-from coreloop.answer.search.extract.split_passages import split_passages
-from coreloop.answer.text.terms import terms
+from coreloop.answer.search.extract.packed import lacks_package
+from coreloop.answer.search.extract.text import split_passages
+from coreloop.answer.text.terms import terms, use_morphemes
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.extras import needs_extra
 from coreloop.base.files import locked
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
+
+if TYPE_CHECKING:
+    from coreloop.answer.search.index.vectors import Vectors
 
 # Besides these, folders and files whose names begin with a dot, and the project's data folder.
 _IGNORED: Final = frozenset(
     {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "site", "vendor"}
 )
 # Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir).
+_AT_ONCE: Final = 200  # files of a transaction: one for each takes a fifth longer
+OTHER: Final = "other kind of file"
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 
 
@@ -38,19 +46,15 @@ class File:
     ----------
     location : str
         Its path relative to the project, with ``/``; absolute if it is outside of it.
+    version : str
+        Of its content, as far as size and times tell.
     reason : str
         Why it has no text to index; "" if it has.
     """
 
     location: str
-    size_bytes: int = 0
-    changed_ns: int = 0
+    version: str = "0-0"
     reason: str = ""
-
-    @property
-    def version(self) -> str:
-        """Of its content, as far as size and times tell."""
-        return f"{self.size_bytes}-{self.changed_ns}"
 
 
 def file_at(path: Path, location: str) -> File:
@@ -92,7 +96,7 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
             continue
         prefix = "" if folder == str(root) else f"{location_of(Path(folder), root)}/"
         links = [name for name in folders if Path(folder, name).is_symlink()]
-        for name in sorted(name for name in (*names, *links) if name[0] != "."):
+        for name in sorted(name for name in (*names, *links) if name[0] != "." or name.startswith(".env")):
             with suppress(FileNotFoundError):  # removed in between; a Path would cost 30 µs a file
                 yield _seen(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
         ignored = {name for name in folders if name[0] == "." or Path(folder, name) in {data_dir, *own}}
@@ -105,60 +109,41 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
 
 def _file(location: str, status: os.stat_result, reason: str = "") -> File:
     shown = location.encode("utf-8", "replace").decode()
-    return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
+    return File(shown, f"{status.st_size}-{max(status.st_mtime_ns, status.st_ctime_ns)}", reason)
 
 
 def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> File:
     """Return a file as it is now, and by its kind why it is not read."""
     if not stat.S_ISREG(status.st_mode):
         return _file(location, status, "link" if stat.S_ISLNK(status.st_mode) else "not a regular file")
-    return _file(location, status, "" if extractor_of(location, schemas) else "other kind of file")
+    file = _file(location, status, "" if extractor_of(location, schemas) else OTHER)
+    read_as = " schema" if location in schemas else " unread" if lacks_package(location) else ""
+    return replace(file, version=f"{file.version}{read_as}")
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
-# Files, and their passages with the words of `coreloop.answer.text.terms`. Of a file, size and times decide
-# whether it is read again; ``reason`` says why it has no text, or is ""; ``published`` is an ISO date by
-# its front matter, first heading or name, or "". A passage is of the ``kind`` text, or what the file
-# declares: class, function (whose ``heading`` is the qualified name) or schema (``#`` and where it stands).
-# ``start`` counts characters of the file's text, which has neither control nor invisible ones.
-_SCRIPT: Final = """
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY,
-    path TEXT NOT NULL UNIQUE,
-    size_bytes INTEGER NOT NULL,
-    changed_ns INTEGER NOT NULL,
-    reason TEXT NOT NULL,
-    type TEXT NOT NULL,
-    title TEXT NOT NULL,
-    indexed_at TEXT NOT NULL,
-    published TEXT NOT NULL
-);
-CREATE TABLE passages (
-    id INTEGER PRIMARY KEY,
-    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-    kind TEXT NOT NULL,
-    heading TEXT NOT NULL,
-    text TEXT NOT NULL,
-    line INTEGER NOT NULL,
-    "start" INTEGER,
-    published TEXT NOT NULL,
-    is_documented INTEGER NOT NULL
-);
-CREATE INDEX passages_by_document ON passages (document_id);
-CREATE VIRTUAL TABLE passage_words USING fts5(
-    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
-);
-CREATE VIRTUAL TABLE entry_words USING fts5(
-    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
-);
-CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
-CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
-    DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
-"""
-INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=7)
-_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+_SCRIPT: Final = Path(__file__).with_name("index.sql").read_text("utf-8")
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=8)
+_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
+
+
+def vectors_of(workspace: Workspace) -> "Vectors | None":
+    """Return what makes sentence vectors, if the settings name an encoder.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``semantic`` is not installed.
+    """
+    if not workspace.settings.search.encoder:
+        return None
+    if any(find_spec(name) is None for name in ("numpy", "onnxruntime", "tokenizers")):
+        raise needs_extra("semantic", feature="search: encoder")
+    from coreloop.answer.search.index.vectors import Vectors
+
+    return Vectors(workspace)
 
 
 @contextmanager
@@ -184,7 +169,7 @@ def require_index(path: Path) -> None:
 
 def known_files(connection: sqlite3.Connection) -> dict[str, File]:
     """Return every file as it was when it was last read, by its location."""
-    rows = connection.execute("SELECT path, size_bytes, changed_ns, reason FROM documents")
+    rows = connection.execute("SELECT path, version, reason FROM documents")
     return {row[0]: File(*row) for row in rows}
 
 
@@ -194,16 +179,15 @@ def put_document(
     """Replace what is stored of a file; of one without text, why it has none."""
     text = document if isinstance(document, Document) else Document(type="", text="", sections=())
     published = _iso(document_date(text, file.location)) if text is document else ""
-    with sqlite.transaction(connection):
-        remove_document(connection, file.location)
-        values = (file.location, file.size_bytes, file.changed_ns, getattr(document, "reason", ""))
-        at = now.isoformat(timespec="seconds")
-        key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
-        for table, *row in _rows(text):
-            passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
-            _, heading, said, *_ = row
-            words = (" ".join(terms(heading)), " ".join(terms(said)))
-            connection.execute(_WORDS.format(table), (passage, *words))
+    remove_document(connection, file.location)
+    values = (file.location, file.version, getattr(document, "reason", ""))
+    at = now.isoformat(timespec="seconds")
+    key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
+    for table, *row in _rows(text):
+        passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
+        _, heading, said, *_ = row
+        words = (" ".join(terms(heading)), " ".join(terms(said)))
+        connection.execute(_WORDS.format(table), (passage, *words))
 
 
 def _rows(document: Document) -> Iterator[tuple[Any, ...]]:
@@ -270,6 +254,7 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     WorkspaceError
         The index cannot be read, or there is none and it cannot be written.
     """
+    use_morphemes(wanted=workspace.settings.search.morphemes)
     root, has_index = workspace.root.resolve(), workspace.index_file.exists()
     pending = read_coverage(workspace).pending if has_index else ()
     if has_index and not pending:
@@ -305,6 +290,7 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     WorkspaceError
         A path does not exist, and no document came from it, or the index cannot be written.
     """
+    use_morphemes(wanted=workspace.settings.search.morphemes)
     root, index, report = workspace.root.resolve(), workspace.index_file, IndexReport()
     with locked(index.parent), sqlite.writer(index, INDEX) as connection:
         connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last commits
@@ -315,12 +301,16 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
         for start in starts:
             if not os.path.lexists(start) and location_of(start, root) not in above:
                 raise WorkspaceError("does not exist", path=start)
-        found = _found(workspace, starts)
+        found, reasons = _found(workspace, starts), dict[str, str]()
+        new = [file for file in found.values() if _differs(file, known.get(file.location))]
+        for at in range(0, len(new), _AT_ONCE):
+            with sqlite.transaction(connection):
+                some = new[at : at + _AT_ONCE]
+                reasons |= {file.location: _store(workspace, connection, file, now) for file in some}
         for file in found.values():
             before = known.get(file.location)
-            had_text, is_new = before is not None and not before.reason, _differs(file, before)
-            reason = file.reason or (before.reason if before else "")
-            reason = _store(workspace, connection, file, now) if is_new else reason
+            had_text, is_new = before is not None and not before.reason, file.location in reasons
+            reason = reasons.get(file.location, file.reason or (before.reason if before else ""))
             if is_new and (had_text or not reason):
                 report.counts["removed" if reason else "changed" if had_text else "added"] += 1
             elif not reason:
@@ -332,6 +322,12 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
             if named & _above(location) and not os.path.lexists(root / location):
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
+        vectors = vectors_of(workspace)
+        report.skipped.update(vectors.add(connection) if vectors else {})
+    if others := report.skipped.pop(OTHER, []):
+        kinds = Counter(PurePosixPath(name).suffix.lower() or "no suffix" for name in others).most_common(5)
+        shown = ", ".join(f"{number} {kind}" for kind, number in kinds)
+        report.skipped[f"{OTHER} ({shown}{', …' * (sum(dict(kinds).values()) < len(others))})"] = others
     for schema in sorted(workspace.schemas):
         if not (root / schema).exists():
             report.skipped["declared schema does not exist"].append(schema)
@@ -358,7 +354,7 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
-    changed = (file for file, before in others if file.version != before.version)
+    changed = (file for file, before in others if file.version != before.version.partition(" ")[0])
     return Coverage(fresh, (*pending, *changed))
 
 

@@ -3,27 +3,32 @@
 import json
 import re
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.answer.search.extract.document import clean_text
-from coreloop.answer.search.index.run import reading, refresh_index
-from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
-from coreloop.answer.search.source import Source
-from coreloop.answer.text.rank import rank
-from coreloop.answer.text.sentences import split
+from coreloop.answer.search.index.run import reading, refresh_index, vectors_of
+from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits, Source
+from coreloop.answer.text.claims import split
+from coreloop.answer.text.rank import prior, rank
 from coreloop.answer.text.terms import is_cjk, term_set, terms
-from coreloop.base.errors import WorkspaceError
+from coreloop.base.errors import ModelError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 
+if TYPE_CHECKING:
+    from coreloop.answer.search.index.vectors import Vectors
+
 _POOL: Final = 30  # passages that are ranked
+_WIDER: Final = 4  # times as many are looked at, so that documents are among them before code and tests
+_FUSED: Final = 60  # of reciprocal rank fusion (Cormack et al., 2009)
 _LOOKED_AT: Final = 50  # chosen: several times what is shown, since symbols that a query names come first
 MAX_QUERY_CHARS: Final = 500
 MAX_WORDS: Final = 32
 _COLUMNS: Final = """
-    SELECT documents.title, documents.path, documents.type, documents.indexed_at, passages.kind,
+    documents.title, documents.path, documents.type, documents.indexed_at, passages.kind,
         passages.heading, passages.text, passages."start", passages.line,
         coalesce(nullif(passages.published, ''), documents.published) AS published
     FROM passages JOIN documents ON documents.id = passages.document_id
@@ -35,30 +40,41 @@ _BEST: Final = """
     ) AS best ON best.id = passages.id
     WHERE (passages.kind = 'schema') = ? ORDER BY best.score, passages.id
 """
-_TEXTS: Final = _COLUMNS + _BEST.format(words="passage_words", of_heading="2.0")
-_DECLARED: Final = _COLUMNS + _BEST.format(words="entry_words", of_heading="4.0")
+_SCORED: Final = f"SELECT best.score, {_COLUMNS} {_BEST}"
+_TEXTS: Final = _SCORED.format(words="passage_words", of_heading="2.0")
+_DECLARED: Final = _SCORED.format(words="entry_words", of_heading="4.0")
 SNIPPET_CHARS: Final = 160
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 
 
-def search_index(path: Path, query: str, most: int = 10) -> list[Source]:
+def search_index(path: Path, query: str, most: int = 10, *, vectors: "Vectors | None" = None) -> list[Source]:
     """Return the passages that fit a query best; an empty list if none has any of its words.
 
     Parameters
     ----------
     query : str
         Text of a user: every text is accepted, and none is an error.
+    vectors : Vectors or None
+        Finds passages that are near without the words of the query, too.
 
     Raises
     ------
     WorkspaceError
         There is no index, or it cannot be read.
+    ModelError
+        The encoder of the vectors cannot be used.
     """
     with reading(path) as connection:
         found = _best(connection, _TEXTS, query, max(_POOL, most))
         counts = _counts(connection, query) if found else None
-    hits = rank(query[:MAX_QUERY_CHARS], found, counts=counts)
-    return [found[hit.number - 1] for hit in hits[:most]]
+        near = vectors.nearest(connection, query[:MAX_QUERY_CHARS], _POOL) if vectors else []
+        rows = [connection.execute(f"SELECT {_COLUMNS} WHERE passages.id = ?", (key,)) for key in near]
+        meant = [_source(row.fetchone()) for row in rows]
+    said = [found[hit.number - 1] for hit in rank(query[:MAX_QUERY_CHARS], found, counts=counts)]
+    worth = Counter[Source]()
+    for order in (said, meant):
+        worth.update({source: 1 / (_FUSED + place) for place, source in enumerate(order)})
+    return sorted(worth, key=lambda source: -worth[source])[:most]
 
 
 def search_files(
@@ -72,7 +88,7 @@ def search_files(
         The index cannot be read or written.
     """
     note = refresh_index(workspace, now=now)
-    return search_index(workspace.index_file, query, most), note
+    return search_index(workspace.index_file, query, most, vectors=vectors_of(workspace)), note
 
 
 def find_declared(path: Path, query: str, most: int = 10, *, is_schema: bool = False) -> list[Source]:
@@ -88,10 +104,8 @@ def find_declared(path: Path, query: str, most: int = 10, *, is_schema: bool = F
 
 def entry_named(path: Path, reference: str) -> Source | None:
     """Return a symbol (``shop.py::Order.total``) or a part of a schema (``a.sql#orders.total``), or None."""
-    mark = "CASE passages.kind WHEN 'schema' THEN '' ELSE '::' END"
-    statement = (
-        f"{_COLUMNS} WHERE documents.path || {mark} || passages.heading = ? AND passages.kind <> 'text'"
-    )
+    place = "documents.path || CASE passages.kind WHEN 'schema' THEN '' ELSE '::' END || passages.heading"
+    statement = f"SELECT {_COLUMNS} WHERE {place} = ? AND passages.kind <> 'text'"
     with reading(path) as connection:
         row = connection.execute(statement, (reference,)).fetchone()
     return _source(row) if row else None
@@ -129,8 +143,10 @@ def _best(
     # only quoted words reach FTS5, so its operators mean nothing; a single syllable begins pairs of syllables
     words = (f'"{word}"{"*" * (len(word) == 1 and is_cjk(word))}' for word in _words(query))
     expression = " OR ".join(words)
-    rows = connection.execute(statement, (expression, most, is_schema)) if expression else ()
-    return [_source(row) for row in rows]
+    rows = connection.execute(statement, (expression, _WIDER * most, is_schema)) if expression else ()
+    found = [(row["score"], _source(row)) for row in rows]
+    found.sort(key=lambda pair: pair[0] * prior(pair[1]))  # the best score is the least
+    return [source for _, source in found[:most]]
 
 
 def _words(query: str) -> list[str]:
@@ -165,16 +181,19 @@ class IndexProvider:
     ----------
     path : Path
         The index, see `coreloop.base.project.workspace.Workspace.index_file`.
+    vectors : Vectors or None
+        See `search_index`.
     """
 
     path: Path
+    vectors: "Vectors | None" = None
     name: str = "index"
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once; without an index the answer is `Failed` and says how to make one."""
         try:
-            sources = search_index(self.path, query, limits.max_results)
-        except WorkspaceError as error:
+            sources = search_index(self.path, query, limits.max_results, vectors=self.vectors)
+        except (WorkspaceError, ModelError) as error:
             return Failed(str(error), is_retryable=False)
         return Found(tuple(sources)) if sources else Empty()
 

@@ -10,7 +10,7 @@ PAGE = """<!doctype html><html><head><title>Report &amp; outlook</title>
 <style>p { color: red }</style><script>var hidden = "1 < 2";</script></head>
 <body><nav>Home | About</nav>
 <h1>Third <em>quarter</em></h1><p>Revenue rose by<b> 8 %</b>.</p>
-<h2>Costs</h2>
+<h2><div>Costs</div></h2>
 <table><tr><td>Wages</td><td>12</td></tr></table>
 <footer>Imprint</footer></body></html>"""
 
@@ -24,10 +24,13 @@ def read(page: str) -> Document:
 def test_the_visible_text_is_read_by_heading():
     document = read(PAGE)
     assert document.title == "Report & outlook"
-    assert [section.heading for section in document.sections][-2:] == ["Third quarter", "Costs"]
+    assert [section.heading for section in document.sections][-2:] == [
+        "Third quarter",
+        "Third quarter › Costs",
+    ]
     first, costs = (document.text[part.start : part.end].split() for part in document.sections[-2:])
-    assert " ".join(first) == "Third quarter Revenue rose by 8 %."
-    assert " ".join(costs) == "Costs Wages 12"
+    assert " ".join(first) == "# Third quarter Revenue rose by 8 %."
+    assert " ".join(costs) == "## Costs | Wages | 12 |"
 
 
 def test_what_readers_do_not_see_is_left_out():

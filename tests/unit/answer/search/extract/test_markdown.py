@@ -1,7 +1,6 @@
 from bounded import bounded
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.search.extract.split_passages import split_passages
-from coreloop.answer.search.extract.text import extract_markdown
+from coreloop.answer.search.extract.text import extract_markdown, split_passages
 from rows import each_row
 
 

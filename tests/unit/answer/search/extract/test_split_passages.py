@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.answer.search.extract.document import Document, Section
-from coreloop.answer.search.extract.split_passages import MAX_PASSAGE_CHARS, split_passages
-from coreloop.answer.search.extract.text import plain_document
+from coreloop.answer.search.extract.text import MAX_PASSAGE_CHARS, plain_document, split_passages
 
 PARTS = st.sampled_from(["word ", "가나다. ", "\n", "\n\n", "x" * 900, " "])
 TEXTS = st.lists(PARTS, max_size=40).map("".join)

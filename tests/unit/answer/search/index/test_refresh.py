@@ -73,8 +73,11 @@ def test_a_file_without_text_is_read_once(project: Indexed):
         ("docs/a.md", "# 왜가리 heron\n\n## 2026년 4월 25일\n\nheron\n", "2026-04-25"),
         ("docs/a.md", "# Heron\n\nIt was seen on 2026-04-25.\n", None),
         ("docs/2026-02-31-a.md", "# Heron\n", None),
+        ("docs/heron-2024.md", "# Heron\n\nLast updated: March 3, 2026\n", "2026-03-03"),
+        ("docs/a.md", "# Heron\n\n시행: 2023-01-01, 개정: 2025-03-01\n", "2025-03-01"),
+        ("docs/a.md", "# Heron, 2025년 2분기\n", "2025-06-30"),
+        ("docs/heron_2024.md", "# Heron\n\nPort 2049 since 1999.\n", "2024-12-31"),
     ],
-    ids=["front matter", "month", "heading", "name", "digits", "Korean heading", "not of the text", "no day"],
 )
 def test_the_date_of_a_file_or_section_is_known(project: Indexed, name: str, text: str, day: str | None):
     project.write({name: text})

@@ -108,3 +108,17 @@ def test_korean_questions_find_their_paragraph(korquad: list[dict], paragraphs: 
     found = [(paragraphs.locations(question)[:5], name) for question, name in sample]
     assert sum(places[:1] == [name] for places, name in found) >= 0.85 * len(sample)
     assert sum(name in places for places, name in found) >= 0.96 * len(sample)
+
+
+def test_documents_come_before_code_and_code_before_tests(project: Indexed):
+    said = "The gateway retries an upload five times."
+    project.write(
+        {
+            "docs/guide.adoc": f"== Uploads\n\n{said} Nothing else is retried by it, whatever it was.\n",
+            "src/gateway.go": f"// {said} Nothing else is retried.\nfunc Retry() int {{\n\treturn 5\n}}\n",
+            **{f"tests/{number}.ts": f"// {said}\n" for number in range(40)},
+        }
+    )
+    project.update()
+    found = project.locations("How often does the gateway retry an upload?")
+    assert found[:2] == ["docs/guide.adoc", "src/gateway.go"]

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from coreloop.answer.search.extract import kinds
+from coreloop.answer.search.extract import kinds, packed
 from coreloop.answer.search.index import run
 from coreloop.answer.search.index.run import INDEX
 from coreloop.answer.search.index.search_index import IndexProvider
@@ -83,7 +83,7 @@ def test_files_that_cannot_be_indexed_are_counted(project: Indexed, monkeypatch:
     report = project.update()
     assert report.counts == {"added": 1}
     assert {reason: len(places) for reason, places in report.skipped.items()} == {
-        "other kind of file": 1,
+        "other kind of file (1 .png)": 1,
         "larger than 1 MB": 1,
         "neither UTF-8 nor CP949": 1,
         "not a regular file": 1,
@@ -94,8 +94,16 @@ def test_another_schema_is_refused(filled: Indexed):
     connection = sqlite3.connect(filled.file)
     connection.execute(f"PRAGMA user_version = {INDEX.version + 1}")
     connection.close()
-    with pytest.raises(WorkspaceError, match="schema version 8; this coreloop reads 7"):
+    with pytest.raises(WorkspaceError, match="schema version 9; this coreloop reads 8"):
         filled.update()
     answer = IndexProvider(filled.file).search("wheel", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "schema version 8; this coreloop reads 7" in answer.reason
+    assert "schema version 9; this coreloop reads 8" in answer.reason
+
+
+def test_a_file_is_read_once_its_extra_is_installed(project: Indexed, monkeypatch: pytest.MonkeyPatch):
+    project.write({"a.pdf": b"%PDF-1.4", "b.md": "aardvark"})
+    with monkeypatch.context() as without:
+        without.setattr(packed.importlib.util, "find_spec", lambda _name: None)
+        assert any("needs an extra" in reason for reason in project.update().skipped)
+    assert list(project.update().skipped) == ["PDF is damaged, encrypted or too large"]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.extract import pdf
+from coreloop.answer.search.extract import packed
 from coreloop.answer.search.extract.document import Document, Unreadable
-from coreloop.answer.search.extract.pdf import extract_pdf
+from coreloop.answer.search.extract.packed import extract_packed
 from coreloop.base.extras import install_line
 
 
@@ -32,7 +32,7 @@ def make_pdf(pages: list[str]) -> bytes:
 
 
 def test_each_page_is_a_section():
-    document = extract_pdf(make_pdf(["Revenue rose", "Costs fell"]))
+    document = extract_packed(make_pdf(["Revenue rose", "Costs fell"]), kind="pdf")
     assert isinstance(document, Document)
     pages = {part.line: document.text[part.start : part.end] for part in document.sections}
     assert pages == {1: "Revenue rose", 2: "Costs fell"}
@@ -48,24 +48,28 @@ def test_a_small_file_that_unpacks_to_two_gigabytes_is_bounded():
     length = f"/Length {end - start}".encode()
     data = whole[:start].replace(length, f"/Length {len(bomb)}".encode()) + bomb + whole[end:]
     assert len(data) < 5_000_000
-    assert isinstance(extract_pdf(data), Unreadable)
+    assert isinstance(extract_packed(data, kind="pdf"), Unreadable)
 
 
 def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("pypdf", "coreloop"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')")
     monkeypatch.chdir(tmp_path)
-    assert isinstance(extract_pdf(make_pdf(["x"])), Document)
+    assert isinstance(extract_packed(make_pdf(["x"]), kind="pdf"), Document)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_file_that_takes_too_long_is_unreadable():
-    assert extract_pdf(make_pdf(["x"]), timeout_s=0.01) == Unreadable("PDF takes longer than 0.01 s")
+    assert extract_packed(make_pdf(["x"]), kind="pdf", timeout_s=0.01) == Unreadable(
+        "PDF takes longer than 0.01 s"
+    )
 
 
 def test_without_the_extra_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     def absent(_name: str) -> ModuleSpec | None:
         return None
 
-    monkeypatch.setattr(pdf.importlib.util, "find_spec", absent)
-    assert extract_pdf(b"%PDF") == Unreadable(f"PDF needs an extra; install it: {install_line('research')}")
+    monkeypatch.setattr(packed.importlib.util, "find_spec", absent)
+    assert extract_packed(b"%PDF", kind="pdf") == Unreadable(
+        f"PDF needs an extra; install it: {install_line('research')}"
+    )
