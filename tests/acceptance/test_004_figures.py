@@ -12,26 +12,12 @@ from typing import Any
 import pytest
 
 from acceptance.asking import indexed
+from acceptance.test_004_self_correction import KNOWN
 from acceptance.walk import command
 from queueing import queue_at
 from serving import served
 
 BARE = "def known(key: str) -> str:\n    return key\n"
-KNOWN = '''def known(key: str) -> str:
-    """Look up.
-
-    Parameters
-    ----------
-    key : str
-        Id.
-
-    Returns
-    -------
-    str
-        Text.
-    """
-    return key
-'''
 
 
 @pytest.mark.promise("004-3")

@@ -52,15 +52,9 @@ def test_an_edited_copy_is_a_copy(copy: str):
 @each_row(
     ("text", "other"),
     [
-        pytest.param(
-            NOTICE.format("한빛전자", 300, 7, 120), NOTICE.format("대한조선", 1450, 21, 88), id="one template"
-        ),
-        pytest.param(
-            REPORT,
-            "3분기 한빛전자의 매출은 12조 3천억 원, 영업이익은 9천억 원이었다. 설비 투자가 늘었다.",
-            id="the same facts in own words",
-        ),
-        pytest.param("", "", id="nothing"),
+        (NOTICE.format("한빛전자", 300, 7, 120), NOTICE.format("대한조선", 1450, 21, 88)),
+        (REPORT, "3분기 한빛전자의 매출은 12조 3천억 원, 영업이익은 9천억 원이었다. 설비 투자가 늘었다."),
+        ("", ""),
     ],
 )
 def test_a_text_of_its_own_is_no_copy(text: str, other: str):

@@ -20,80 +20,48 @@ from rows import each_row
 
 KEY = "0123456789abcdef"  # written 5f3e in the messages below
 BOTH = {"Phase": "R", "Candidate-Key": KEY}
-FOUND = [
-    pytest.param("Subject\n\nPhase: R\nCandidate-Key: 5f3e\n", id="last paragraph"),
-    pytest.param(
-        "Subject\n\nPhase: R\nCandidate-Key: 5f3e\n\nSigned-off-by: A <a@b>\n",
-        id="a tool's own below",
-    ),
-    pytest.param("Subject\r\n\r\nPhase: R\r\nCandidate-Key: 5f3e\r\n", id="CRLF, as GitHub's editor sends"),
-    pytest.param("\nPhase: R\nCandidate-Key: 5f3e", id="no subject, no end"),
-    pytest.param(
-        "S\n\nPhase: F\nCandidate-Key: 0000000000000000\nPhase: R\nCandidate-Key: 5f3e\n",
-        id="the last counts",
-    ),
-    pytest.param("S\n\nphase: R\ncandidate-KEY: 5f3e\n", id="other capitals, which git takes for the same"),
-    pytest.param("S\n\nPhase : R\nCandidate-Key \t:5f3e\n", id="a blank before the colon, as git reads it"),
-    pytest.param("S\n\nPhase:\n R\r\nCandidate-Key:\r\n\t5f3e\r\n", id="folded values"),
-    pytest.param(
-        "S\n\nPhase: R\nCandidate-Key: 5f3e\n(cherry picked from commit 0a1b)\n",
-        id="git cherry-pick -x",
-    ),
-    pytest.param("S\nPhase: R\nCandidate-Key: 5f3e", id="right below the subject, which a squash parts"),
-    pytest.param(
-        "S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e\n\n```",
-        id="in a code block, between blank lines",
-    ),
-    pytest.param("S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e", id="in a code block that does not end"),
-    pytest.param(
-        "x\n\n<details>\n\nPhase: R\nCandidate-Key: 5f3e\n\n</details>\n\nEnd.",
-        id="in details, above last words",
-    ),
-    pytest.param(
-        'Revert "x"\n\nThis reverts commit 0a1b2c3d.\n\nPhase: R\nCandidate-Key: 5f3e',
-        id="a revert",
-    ),
-    pytest.param(
-        "x (#7)\n\n* y\n\nPhase: R\nCandidate-Key: 5f3e\n\n* z\n\n---------\n\nCo-authored-by: A <a@b>",
-        id="GitHub's squash",
-    ),
-]
-NOT_FOUND = [
-    pytest.param("", id="nothing"),
-    pytest.param(
-        "Subject\n\n> Phase: R\n+Candidate-Key: 5f3e\n Candidate-Key: 5f3e\n",
-        id="quoted, in a diff, indented",
-    ),
-    pytest.param("S\n\nthe Phase: R\nCandidate-Key: 5f3e", id="inside a line"),
-    pytest.param("Phase: R\nCandidate-Key: 5f3e", id="the first line, which a squash parts from the rest"),
-    pytest.param("Candidate-Key: 5f3e\n\nPhase: R\nTarget: x.py::f", id="the key in the title"),
-    pytest.param(
-        "Merge pull request #8 from octo/x\n\nCandidate-Key: 5f3e\n\nPhase: R",
-        id="the key in a merge's title",
-    ),
-    pytest.param("S\n\nPhase: R\n\nMore words.\n\nCandidate-Key: 5f3e\n\nend", id="two paragraphs"),
-    pytest.param("S\n\nCandidate-Key: 5f3e", id="no phase"),
-    pytest.param("S\n\nPhase: R\nCandidate-Key: add index", id="no key"),
-    pytest.param("S\n\nPhase: r\nCandidate-Key: 5f3e", id="no phase of coreloop's"),
-    pytest.param("S\n\nPhase:\nCandidate-Id:\nCandidate-Key:\n", id="a template with empty trailers"),
-    pytest.param("S\n\n```\nPhase: R\nCandidate-Key: 5f3e\n```", id="a code block without blank lines"),
-    pytest.param("S\n\nA promotion has, for example,\nPhase: R\nCandidate-Key: 5f3e", id="below other words"),
-    *(
-        pytest.param(
-            f"S\n\nText{end}{end}Phase: R{end}Candidate-Key: 5f3e",
-            id=f"no line of git's: {end!r}",
-        )
-        for end in ("\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\r")
-    ),
-]
+FOUND = {
+    "last paragraph": "Subject\n\nPhase: R\nCandidate-Key: 5f3e\n",
+    "a tool's own below": "Subject\n\nPhase: R\nCandidate-Key: 5f3e\n\nSigned-off-by: A <a@b>\n",
+    "CRLF, as GitHub's editor sends": "Subject\r\n\r\nPhase: R\r\nCandidate-Key: 5f3e\r\n",
+    "no subject, no end": "\nPhase: R\nCandidate-Key: 5f3e",
+    "the last counts": "S\n\nPhase: F\nCandidate-Key: 0000000000000000\nPhase: R\nCandidate-Key: 5f3e\n",
+    "other capitals, which git takes for the same": "S\n\nphase: R\ncandidate-KEY: 5f3e\n",
+    "a blank before the colon, as git reads it": "S\n\nPhase : R\nCandidate-Key \t:5f3e\n",
+    "folded values": "S\n\nPhase:\n R\r\nCandidate-Key:\r\n\t5f3e\r\n",
+    "git cherry-pick -x": "S\n\nPhase: R\nCandidate-Key: 5f3e\n(cherry picked from commit 0a1b)\n",
+    "right below the subject, which a squash parts": "S\nPhase: R\nCandidate-Key: 5f3e",
+    "in a code block, between blank lines": "S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e\n\n```",
+    "in a code block that does not end": "S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e",
+    "in details, above last words": "x\n\n<details>\n\nPhase: R\nCandidate-Key: 5f3e\n\n</details>\n\nEnd.",
+    "a revert": 'Revert "x"\n\nThis reverts commit 0a1b2c3d.\n\nPhase: R\nCandidate-Key: 5f3e',
+    "a squash": "x (#7)\n\n* y\n\nPhase: R\nCandidate-Key: 5f3e\n\n* z\n\n---------\n\nCo-authored-by: A <a@b>",
+}
+NO_ENDS = ("\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\r")
+NOT_FOUND = {
+    "nothing": "",
+    "quoted, in a diff, indented": "Subject\n\n> Phase: R\n+Candidate-Key: 5f3e\n Candidate-Key: 5f3e\n",
+    "inside a line": "S\n\nthe Phase: R\nCandidate-Key: 5f3e",
+    "the first line, which a squash parts from the rest": "Phase: R\nCandidate-Key: 5f3e",
+    "the key in the title": "Candidate-Key: 5f3e\n\nPhase: R\nTarget: x.py::f",
+    "the key in a merge's title": "Merge pull request #8 from octo/x\n\nCandidate-Key: 5f3e\n\nPhase: R",
+    "two paragraphs": "S\n\nPhase: R\n\nMore words.\n\nCandidate-Key: 5f3e\n\nend",
+    "no phase": "S\n\nCandidate-Key: 5f3e",
+    "no key": "S\n\nPhase: R\nCandidate-Key: add index",
+    "no phase of coreloop's": "S\n\nPhase: r\nCandidate-Key: 5f3e",
+    "a template with empty trailers": "S\n\nPhase:\nCandidate-Id:\nCandidate-Key:\n",
+    "a code block without blank lines": "S\n\n```\nPhase: R\nCandidate-Key: 5f3e\n```",
+    "below other words": "S\n\nA promotion has, for example,\nPhase: R\nCandidate-Key: 5f3e",
+    **{f"no end: {end!r}": f"S\n\nText{end}{end}Phase: R{end}Candidate-Key: 5f3e" for end in NO_ENDS},
+}
 
 
-@each_row("message", FOUND)
+@each_row("message", FOUND.values(), ids=FOUND)
 def test_trailers_are_found(message: str) -> None:
     assert read_promoted(message.replace("5f3e", KEY)) == (BOTH,)
 
 
-@each_row("message", NOT_FOUND)
+@each_row("message", NOT_FOUND.values(), ids=NOT_FOUND)
 def test_other_text_is_not_a_trailer(message: str) -> None:
     assert read_promoted(message.replace("5f3e", KEY)) == ()
 

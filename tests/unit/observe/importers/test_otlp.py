@@ -23,51 +23,40 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
-        pytest.param({**TOOL, "gen_ai.tool.call.arguments": _text(CITY)}, id="GenAI, as text"),
-        pytest.param({"gen_ai.tool.name": "show", "tool_arguments": _text(CITY)}, id="pydantic-ai"),
-        pytest.param(
-            {"openinference.span.kind": "TOOL", "tool.name": "show", "input.value": "{'city': '서울'}"},
-            id="OpenInference of LangChain, Python's repr",
-        ),
-        pytest.param(
-            {"ai.operationId": "ai.toolCall", "ai.toolCall.name": "show", "ai.toolCall.args": _text(CITY)},
-            id="Vercel AI SDK",
-        ),
-        pytest.param(
-            {
-                "traceloop.span.kind": "tool",
-                "traceloop.entity.name": "show",
-                "traceloop.entity.input": _text({"args": [], "kwargs": CITY}),
-            },
-            id="Traceloop",
-        ),
-        pytest.param(
-            {
-                "traceloop.span.kind": "tool",
-                "traceloop.entity.name": "show",
-                "traceloop.entity.input": _text({"input_str": "{'city'…", "inputs": CITY, "kwargs": {}}),
-            },
-            id="Traceloop of LangChain",
-        ),
-        pytest.param(
-            {"gen_ai.tool.name": "show", "gcp.vertex.agent.tool_call_args": _text(CITY)}, id="Google ADK"
-        ),
-        pytest.param(
-            {
-                "mlflow.spanType": _text("TOOL"),
-                "mlflow.spanFunctionName": _text("show"),
-                "mlflow.spanInputs": _text(_text(CITY)),
-            },
-            id="MLflow, encoded twice",
-        ),
-        pytest.param(
-            {"langfuse.observation.type": "tool", "langfuse.observation.input": _text(CITY)}, id="Langfuse"
-        ),
-    ],
-)
+LIBRARIES = {
+    "GenAI, as text": {**TOOL, "gen_ai.tool.call.arguments": _text(CITY)},
+    "pydantic-ai": {"gen_ai.tool.name": "show", "tool_arguments": _text(CITY)},
+    "OpenInference of LangChain, Python's repr": {
+        "openinference.span.kind": "TOOL",
+        "tool.name": "show",
+        "input.value": "{'city': '서울'}",
+    },
+    "Vercel AI SDK": {
+        "ai.operationId": "ai.toolCall",
+        "ai.toolCall.name": "show",
+        "ai.toolCall.args": _text(CITY),
+    },
+    "Traceloop": {
+        "traceloop.span.kind": "tool",
+        "traceloop.entity.name": "show",
+        "traceloop.entity.input": _text({"args": [], "kwargs": CITY}),
+    },
+    "Traceloop of LangChain": {
+        "traceloop.span.kind": "tool",
+        "traceloop.entity.name": "show",
+        "traceloop.entity.input": _text({"input_str": "{'city'…", "inputs": CITY, "kwargs": {}}),
+    },
+    "Google ADK": {"gen_ai.tool.name": "show", "gcp.vertex.agent.tool_call_args": _text(CITY)},
+    "MLflow, encoded twice": {
+        "mlflow.spanType": _text("TOOL"),
+        "mlflow.spanFunctionName": _text("show"),
+        "mlflow.spanInputs": _text(_text(CITY)),
+    },
+    "Langfuse": {"langfuse.observation.type": "tool", "langfuse.observation.input": _text(CITY)},
+}
+
+
+@pytest.mark.parametrize("attributes", LIBRARIES.values(), ids=LIBRARIES)
 def test_every_library_says_the_same(tmp_path: Path, attributes: dict[str, Any]) -> None:
     [call] = _only(tmp_path, span("a", attributes)).calls
     assert (call.name, call.args, call.error, call.duration_ms) == ("show", CITY, None, 1000)
