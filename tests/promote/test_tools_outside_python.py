@@ -126,7 +126,7 @@ def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
     bench.push()
     later = SimpleNamespace(now=lambda _: NOW + timedelta(days=22))
     monkeypatch.setattr("coreloop.cli.effect.datetime", later)
-    for days, n_failed, *verdict in ((range(1, 3), 10, "too early", 1), (range(3, 22), 0, "helps", 7)):
+    for days, n_failed, *verdict in ((range(1, 3), 10, "too early", 1), (range(3, 14), 0, "helps", 12)):
         _write_log(project.root, missing, days, n_failed=n_failed)
         (effect,) = json.loads(run("effect", "--tool", "refund", "--json"))["changes"]
         assert effect["change"]["target"] == f"{file}::refund"

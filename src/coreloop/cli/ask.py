@@ -188,4 +188,4 @@ def _feedback_lines(given: "Feedback", notice: "Notice | None") -> Iterator[str]
     if notice:
         yield notice.text
         if notice.answer and notice.answer.supported:
-            yield from ("", *PassageView(notice.answer, notice.answer.question).answer_lines())
+            yield from ("", *PassageView(notice.answer, notice.answer.untrusted_question).answer_lines())

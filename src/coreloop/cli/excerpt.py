@@ -47,8 +47,8 @@ class PassageView:
         from coreloop.answer.research.verify import NO_EVIDENCE
 
         answer, tell = self.answer, in_language_of(self.question)
-        if answer.question not in {"", self.question}:
-            yield f"→ {printable(answer.question)}"
+        if answer.untrusted_question not in {"", self.question}:
+            yield f"→ {printable(answer.untrusted_question)}"
         if answer.end != "nothing_said_so" or answer.final_answer != tell(NO_EVIDENCE):
             yield from (*map(printable, answer.final_answer.splitlines()), "")
         is_open = answer.passages and answer.verdict == "nothing said so"

@@ -102,7 +102,7 @@ class AgentResponse:
 
     Attributes
     ----------
-    question : str
+    untrusted_question : str
         As it was asked; completed, if it refers to the question before it in the conversation.
     summary : str
         One line: the first sentence of the answer; both sides of a contradiction, if sources differ.
@@ -164,7 +164,7 @@ class AgentResponse:
     model: str
     tool_calls: tuple[AnswerCall, ...]
     usage: RunUsage
-    question: str = ""
+    untrusted_question: str = ""
     mends: str = ""
     mended_by: str = ""
 
@@ -224,7 +224,7 @@ def build_response(state: State, attempt: names.Attempt) -> AgentResponse:
         model=attempt.model or knowledge.model,
         tool_calls=tuple(tool_calls(state)),
         usage=usage_of(state),
-        question=state.question,
+        untrusted_question=state.question,
         mends=knowledge.request.mends,
         mended_by=knowledge.mended_by,
     )

@@ -35,7 +35,7 @@ FOUND = {
     "in a code block that does not end": "S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e",
     "in details, above last words": "x\n\n<details>\n\nPhase: R\nCandidate-Key: 5f3e\n\n</details>\n\nEnd.",
     "a revert": 'Revert "x"\n\nThis reverts commit 0a1b2c3d.\n\nPhase: R\nCandidate-Key: 5f3e',
-    "a squash": "x (#7)\n\n* y\n\nPhase: R\nCandidate-Key: 5f3e\n\n* z\n\n---------\n\nCo-authored-by: A <a@b>",
+    "squashed": "x (#7)\n\n* y\n\nPhase: R\nCandidate-Key: 5f3e\n\n* z\n\n-------\n\nCo-authored-by: A <a@b>",
 }
 NO_ENDS = ("\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\r")
 NOT_FOUND = {

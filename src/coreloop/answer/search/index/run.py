@@ -137,9 +137,10 @@ def vectors_of(workspace: Workspace) -> "Vectors | None":
     MissingExtraError
         The extra ``semantic`` is not installed.
     """
-    if not workspace.settings.search.encoder:
+    if not (encoder := workspace.settings.search.encoder):
         return None
-    if any(find_spec(name) is None for name in ("numpy", "onnxruntime", "tokenizers")):
+    needed = ("numpy", "onnxruntime", "tokenizers")[: 3 if encoder.endswith(".onnx") else 1]
+    if any(find_spec(name) is None for name in needed):
         raise needs_extra("semantic", feature="search: encoder")
     from coreloop.answer.search.index.vectors import Vectors
 
