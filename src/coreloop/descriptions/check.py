@@ -42,7 +42,9 @@ _PLAIN: Final = re.compile(
 """Arguments whose names say enough: one word, dates, and pages."""
 _SERVER: Final = re.compile(rb"mcp", re.IGNORECASE)
 """In code whose tools MCP's clients may read; a file of data says so by its key."""
-_WHOLE: Final = re.compile(rb"\bmcp\.server\.(fastmcp|mcpserver)\b|from mcp\.server import .*\bMCPServer\b")
+_WHOLE: Final = re.compile(
+    rb"\bmcp\.server\.(fastmcp|mcpserver)\b|from mcp\.server import [^\n]{0,200}\bMCPServer\b"
+)
 """The official SDK sends a whole docstring; other frameworks may leave out its sections."""
 _EMPTY: Final = re.compile("an?|the|of|this|that|is|are|your")
 """Words that tell no two texts apart."""
