@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, split, unsaid
+from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, is_denied, split, unsaid
 from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:
@@ -169,10 +169,11 @@ class _Asked:
         says, unit = re.compile(_SAYS[self.kind]), _COUNTED.search(self.question)
         has_unit = not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence)
         if many := _MANY.search(self.question):
-            gap, noun = r"\S*(?:\W+\w+){0,2}\W+", re.escape(many[1])
-            has_unit = re.search(rf"(?i){_AMOUNT}{gap}{noun}|\b{noun}{gap}{_AMOUNT}", sentence)
+            gap, noun = r"\S*(?:\W+\w+)?\W+", re.escape(many[1])
+            has_unit = re.search(rf"(?i){_AMOUNT}{gap}(?:\w+\W+)?{noun}|\b{noun}{gap}{_AMOUNT}", sentence)
         new = {*says.findall(sentence)}.difference(says.findall(self.question))
-        return bool(has_unit) and any(not {*terms(one)} & {*self.wanted} for one in new)
+        is_denial = is_denied(sentence) and not re.search("exceed|more|less|later|[가-힣]", sentence)
+        return bool(has_unit) and not is_denial and any(not {*terms(one)} & {*self.wanted} for one in new)
 
     def says_so(self, sentence: str, heading: str, before: str) -> bool:
         """Whether a sentence answers alone: it is a statement with every word of the question.
