@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -166,7 +166,8 @@ def decoded(raw: bytes | msgspec.Raw, kind: Any) -> Any:
 # --- The oddities of a log, with places that a person can look up.
 
 
-class Absent(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Absent:
     """How many records have an unusable value in a field, and the first of them."""
 
     n: int
