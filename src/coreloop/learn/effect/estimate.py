@@ -11,39 +11,28 @@ from math import exp, log, sqrt
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-HORIZON_DAYS: Final = 60
-"""Days after a change until which it is looked at."""
-LAGS: Final = 14
-"""Days over which failures are taken to be related: two weeks, so that a weekly rhythm cancels out."""
-LEAST_FAILURES: Final = 10
-"""Of a tool that serves as a control: the usual rule for the normal approximation of a share."""
+HORIZON_DAYS: Final = 60  # days after a change until which it is looked at
+LAGS: Final = 14  # days over which failures are related: two weeks, so that a weekly rhythm cancels out
+LEAST_FAILURES: Final = 10  # of a control: the usual rule for the normal approximation of a share
 _LEAST_CONTROL_UNITS: Final = 20
 _LEAST_CONTROL_PAST: Final = 3  # failures before, below which a rise from nothing is infinite
 _LAPSE: Final = 7  # days without a unit after which a control says nothing of today
-_FAR: Final = 3.0  # deviations from all others, beyond which a control changed by itself
-_LEAST_PAST: Final = 10
-"""Units that a stratum has before, below which it has no past to compare with."""
+_FAR: Final = 4.5  # deviations from all others beyond which a control changed by itself; 3 is too few
+_LEAST_PAST: Final = 10  # units that a stratum has before, below which it has no past to compare with
 _LEAST_PAST_OF_CONTROL: Final = 5
-_SHRINKAGE: Final = 10.0
-"""Units by which a stratum's rate is drawn to the tool's."""
-_PRIOR_LEVEL: Final = 0.15
-"""Long-run variance of a tool's days against the others', on the log-odds scale; weighs as 40 days do."""
-_PRIOR_DAYS: Final = 40
+_SHRINKAGE: Final = 10.0  # units by which a stratum's rate is drawn to the tool's
+_PRIOR_LEVEL: Final = 0.15  # long-run variance of a tool's days against the others', in log-odds
+_PRIOR_DAYS: Final = 40  # what it weighs
 _LEAST_LEVEL: Final = 0.03  # below this no log is that steady; a pooled sum can even be negative
 _LEVEL_DAYS: Final = 28  # fewer days say nothing at `LAGS` lags
 _SAMPLING_SCALE: Final = 0.3  # of a window's sampling variance, at which its level weighs a quarter
-_UNEVEN: Final = 0.5
-"""A common change moves tools by different amounts: the deviation is half of its mean, see `Comparison`."""
-_INFLATION: Final = 1.1
-"""What the normal approximation and the estimated variance leave out, from the simulations."""
-_FINAL_Z: Final = 2.47
-"""Of the last of 60 daily looks, from 40,000 simulated walks; 3.11 on day 3, 2.88 on day 7."""
+_UNEVEN: Final = 0.5  # by its mean, how much a common change differs between tools, see `Comparison`
+_INFLATION: Final = 1.1  # what the normal approximation and the estimated variance leave out
+_FINAL_Z: Final = 2.47  # of the last of 60 daily looks, from 40,000 simulated walks; 3.11 on day 3
 _EXPONENT: Final = -0.1  # of Wang and Tsiatis' bounds: near Pocock's 0, so that harm is seen early
 _RARE: Final = 1e-4  # rates are kept this far from 0 and 1
-Feature = tuple[int, str, str, int]
-"""A period, a tool, a stratum, and what is counted."""
-Vector = Mapping[Feature, float]
-"""A sum over the counts of a session, by factor; sessions of the two periods are different ones."""
+Feature = tuple[int, str, str, int]  # a period, a tool, a stratum, and what is counted
+Vector = Mapping[Feature, float]  # a sum over the counts of a session, of one period, by factor
 BEFORE, AFTER = range(2)
 N, NAMED, FAILED, LOST = range(4)
 """What is counted of a session's units: all; with the named failure; with any; of a lost request."""
@@ -52,8 +41,8 @@ N, NAMED, FAILED, LOST = range(4)
 class UnitCount(NamedTuple):
     """The units of a session and a day that are alike.
 
-    A unit is a tool in a question of a session, the first time that it was sent. ``named`` is how many have
-    the failure that the line names, ``failed`` any that the arguments cause, ``lost`` how many requests were.
+    A unit is a tool in a question of a session, first sent. ``named`` have the failure that the line names,
+    ``failed`` any that the arguments cause, ``lost`` are of lost requests.
     """
 
     day: int
@@ -151,10 +140,9 @@ class Figure:
     before, expected, after : float
         The share before, in the mix of strata of afterwards; what it would have been without the change; what
         it is.
-    low, high : float
-        The interval of ``after - expected`` that holds at all looks.
-    sure_low : float
-        Its lower end if what happened to all tools is known no better than itself.
+    low, high, sure_low : float
+        The interval of ``after - expected`` that holds at all looks, and its lower end if what happened to
+        all tools is known no better than itself.
     failed : int
         Failures after.
     """
@@ -181,22 +169,19 @@ class Look:
     ----------
     day, days : int
         Days since the change, and those of them on which units count.
-    n : int
-        Units after that are compared.
     named, failed, lost : Figure
         Of the failure that the line names, of all of the tool, and of lost requests.
     moved, moved_low : float
         All failures, above half of what the line removed, and the lower end of that.
     is_alike : bool
         Whether the tool's other failures moved as the named one did.
-    n_controls : int
-        Tools that the change is compared with; 0: the tool's other failures, or its past.
+    n, n_controls : int
+        Units after, and tools, that are compared; 0 tools: the tool's other failures, or its past, are.
     all_changed, own_changed : bool
         Whether these certainly changed, and the tool against its own past.
-    left_out : float
-        Share of the units after whose stratum has no past.
-    shrinking : float
-        Share of the variance of ``named.difference`` that falls with the days.
+    left_out, shrinking : float
+        Shares: of the units after, those whose stratum has no past; of the variance of ``named.difference``,
+        what falls with the days.
     """
 
     day: int
@@ -271,8 +256,8 @@ class Comparison:
 
     References
     ----------
-    Liang and Zeger (1986), Biometrika 73:13, for sums over sessions. DerSimonian and Laird (1986), Controlled
-    Clinical Trials 7:177, and Rambachan and Roth (2023), Review of Economic Studies 90:2555, for ``τ²``.
+    Liang and Zeger (1986), Biometrika 73:13. DerSimonian and Laird (1986), Controlled Clinical Trials 7:177;
+    Rambachan and Roth (2023), Review of Economic Studies 90:2555 (``τ²``).
     """
 
     def __init__(self, tool: str, before: Units, after: Units, *, first: int) -> None:
@@ -425,9 +410,7 @@ def _pooled(controls: Sequence[_Shift]) -> _Shift:
 
 
 def _day_level(tool: str, units: Sequence[UnitCount], moments: _Moments) -> float:
-    """Long-run variance of the days of a tool against those of the others, on the log-odds scale.
-
-    Pooled over the tools, without what sessions explain, and drawn to `_PRIOR_LEVEL`.
+    """Long-run variance of a tool's days against the others', in log-odds, without what sessions explain.
 
     References
     ----------

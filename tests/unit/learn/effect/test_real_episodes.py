@@ -32,7 +32,7 @@ def _planted(call: dict[str, Any], place: float, kind: str, *, is_after: bool) -
     [
         ("line", EffectVerdict.HELPS, 8),
         ("moved", EffectVerdict.MOVED, 11),
-        ("another tool", EffectVerdict.TOO_EARLY, None),
+        ("another tool", EffectVerdict.NO_EFFECT, 19),
         ("none", EffectVerdict.NO_EFFECT, 18),
     ],
 )
