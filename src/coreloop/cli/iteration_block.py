@@ -34,9 +34,10 @@ _DRIFT: Final[Mapping[Rule, str]] = {
 _ENDS: Final = {
     "max_iterations": "The research ends: it reached its last iteration.",
     "usd": "The research ends: its budget is spent.",
-    "usd_per_day": "The research ends: today's budget is spent.",
-    "tokens": "The research ends: its tokens are spent.",
+    "usd_per_day": "The research ends: its budget is spent.",
+    "tokens": "The research ends: its budget is spent.",
     "deadline": "The research ends: its time is over.",
+    "nothing_new": "The research ends: nothing new was found.",
     "completed": "The research ends: all sub-questions are answered.",
     "stopped_by_user": "The research ends: it was stopped.",
 }

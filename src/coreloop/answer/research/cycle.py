@@ -17,11 +17,10 @@ from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
-from coreloop.answer.research import asking, next_queries
+from coreloop.answer.research import asking, next_queries, run_searches
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.reflect import reflect
-from coreloop.answer.research.run_searches import SearchResult, execute, find_sources, search_step
 from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
@@ -55,7 +54,11 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     problem = "\n".join([*reasons][:_MAX_REASONS])
     with phase(run, "synthesize"):
         attempt = names.Attempt(number=run.state.iteration, problem=problem)
-        attempt, _ = write_answer(run, deps, knowledge.sources, attempt)
+        asked = list[names.ReadSource]()
+        if deps.searches_index and not deps.ladder.models:
+            sources = _retrieve(run, deps, "answer").sources
+            asked = run_searches.number_sources(run, [(source, "") for source in sources])
+        attempt, _ = write_answer(run, deps, names.knowledge_of(run.state).sources, attempt, asked)
     for claim in attempt.dropped:
         run.record(events.Noted, name=names.DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
@@ -74,12 +77,10 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         run.record(events.Planned, sub_questions=(run.state.question,))
     number = run.state.iteration + 1
     if number == 1 and names.knowledge_of(run.state).request.mends:
-        repair(run, deps, "thumbs_down", SearchResult())
+        repair(run, deps, "thumbs_down", run_searches.SearchResult())
     with phase(run, "search"):
         _read_index(run, deps)
-        words = " ".join(search_words(run.state.question))
-        find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
-        found = search_step(run, RETRIEVE, str(number), find)
+        found = _retrieve(run, deps, str(number))
     with phase(run, "synthesize"):
         attempt = names.Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
@@ -93,6 +94,13 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=limits)
 
 
+def _retrieve(run: Run, deps: Deps, key: str) -> run_searches.SearchResult:
+    """Search for the sources of an attempt."""
+    words = " ".join(search_words(run.state.question))
+    find = partial(run_searches.find_sources, deps, run.state.question, SearchLimits(), words=words)
+    return run_searches.search_step(run, RETRIEVE, key, find)
+
+
 def _cover(run: Run, attempt: names.Attempt) -> None:
     """Record the sentences as findings: with them, the question counts as answered."""
     for part in run.state.sub_questions:
@@ -101,7 +109,7 @@ def _cover(run: Run, attempt: names.Attempt) -> None:
             run.record(events.FindingRecorded, sub_question=part.id, text=sentence, source=source)
 
 
-def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
+def _signal(run: Run, reason: Reason, found: run_searches.SearchResult) -> None:
     """Record what went wrong, with the best file and the best symbol: where people would look first."""
     file = next(found.of("injected", "text"), None)
     symbol = next(found.of("symbol"), None)
@@ -133,10 +141,10 @@ def _explore(run: Run, deps: Deps) -> None:
             run.state, strategy
         )
     with phase(run, "search"):
-        if not execute(run, deps, queries, strategy):
+        if not run_searches.execute(run, deps, queries, strategy):
             _turn(run)
             strategy = run.state.last_strategy
-            execute(run, deps, _other_angle(run.state, strategy), strategy)
+            run_searches.execute(run, deps, _other_angle(run.state, strategy), strategy)
     with phase(run, "reflect"):
         reflect(run, deps.ladder, rejections(run, deps))
 
@@ -176,7 +184,11 @@ def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuer
 
 
 def write_answer(
-    run: Run, deps: Deps, sources: Sequence[names.ReadSource], attempt: names.Attempt
+    run: Run,
+    deps: Deps,
+    sources: Sequence[names.ReadSource],
+    attempt: names.Attempt,
+    asked: Sequence[names.ReadSource] = (),
 ) -> tuple[names.Attempt, Reason | None]:
     """Answer by what the models write and sources support, else by passages that say it, else by findings.
 
@@ -187,7 +199,9 @@ def write_answer(
     project = deps.workspace if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, project)
     attempt, grounds = replace(attempt, model=ladder.name), reorder(grounds) if is_ask else grounds
-    found = quoted(attempt, grounds)
+    choices = [asked, sources] if asked else [sources]
+    answers = [quoted(attempt, replace(grounds, sources=choice)) for choice in choices]
+    found = max(answers, key=lambda one: (one.verdict == "says so", len(one.sentences)))
     if ladder.models and not (found.sentences or rejected):
         known = answer_from(run.state, found)
         found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found

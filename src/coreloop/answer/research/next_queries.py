@@ -194,7 +194,7 @@ def reflect_offline(
     for part in material.sub_questions or question_parts(material.question):
         said = list(_quotes(part, material, may_mark))
         findings += said
-        gaps += [] if said else [part]
+        gaps += [] if any(finding.answers for finding in said) else [part]
     return contracts.ReflectionResponse(
         sufficient=bool(findings) and not gaps,
         confidence=0.0,
@@ -213,7 +213,8 @@ def _quotes(
         if hit.is_near:
             text = material.sources[hit.number - 1].text[hit.start : hit.end]
             number = material.sources[hit.number - 1].number
-            yield contracts.ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
+            answers = (part,) if hit.says_so else ()
+            yield contracts.ReportedFinding(text=text, sources=(f"[{number}]",), answers=answers)
 
 
 _LINK: Final = re.compile(

@@ -149,6 +149,7 @@ COPIED_FROM: Final = 0.5  # share of the shorter text's runs of letters in the o
 _RUN_LETTERS: Final = 20
 _COUNTRY_LETTERS: Final = 2
 _SHORT_LABEL: Final = 3  # co, com, ac, gov, … before a country
+_REWORDED: Final = 3  # times that a query is said in other words: synonyms, fewer words, another angle
 _READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
 _KEPT: Final = 2  # sources of an iteration, and those that are left for other queries if another one comes
 _MOST_READ: Final = 10
@@ -170,9 +171,15 @@ def execute(run: Run, deps: Deps, queries: Sequence[names.PlanQuery], strategy: 
         return 0
     run.record(events.ActionTaken, tool=deps.provider.name, strategy=strategy)
     results = _search(run, deps, fresh)
-    results += _search(run, deps, list(_rewordings(run, results)))
+    few = results
+    for _ in range(1 if deps.ladder.models else _REWORDED):
+        few = _search(run, deps, list(_rewordings(run, few)))
+        results += few
     chosen = _choose(run.state, results)
-    _number(run, read_pages(run, deps.pages, chosen) if deps.pages else chosen)
+    chosen = read_pages(run, deps.pages, chosen) if deps.pages else chosen
+    for source, _ in chosen:
+        run.record(events.SourceRead, source=identity(source))
+    number_sources(run, chosen)
     return len(results)
 
 
@@ -268,23 +275,25 @@ def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
 
 def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source, str]]:
     """Return the best new sources of each query in turn, with it, as many as this iteration may read."""
-    known = {_identity(read.source) for read in names.knowledge_of(state).sources}
+    known = {identity(read.source) for read in names.knowledge_of(state).sources}
     pairs = ([(source, result.query) for source in result.sources] for result in results)
     chosen: dict[str, tuple[Source, str]] = {}
     for source, query in filter(None, chain.from_iterable(zip_longest(*pairs))):
-        if _identity(source) not in known:
-            chosen.setdefault(_identity(source), (source, query))
+        if identity(source) not in known:
+            chosen.setdefault(identity(source), (source, query))
     return list(chosen.values())[: sources_now(state)]
 
 
-def _number(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
-    """Give sources their numbers, in the order in which they were retrieved."""
+def number_sources(run: Run, chosen: Sequence[tuple[Source, str]]) -> list[names.ReadSource]:
+    """Give sources their numbers, in the order in which they were retrieved, and return them."""
+    numbered = {identity(read.source): read for read in names.knowledge_of(run.state).sources}
     for source, query in chosen:
-        earlier = names.knowledge_of(run.state).sources
-        origin = origin_of(source, earlier)
-        read = names.ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
-        run.record(events.SourceRead, source=_identity(source))
-        run.record(events.Noted, name=names.READ, data=msgspec.to_builtins(read))
+        if identity(source) not in numbered:
+            number, origin = len(numbered) + 1, origin_of(source, numbered.values())
+            read = names.ReadSource(number, source, origin, query, run.state.iteration + 1)
+            run.record(events.Noted, name=names.READ, data=msgspec.to_builtins(read))
+            numbered[identity(source)] = read
+    return [*{identity(source): numbered[identity(source)] for source, _ in chosen}.values()]
 
 
 def sources_now(state: State) -> int:
@@ -296,7 +305,7 @@ def sources_now(state: State) -> int:
     return left if is_last else max(min(1, left), min(_READ, left - _KEPT))
 
 
-def _identity(source: Source) -> str:
+def identity(source: Source) -> str:
     """A page is one source; a file has several passages."""
     is_page = source.location.startswith(_WEB)
     return source.location if is_page else f"{source.location}#{source.hash[:16]}"
