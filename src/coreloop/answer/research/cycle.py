@@ -199,7 +199,7 @@ def write_answer(
     project = deps.workspace if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, project)
     attempt, grounds = replace(attempt, model=ladder.name), reorder(grounds) if is_ask else grounds
-    choices = [asked, sources] if asked else [sources]
+    choices = [asked, grounds.sources] if asked else [grounds.sources]
     answers = [quoted(attempt, replace(grounds, sources=choice)) for choice in choices]
     found = max(answers, key=lambda one: (one.verdict == "says so", len(one.sentences)))
     if ladder.models and not (found.sentences or rejected):
