@@ -33,9 +33,7 @@ _DRIFT: Final[Mapping[Rule, str]] = {
 }
 _ENDS: Final = {
     "max_iterations": "The research ends: it reached its last iteration.",
-    "usd": "The research ends: its budget is spent.",
-    "usd_per_day": "The research ends: its budget is spent.",
-    "tokens": "The research ends: its budget is spent.",
+    **dict.fromkeys(("usd", "usd_per_day", "tokens"), "The research ends: its budget is spent."),
     "deadline": "The research ends: its time is over.",
     "nothing_new": "The research ends: nothing new was found.",
     "completed": "The research ends: all sub-questions are answered.",

@@ -213,8 +213,7 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
         "suggestions": [_decided(one).value for one in suggestions],
     }
     lines = [line for gap in gaps for line in _gap_lines(gap, reasons[gap.topic])] or ["no gaps"]
-    hint = "once you wrote what a gap lacks: dartlab-coreloop repair show --close ID"
-    notes = for_people([hint] if any(gap.closed_at is None for gap in gaps) else [])
+    notes = for_people(["close a gap: dartlab-coreloop repair show --close ID"] if gaps else [])
     return Output(facts, [*lines, *(map(_line, suggestions) if suggestions else ["no suggestions"])], notes)
 
 

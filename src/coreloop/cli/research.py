@@ -114,10 +114,9 @@ def response_output(
 
 def _added_lines(state: State, response: AgentResponse) -> Iterator[str]:
     """Yield the findings that stand neither in the answer nor in its passages."""
-    shown, known = [response.final_answer, *(part.text for part in response.passages)], knowledge_of(state)
+    shown, known = [response.final_answer, *[part.text for part in response.passages]], knowledge_of(state)
     added = [one for one in known.findings if one.sources and not any(one.text in text for text in shown)]
-    if added:
-        yield in_language_of(state.question)("also found:")
+    yield from [in_language_of(state.question)("also found:")] if added else []
     for finding in added[:3]:
         yield place_line(known.sources[finding.sources[0] - 1].source)
         yield f"  {printable(finding.text)}"
