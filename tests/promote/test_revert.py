@@ -67,7 +67,7 @@ def test_the_branch_removes_the_line_and_counts_as_a_revert(shop: Shop):
     git(shop, "fetch", "--quiet", "origin")
     difference = git(shop, "diff", "--unified=0", "main", f"origin/{branch}").splitlines()
     removed = [line[1:].strip() for line in difference if line.startswith("-") and line[1:2] != "-"]
-    assert removed == ["", "- Always pass reason"]
+    assert removed == ['"""Do refund_order.', "", "- Always pass reason", '"""']
     assert git(shop, "diff", "--name-only", "main", f"origin/{branch}") == FILE
     git(shop, "merge", "--quiet", "--no-ff", "-m", "Merge", f"origin/{branch}")
     git(shop, "push", "--quiet")

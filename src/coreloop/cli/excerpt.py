@@ -56,7 +56,7 @@ class PassageView:
             yield tell("the closest passages:" if is_open else answer.verdict)
         for passage, n_lines in self._shares():
             yield place_line(passage)
-            lines = marked_lines(passage) if n_lines is None else excerpt(passage, n_lines)
+            lines = marked_lines(passage) if n_lines is None else excerpt(passage, n_lines, self.question)
             yield from (f"    {printable(line)}".rstrip() for line in lines)
         yield from map(place_line, self._sources()[0])
 
@@ -105,11 +105,18 @@ def marked_lines(passage: "AnswerPassage") -> list[str]:
     return f"{passage.text[:start]}{marked}{passage.text[end:]}".splitlines()
 
 
-def excerpt(passage: "AnswerPassage", n_lines: int) -> list[str]:
-    """Return at most so many lines, from the one before the mark on; ``…`` stands for those left out."""
+def excerpt(passage: "AnswerPassage", n_lines: int, question: str = "") -> list[str]:
+    """Return so many lines, from the one before the mark on, or else those with most words of a question.
+
+    ``…`` stands for those left out.
+    """
+    from coreloop.answer.text.terms import term_set
+
     lines = [_cut(line) for line in _dense("\n".join(marked_lines(passage)))]
-    mark = next((place for place, line in enumerate(lines) if "»" in line), 0)
-    first = max(0, min(mark - 1, len(lines) - n_lines))
+    wanted, latest = term_set(question), max(0, len(lines) - n_lines)
+    words = [wanted & term_set(line) for line in lines]
+    best = max(range(latest + 1), key=lambda at: len(frozenset().union(*words[at : at + n_lines])))
+    first = next((min(max(0, at - 1), latest) for at, line in enumerate(lines) if "»" in line), best)
     shown = lines[first : first + n_lines]
     if first:
         shown[0] = f"… {shown[0]}"

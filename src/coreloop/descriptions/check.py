@@ -14,7 +14,7 @@ from coreloop.descriptions.schemas import Leaf, Tree, nodes, schema_of
 from coreloop.descriptions.sections import scan
 from coreloop.descriptions.texts import DOCSTRING, ToolText
 
-SENT_BYTES: Final = 2_048
+SENT_CHARS: Final = 2_048
 """Of the text of an MCP server's tool, by Claude Code."""
 
 
@@ -29,9 +29,8 @@ class Rule(NamedTuple):
 _TABLE: Final = Path(__file__).with_name("rules.tsv").read_text("utf-8").splitlines()
 RULES: Final = {name: Rule(*its) for name, *its in (line.split("\t") for line in _TABLE)}
 
-_EXAMPLE: Final = re.compile(
-    r"""(?:e\.g\.|\bfor example|\bexample:)[,:]? *([`'"])([^\s`'"]+)\1""", re.IGNORECASE
-)
+_EXAMPLE: Final = re.compile(r"""(?i)(?:e\.g\.|\bfor example|\bexample:)[,:]? *([`'"])([^\s`'"]+)\1""")
+_SAYS: Final = ("description", "$ref", "enum", "const")
 _WORD: Final = re.compile(r"[^\W_]+")
 _PARTS: Final = re.compile(r"[_-](?:ids?$)?|(?<=[a-z])(?:Ids?$|(?=[A-Z]))")  # bill_id says no more than bill
 _GIVEN: Final = re.compile("_.*|self|cls|ctx|(tool_|run_)?context|runtime|config|kwargs")
@@ -42,11 +41,12 @@ _PLAIN: Final = re.compile(
 """Arguments whose names say enough: one word, dates, and pages."""
 _SERVER: Final = re.compile(rb"mcp", re.IGNORECASE)
 """In code whose tools MCP's clients may read; a file of data says so by its key."""
-_WHOLE: Final = re.compile(rb"\bmcp\.server\.(fastmcp|mcpserver)\b|from mcp\.server import .*\bMCPServer\b")
+_WHOLE: Final = re.compile(
+    rb"\bmcp\.server\.(fastmcp|mcpserver)\b|from mcp\.server import [^\n]{0,200}\bMCPServer\b"
+)
 """The official SDK sends a whole docstring; other frameworks may leave out its sections."""
 _EMPTY: Final = re.compile("an?|the|of|this|that|is|are|your")
 """Words that tell no two texts apart."""
-_MIN_WORDS: Final = 4
 
 
 class Finding(NamedTuple):
@@ -107,8 +107,11 @@ def _sizes(text: ToolText, raw: bytes, caps: Mapping[str, int]) -> Iterator[tupl
             yield "text-over-cap", f"its {what} has {len(sent):,} characters, and {client} takes {cap:,}"
     is_code = not text.what.startswith(("JSON", "YAML", "TOML"))
     is_served = (is_code and _SERVER.search(raw)) or "inputSchema" in cast(dict[str, Tree], text.schema)
-    if is_served and (size := len(sent.encode("utf-8", "replace"))) > SENT_BYTES:
-        yield "text-cut", f"its {what} has {size:,} bytes, and Claude Code reads the first {SENT_BYTES:,}"
+    if is_served and (size := len(sent.strip())) > SENT_CHARS:
+        yield (
+            "text-cut",
+            f"its {what} has {size:,} characters, and Claude Code reads the first {SENT_CHARS:,}",
+        )
 
 
 def _silent(text: ToolText, properties: Mapping[str, dict[str, Tree]]) -> Iterator[tuple[str, str]]:
@@ -117,7 +120,8 @@ def _silent(text: ToolText, properties: Mapping[str, dict[str, Tree]]) -> Iterat
     items = {name: item for name, item in properties.items() if not _GIVEN.fullmatch(name)}
     silent = [name for name, item in items.items() if not (_is_named(name, said) or _is_described(item))]
     names = ", ".join(f'"{name}"' for name in silent if not _PLAIN.fullmatch(name))
-    if names and said and not text.refused and 3 * len(silent) <= len(items):
+    # beside a description in a call, a docstring may say more
+    if names and 3 * len(silent) <= len(items) and not (text.refused or "description of" in text.what):
         yield "argument-without-words", f"neither this text nor its schema has a word about {names}"
 
 
@@ -130,9 +134,7 @@ def _is_named(name: str, said: str) -> bool:
 def _is_described(item: Tree) -> bool:
     """Whether a schema, or a part of it, has a description or choices, or may have one elsewhere."""
     parts = (node for node in nodes(item) if isinstance(node, dict))
-    return any(
-        part.get(key) is not None for part in parts for key in ("description", "$ref", "enum", "const")
-    )
+    return any(part.get(key) is not None for part in parts for key in _SAYS)
 
 
 def _of_argument(text: ToolText, item: Mapping[str, Tree]) -> Iterator[tuple[str, str]]:
@@ -162,6 +164,6 @@ def _same_texts(texts: Sequence[ToolText]) -> Iterator[tuple[ToolText, str]]:
     for text in (text for text in texts if not text.argument):
         words = tuple(its for its in _WORD.findall(text.value.casefold()) if not _EMPTY.fullmatch(its))
         other = first.setdefault(words, text.tool)
-        is_other = _WORD.findall(text.tool.casefold()) != _WORD.findall(other.casefold())
-        if is_other and len(words) >= _MIN_WORDS:
+        is_other = len({re.sub(r"async|[\W_]", "", its.casefold()) for its in (text.tool, other)}) > 1
+        if is_other and len(words) > 3:  # chosen: fewer words are no description
             yield text, f'its text has the same words as that of "{other}"'

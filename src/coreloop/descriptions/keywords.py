@@ -160,7 +160,7 @@ def _in_zod(path: str, raw: bytes, text: ToolText, keyword: Keyword) -> bytes:
         raise UnprovenError("it is not declared plainly")
     spelling = _SPELLINGS.get(keyword.name)
     if spelling is None:
-        new = re.sub(r"\s*\.optional\(\)", "", chain)
+        new = re.sub(r"(?<!\s)\s*\.optional\(\)", "", chain)
     else:
         new = _respelled(spelling.in_zod.replace(r"z\.", r"z\s*\."), spelling.zod, chain, keyword)
     return raw[:start] + (new + described + rest).encode() + raw[end:]

@@ -15,8 +15,6 @@ from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, St
 WIDTH: Final = 79
 """Columns at which bullets are wrapped, as a terminal counts them: PEP 8's, which each linter accepts."""
 
-_SUMMARIES: Final = frozenset({"summary", "description"})
-_MARK: Final = "- "
 _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
 """Words that would change the meaning of a line if they began it."""
 
@@ -154,7 +152,7 @@ def read_bullets(lines: Sequence[DocLine], first: int = 0, end: int | None = Non
     for number in range(len(lines))[first:end]:
         line = lines[number]
         text = line.text.strip(" \t")  # strip() alone would also remove line separators
-        if text.startswith(_MARK):
+        if text.startswith("- "):
             bullets.append(DocstringBullet(text, number, number + 1))
         elif bullets and bullets[-1].end == number and text and line.indent > lines[bullets[-1].first].indent:
             bullets[-1] = DocstringBullet(f"{bullets[-1].text} {text}", bullets[-1].first, number + 1)
@@ -172,7 +170,7 @@ def write_bullet(text: str, lead: str, width: int = WIDTH) -> list[str]:
         White space before it.
     """
     words = text.split(" ")
-    if "" in words or not text.startswith(_MARK):
+    if "" in words or not text.startswith("- "):
         return [lead + text]
     written, current = list[str](), lead + words[0]
     for word in words[1:]:
@@ -213,4 +211,4 @@ def _is_part(layout: Layout, section: DocstringSection) -> bool:
     """Whether a heading is part of the block: a title, a summary's, or the beginning of a paragraph."""
     is_first = all(line.blank for line in layout.lines[: section.heading])
     is_title = is_first and not section.known and section.style != "google"
-    return section.prose or section.key in _SUMMARIES or is_title
+    return section.prose or section.key in {"summary", "description"} or is_title

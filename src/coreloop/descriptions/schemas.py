@@ -141,9 +141,10 @@ def schema_of(node: object) -> tuple[dict[str, dict[str, Tree]], tuple[str, ...]
     """The arguments of a tool's tree by name, and which of them it requires."""
     schemas = [node[key] for key in SCHEMA_KEYS if key in node] if isinstance(node, dict) else []
     schema = _unwrapped(schemas[0]) if schemas else None
-    properties = dict(_properties(_referred(schema, schema), is_top=True))
+    top = _referred(schema, schema)
+    parts = [pair for part in (top, *_branches(top)) for pair in _properties(part, is_top=part is top)]
     required = leaves(schema.get("required")) if isinstance(schema, dict) else ()
-    return properties, tuple(name for name in required if name in properties)
+    return dict(parts), tuple(name for name in required if name in dict(parts))
 
 
 def nodes(tree: object) -> Iterator[object]:
@@ -191,9 +192,14 @@ def _arguments(schema: Tree) -> Iterator[tuple[str, Tree]]:
         if isinstance(items, dict):
             yield f"{prefix}[]", items.get("description")
         below.append((prefix, items))
-        branches = [node.get(key) for key in _BRANCHES]
-        below += [(prefix, each) for several in branches if isinstance(several, list) for each in several]
+        below += [(prefix, each) for each in _branches(node)]
         stack.extend(reversed(below))
+
+
+def _branches(node: Tree) -> list[Tree]:
+    """The schemas that a schema is made of."""
+    several = [node.get(key) for key in _BRANCHES] if isinstance(node, dict) else []
+    return [each for one in several if isinstance(one, list) for each in one]
 
 
 def _unwrapped(schema: Tree) -> Tree:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -186,7 +186,7 @@ def run_refine(workspace: Workspace, request: NightRequest, *, now: datetime) ->
     states = kept_states(workspace, mined.judgments)
     result = refine(mined, request.days, now=now, excluded=excluded, states=states)
     if request.sanitized:  # near misses may hold users' values
-        result = replace(result, found=replace(result.found, withheld=()))
+        result = replace(result, found=result.found._replace(withheld=()))
     return write_night(result, workspace, request)
 
 
@@ -265,8 +265,7 @@ def refine(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FoundStatements:
+class FoundStatements(NamedTuple):
     """The lines that requests give reason for, and the table of errors.
 
     ``withheld`` are about tools that neither the source nor coreloop.yaml defines, so that no docstring could

@@ -256,7 +256,7 @@ def _cases(window: Window, categories: set[str]) -> Iterator[tuple[Request, int]
     groups = (group for group in window.requests if group.alike.category in categories)
     counted = window.drawn(groups, _MAX_REQUESTS, least=RequestOutcome.FAILURE)
     read = zip(counted, read_requests(window, counted), strict=True)
-    keys = [replace(keys, calls=window.steps(one.group).sequence) for one, (_, keys) in read]
+    keys = [keys._replace(calls=window.steps(one.group).sequence) for one, (_, keys) in read]
     return zip(counted, case_numbers(keys)[0], strict=True)
 
 

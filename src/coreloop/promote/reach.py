@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.descriptions.check import SENT_BYTES
+from coreloop.descriptions.check import SENT_CHARS
 from coreloop.descriptions.edit import Edited
 from coreloop.observe import jsonl
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
@@ -188,10 +188,10 @@ def unread_lines(text: str, lines: Iterable[str], framework: str | None) -> Iter
     """Say which lines of a description stand behind what a client sends; frameworks of agents send all."""
     for line in lines if framework in (None, "fastmcp", "mcp") else ():
         found = _words(line).search(text)
-        start, end = (len(text[:at].encode("utf-8", "replace")) for at in (found.span() if found else (0, 0)))
-        if end > SENT_BYTES:
-            place = f"{line[2:]}: would stand at byte {start + 1:,} of the description"
-            yield f"{place}, and Claude Code sends the first {SENT_BYTES:,} bytes"
+        start, end = found.span() if found else (0, 0)
+        if end > SENT_CHARS:
+            place = f"{line[2:]}: would stand at character {start + 1:,} of the description"
+            yield f"{place}, and Claude Code sends the first {SENT_CHARS:,} characters"
 
 
 def _flat(text: str) -> str:

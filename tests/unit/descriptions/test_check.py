@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from coreloop.descriptions.check import RULES, SENT_BYTES, Finding, check_texts
+from coreloop.descriptions.check import RULES, SENT_CHARS, Finding, check_texts
 from coreloop.descriptions.texts import find_texts
 
 
@@ -106,7 +106,7 @@ SDK, OTHER = "from mcp.server.fastmcp import FastMCP", "from fastmcp import Fast
 )
 def test_a_docstring_is_measured_as_an_mcp_server_sends_it(imported: str, docstring: str, what: str | None):
     raw = f'{imported}\n@tool\ndef pay(day):\n    """{docstring}"""\n'.encode()
-    assert len(raw) > SENT_BYTES
+    assert len(raw) > SENT_CHARS
     found = [its.message.partition(" has ")[0] for its in check_files({"a.py": raw})]
     assert found == ([f"its {what}"] if what else [])
 

@@ -89,8 +89,8 @@ def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | No
 @each_row(("n", "framework", "where"), [(9, None, None), (2046, "mcp", "2,050"), (2046, "langchain", None)])
 def test_a_line_behind_what_claude_code_sends_is_named(n: int, framework: Any, where: str | None) -> None:
     notes = list(unread_lines(f"{'b' * n}\n- hours: at\n  most 4", ["- hours: at most 4"], framework))
-    place = f"hours: at most 4: would stand at byte {where} of the description"
-    assert notes == ([f"{place}, and Claude Code sends the first 2,048 bytes"] if where else [])
+    place = f"hours: at most 4: would stand at character {where} of the description"
+    assert notes == ([f"{place}, and Claude Code sends the first 2,048 characters"] if where else [])
 
 
 FAILING = [

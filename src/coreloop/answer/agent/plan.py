@@ -1,8 +1,7 @@
 """What an agent must know before its next iteration, and what it means to search for in it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -51,8 +50,7 @@ class AgentPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sub_questions: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=MAX_PARTS)] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedIteration:
+class PlannedIteration(NamedTuple):
     """What comes of a plan.
 
     Attributes

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -50,8 +50,7 @@ SHOWN_CHARS: Final = 6_000  # of a source at once; about 1,500 tokens, so that f
 _WEB: Final = ("http://", "https://")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """A source as the agent sees it.
 
     Attributes
@@ -297,8 +296,7 @@ def _require_search(state: State, report: AgentReport) -> None:
     require_order(order_of(state), "$.actions", labels)
 
 
-@dataclass(frozen=True, slots=True)
-class _Checking:
+class _Checking(NamedTuple):
     """The checks of a report.
 
     Attributes

@@ -29,7 +29,7 @@ _LINES: Final = {
 NOT_ANSWERED: Final = "Not answered yet."
 DEGRADED: Final = "Search capabilities were limited; answer is based on partial information."
 UNUSABLE: Final = "The model's own answer could not be used; these are the findings."
-_ADVICE: Final = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
+_ADVICE: Final = "read the passages, ask in other words, index more, or choose a model (CORELOOP_MODEL)"
 _QUOTED_OF_PART: Final = 2  # chosen: two sources that agree
 _LIMITS: Final = ("--max-iterations", "--max-queries", "--max-sources", "--max-tokens", "--deadline")
 

@@ -228,18 +228,19 @@ def contradictions(said: Sequence[SourcedText], question: str = "") -> list[Cont
         _ordered(one, other, differs)
         for one, other in combinations(said, 2)
         if _are_alike(one.text, other.text) or (is_of_fact and _answer_alike(asked, one.text, other.text))
-        if (differs := _differs(one.text, other.text, is_of_number=kind == "number"))
+        if (differs := _differs(one.text, other.text, kind))
     ]
 
 
-def _differs(one: str, other: str, *, is_of_number: bool) -> ContradictionKind | None:
-    """The first thing that differs; of another time, nothing else counts."""
+def _differs(one: str, other: str, kind: str | None) -> ContradictionKind | None:
+    """The first thing that differs; of another time, nothing else counts, nor what a fact beside denies."""
     years = [frozenset(_YEAR.findall(text)) for text in (one, other)]
     if all(years) and not years[0] & years[1]:
         return None if (_amounts(one).keys() | _amounts(other).keys()) - {"월", "일"} else "date"
-    if _numbers_apart(_amounts(one), _amounts(other), is_of_number=is_of_number):
+    if _numbers_apart(_amounts(one), _amounts(other), is_of_number=kind == "number"):
         return "number"
-    return "negation" if is_denied(one) != is_denied(other) else None
+    is_asked = kind is None or _are_alike(one, other)
+    return "negation" if is_asked and is_denied(one) != is_denied(other) else None
 
 
 def _numbers_apart(here: dict[str, set[str]], there: dict[str, set[str]], *, is_of_number: bool) -> bool:

@@ -15,14 +15,11 @@ from coreloop.answer.text.terms import is_cjk, key_list, keys, search_words, ter
 # Overlap from which a sentence is said: chosen on half of AttributionBench (macro-F1 of the other 0.701).
 SAID_AT: Final = 0.28
 _AS_GOOD: Final = 0.9  # part of the best share from which another sentence says as much
-_MONTH: Final = re.compile(
-    r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:[a-z]{0,6}\b\.?)(?=\s\d)|(?<=\d\s)"
-    r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b",
-    re.IGNORECASE,
-)
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_SPELT: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_COUNTED: Final = re.compile(rf"\b(?:{'|'.join(_SPELT)})\b", re.IGNORECASE)
+_ANY: Final = "|".join(MONTHS)
+_MONTH: Final = re.compile(rf"(?i)\b({_ANY})[a-z]{{0,6}}\b\.?(?=\s\d)|(?<=\d\s)({_ANY})[a-z]{{0,6}}\b")
+SPELT: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_COUNTED: Final = re.compile(rf"\b(?:{'|'.join(SPELT)})\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![A-Za-z\d])\d[\d,]*(?:\.\d+)?\s?(?:%|percent\b|퍼센트|프로)?")
 _NAME: Final = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"'“‘(])\b(?:[A-Z][\w&’'-]*|[a-z]+[A-Z]\w*)")
 _SUBJECT: Final = re.compile(r"(?<![가-힣])([가-힣]{2,12}?)(?:에서|[은는이가의을를])(?![가-힣])")
@@ -33,7 +30,8 @@ _DENIAL: Final = re.compile(
       | [가-힣]\s?못(?:하|했|한|할)""",
     re.VERBOSE,
 )
-_ROLE: Final = re.compile(r"(?:\{\w+\}|:[\w:]+:)(?=`)")  # {func}`…`, :class:`…`
+_ROLE: Final = re.compile(r"(?:\{\w+\}|:[\w:]{1,60}:)(?=`)")  # {func}`…`, :class:`…`
+_FLAG: Final = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 _UNIT: Final = re.compile(r"몇\s?[가-힣]+")  # 몇 명인가
 _WITH_UNIT: Final = re.compile(r"(\d[\d.]*\d|\d)([가-힣]?)[가-힣]*$")
 _OF_DATES: Final = frozenset({"", "년", "월", "일"})  # 2025-09-30 is of 2025년
@@ -59,7 +57,7 @@ def numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, those of dates included: 3, 1 and 1998 of March 1, 1998."""
     text = unicodedata.normalize("NFKC", text)
     text = _MONTH.sub(lambda match: str(MONTHS.index((match[1] or match[2])[:3].casefold()) + 1), text)
-    text = _COUNTED.sub(lambda match: str(_SPELT.index(match[0].casefold()) + 2), text)
+    text = _COUNTED.sub(lambda match: str(SPELT.index(match[0].casefold()) + 2), text)
     return frozenset(map(_number, _NUMBER.findall(text)))
 
 
@@ -70,14 +68,17 @@ def names(text: str) -> frozenset[str]:
 
 
 def unsaid(question: str, text: str) -> list[str]:
-    """Return the words and numbers of a question, in their order, that a text does not have."""
+    """Return the words, numbers and flags of a question that a text does not have."""
     text = _ROLE.sub("", unicodedata.normalize("NFKC", text))
     stems = term_set(text)
-    return [word for word in search_words(_UNIT.sub("", question)) if not _stands(word, text, stems)]
+    words = (*search_words(_UNIT.sub("", question)), *_FLAG.findall(question))
+    return [word for word in words if not _stands(word, text, stems)]
 
 
 def _stands(word: str, text: str, stems: frozenset[str]) -> bool:
     """Whether a word stands in a text somehow: 3분기 with its unit, 줄었나 as 줄었다, 만드나 as 만든다."""
+    if word.startswith("-"):  # --colors is not --color
+        return re.search(rf"{re.escape(word)}(?![\w-])", text) is not None
     if number := _WITH_UNIT.match(word):
         unit = "" if number[2] in _OF_DATES else rf"\s?{number[2]}"
         return re.search(rf"(?<![\d.])0*{number[1]}(?!\d|[.]\d){unit}", text.replace(",", "")) is not None

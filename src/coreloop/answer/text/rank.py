@@ -7,13 +7,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import gives_orders, head_of_table, split, unsaid
+from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, is_denied, split, unsaid
 from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:
@@ -41,6 +40,11 @@ _NO_FACT: Final = re.compile(
 _COUNTED: Final = re.compile(
     r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
 )
+# The noun of what is asked, and a number beside it
+_MANY: Final = re.compile(
+    r"(?i)\bhow many (?:[\w-]+ ){0,2}?([\w-]+?)(?:es|s)?(?: (?:do|is|are|was|were|can|may|must|ha)|\?)"
+)
+_AMOUNT: Final = rf"(?:\d|\b(?:{'|'.join(SPELT)})\b)"
 _OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His)\b|[이그]는?\s(?![후뒤외])")
 _IN_SENTENCE: Final = re.compile(r"(?i)\b(?:the|an?|of|is|are|by|to|in|with|for)\b|\|")
 _FEW_WORDS: Final = 3  # chosen: ``Which log levels are there?`` has two
@@ -52,8 +56,7 @@ _NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![",
 _OF_HEADING: Final = 2  # what a word of the heading counts in BM25
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A passage and its sentence that says most to a question.
 
     Attributes
@@ -83,8 +86,7 @@ class Hit:
         return self.end > self.start and self.near >= _LEAST_NEAR
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(NamedTuple):
     """A source: words of its heading and of each sentence, with its place; ``last`` of its own heading."""
 
     heading: frozenset[str]
@@ -166,8 +168,12 @@ class _Asked:
             return True
         says, unit = re.compile(_SAYS[self.kind]), _COUNTED.search(self.question)
         has_unit = not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence)
+        if many := _MANY.search(self.question):
+            gap, noun = r"\S*(?:\W+\w+)?\W+", re.escape(many[1])
+            has_unit = re.search(rf"(?i){_AMOUNT}{gap}(?:\w+\W+)?{noun}|\b{noun}{gap}{_AMOUNT}", sentence)
         new = {*says.findall(sentence)}.difference(says.findall(self.question))
-        return bool(has_unit) and any(not {*terms(one)} & {*self.wanted} for one in new)
+        is_denial = is_denied(sentence) and not re.search("exceed|more|less|later|[가-힣]", sentence)
+        return bool(has_unit) and not is_denial and any(not {*terms(one)} & {*self.wanted} for one in new)
 
     def says_so(self, sentence: str, heading: str, before: str) -> bool:
         """Whether a sentence answers alone: it is a statement with every word of the question.

@@ -19,6 +19,8 @@ LEAST_FAILURES: Final = 10
 """Of a tool that serves as a control: the usual rule for the normal approximation of a share."""
 _LEAST_CONTROL_UNITS: Final = 20
 _LEAST_CONTROL_PAST: Final = 3  # failures before, below which a rise from nothing is infinite
+_LAPSE: Final = 7  # days without a unit after which a control says nothing of today
+_FAR: Final = 3.0  # deviations from all others, beyond which a control changed by itself
 _LEAST_PAST: Final = 10
 """Units that a stratum has before, below which it has no past to compare with."""
 _LEAST_PAST_OF_CONTROL: Final = 5
@@ -285,7 +287,7 @@ class Comparison:
         self._level = _day_level(tool, past, self._moments)
         self._seen: set[tuple[int, str]] = set()
         self._kept: list[str] = []
-        self._of_days = self._z = 0.0
+        self._last, self._of_days, self._z = Counter[str](), 0.0, 0.0
 
     def at(self, day: int) -> Look | None:
         """Look after ``day`` days, which are asked for in order; None on a day that says nothing new."""
@@ -293,6 +295,7 @@ class Comparison:
         own = {(unit.day, unit.stratum) for unit in units if unit.tool == self._tool}
         if own:
             self._moments.add(AFTER, units)
+            self._last.update({unit.tool: day - self._last[unit.tool] for unit in units})
             self._seen |= own
         strata = sorted({stratum for _, stratum in self._seen})
         self._kept = [its for its in strata if self._past(self._tool, its) >= _LEAST_PAST]
@@ -301,12 +304,15 @@ class Comparison:
     def _past(self, tool: str, stratum: str) -> int:
         return self._moments.count(BEFORE, tool, _UNITS, stratum)
 
-    def _look(self, day: int) -> Look:
+    def _look(self, day: int) -> Look | None:
         days = len({seen for seen, stratum in self._seen if stratum in self._kept})
         self._of_days = self._level * (1 / self.days_before + 1 / days)
         self._z = _z(self.days_before, days)
-        changes = [change for name in self._controls for change in self._change(name, _FAILED)]
-        shift = _pooled(changes)
+        found = {name: self._change(name, _FAILED) for name in self._controls}
+        changes = [one for name, own in found.items() for one in own if day - self._last[name] < _LAPSE]
+        if any(found.values()) and not changes:  # whatever happened since is unknown
+            return None
+        shift = _pooled(changes := _agreeing(changes))
         named, scores = self._judge(_NAMED, shift if changes else _pooled(self._change(self._tool, _OTHERS)))
         (failed, of_failed), (lost, _) = self._judge(_FAILED, shift), self._judge(_LOST, shift)
         own, of_own = self._judge(_NAMED, _Shift())
@@ -391,6 +397,16 @@ class Comparison:
             value * other > 0 and abs(value - other) < self._z * sqrt(_INFLATION * square)
             for (other, _), square in zip(changes, apart, strict=True)
         )
+
+
+def _agreeing(controls: list[_Shift]) -> list[_Shift]:
+    """The controls without the one that is far from all others: it changed by itself."""
+    for one in controls if len(controls) > 2 else ():
+        rest = [other for other in controls if other is not one]
+        mean = _pooled(rest)
+        if abs(one.value - mean.value) > _FAR * sqrt(one.variance + mean.variance + mean.tau(_UNEVEN)):
+            return rest
+    return controls
 
 
 def _pooled(controls: Sequence[_Shift]) -> _Shift:

@@ -1,9 +1,8 @@
 """The units of a log: a tool in a question of a session, the first time that it was sent."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
@@ -32,8 +31,7 @@ _FLAGS: Final = dict.fromkeys(("failed", "repaired", "is_unit"), pl.Boolean)
 _SCHEMA: Final[dict[str, Any]] = {"group": pl.UInt32, "day": pl.Int64, **_TEXTS, **_FLAGS}
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(NamedTuple):
     """The units of a window.
 
     Attributes

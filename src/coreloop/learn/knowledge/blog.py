@@ -5,11 +5,10 @@ import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -25,8 +24,7 @@ _NUMBER: Final = re.compile(r"[-+]?[0-9]{1,18}(\.[0-9]{1,18})?")  # JSON readers
 _NULL: Final = frozenset({"", "~", "null", "Null", "NULL"})
 
 
-@dataclass(frozen=True, slots=True)
-class NoInsight:
+class NoInsight(NamedTuple):
     """Why a post has no insight; ``line`` is where it cannot be read, None if it only lacks something."""
 
     reason: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, count
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
@@ -22,8 +22,7 @@ from coreloop.learn.knowledge.store import IS_GOOD, SCHEMA, reading, utc_text
 RETENTION_DAYS: Final = 30  # as the specification has it
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(NamedTuple):
     """Rows of a table to remove, or to update if ``change`` is given."""
 
     text: str

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, comb, erfc, inf, sqrt
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from coreloop.learn.proposals.entry import MIN_CASES
 
@@ -20,8 +20,7 @@ MIN_JACCARD: Final = 0.5
 """Share of identifiers in common that joins two requests: 64–96 % of a task's runs come together (4 logs)."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestKeys:
+class RequestKeys(NamedTuple):
     """What may join a request with others: 0 or nothing stands for what was not recorded."""
 
     session: int = 0

@@ -127,7 +127,7 @@ def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     """Read the requests of a window; ``names`` are the tools' names by those that clients log."""
     read = read_requests(window, window.drawn(window.requests, MAX_REQUESTS), names)
     read.sort(key=lambda pair: (pair[0].ts_us, pair[0].file, pair[0].offset))
-    keys = [replace(keys, calls=_compared(request.calls)) for request, keys in read]
+    keys = [keys._replace(calls=_compared(request.calls)) for request, keys in read]
     numbers, kind = case_numbers(keys)
     requests = tuple(
         replace(request, calls=request.calls[:_MAX_CALLS], case=number, owner=owner)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from statistics import mode
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from coreloop.learn.line import Advice, advice, keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -67,8 +67,7 @@ class LineHypothesis:
         return _RANKS.get(self.line.form, len(_REASONS))
 
 
-@dataclass(frozen=True, slots=True)
-class MergedSides:
+class MergedSides(NamedTuple):
     """A promoted line, and the sets of calls that it accounts for, and that came since.
 
     Since then every model has it.

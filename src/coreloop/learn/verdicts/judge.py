@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from difflib import ndiff
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
@@ -159,8 +159,7 @@ def reopened_keys(judgments: HumanVerdicts) -> frozenset[str]:
 # --- What a proposal would change: its tool's docstring in the working tree, before and after.
 
 
-@dataclass(frozen=True, slots=True)
-class DocstringChange:
+class DocstringChange(NamedTuple):
     """A docstring before and after; ``problem`` says why there is none.
 
     Attributes

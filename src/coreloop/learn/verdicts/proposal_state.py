@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.promotions import Promotion, open_branches, read_history
@@ -42,8 +42,7 @@ ACCEPTED: Final = "accepted"
 """How screens count an undecided proposal with a verdict of P or T: it waits for its promotion alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standpoint:
+class Standpoint(NamedTuple):
     """A proposal with its state; a merged one with its effect, if that is known.
 
     Attributes

@@ -9,19 +9,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable, clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
 
 SEPARATOR: Final = " › "
-FENCED: Final = re.compile(
-    r"^\ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^\ {0,3}\1[^\n]*$|\Z)",
-    re.DOTALL | re.MULTILINE,
-)  # a fence, and all before the fence that closes it
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _MAX_HEADING: Final = 200
 _MAX_DEPTH: Final = 8  # of the headings above a passage; a hostile file nests thousands
@@ -41,6 +37,8 @@ _ABOVE: Final = r"(?:^[ \t]*(?://|/?\*|\#|--|;|@\w)[^\n]*\n){0,60}+"
 # value that has nothing below it has no title.
 _TABLE: Final = Path(__file__).with_name("syntaxes.tsv").read_text("utf-8").replace("{above}", _ABOVE)
 SYNTAXES: Final = {line.partition("\t")[0]: tuple(line.split("\t")[1:]) for line in _TABLE.splitlines()[1:]}
+FENCED: Final = re.compile(SYNTAXES["markdown"][3], re.DOTALL | re.MULTILINE)
+"""A fence, and all before the fence that closes it."""
 
 
 def plain_document(text: str) -> Document:
@@ -179,8 +177,7 @@ _BREAKS: Final = ("\n\n", "\n", ". ", " ")
 _GOES_ON: Final = re.compile(r"\n\n\s*(?:`{3}|~{3}|[-*+]\ |\d{1,3}[.)]\ |\ {4})")
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A passage of a document; ``text`` is ``document.text[start:end]``."""
 
     start: int
