@@ -109,7 +109,7 @@ def _judged(part: str, sources: dict[int, Source], grounds: Grounds, counts: Cou
     """
     numbers, texts = [*sources], [*sources.values()]
     ranked = rank(part, texts, counts=counts, may_mark=grounds.may_mark)
-    by_number = {numbers[hit.number - 1]: replace(hit, number=numbers[hit.number - 1]) for hit in ranked}
+    by_number = {numbers[hit.number - 1]: hit._replace(number=numbers[hit.number - 1]) for hit in ranked}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
     said = [hit for hit in hits if hit.says_so]
     for number in [hit.number for hit in said if grounds.workspace and len(said) > 1]:
