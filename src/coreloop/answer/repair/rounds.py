@@ -44,8 +44,6 @@ _HEAD_BYTES: Final = 16_000
 _HEAD_CHARS: Final = 2_000
 # Of the words of a question; a file with fewer of them is no target.
 _LEAST_SHARE: Final = 0.3
-# Without such a word, a docstring that has a column's words rarely means the column.
-_SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
 _SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
@@ -249,21 +247,13 @@ def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]
 
 
 def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Link]:
-    """Yield links between symbols and parts of schemas that are named alike, or that the symbol speaks of.
-
-    ``customer_rate`` is ``customers.rate``; a docstring that has the words of a table and of its column
-    speaks of the column.
-    """
+    """Yield links between symbols and parts of schemas named alike: ``customer_rate``, ``customers.rate``."""
     for symbol, field in product(symbols, fields):
         owner, _, last = field.title.rpartition(".")
         name, whole = _words(last), _words(f"{owner.rpartition('.')[2]} {last}")
         if _words(symbol.title.rpartition(".")[2]) in (name, whole):
             reason = f"both are named {last.strip('#')}"
-        elif whole > name and _SPEAKS.search(symbol.text) and whole <= keys(symbol.text):
-            reason = f"{symbol.title} speaks of {last}"
-        else:
-            continue
-        yield {"code_symbol": symbol.reference, "schema_ref": field.reference, "reason": reason}
+            yield {"code_symbol": symbol.reference, "schema_ref": field.reference, "reason": reason}
 
 
 def _words(name: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ A research judges by a reflection, and answers in the end. Both answer by passag
 model wrote and its sources support.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -82,7 +83,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         _read_index(run, deps)
         found = _retrieve(run, deps, str(number))
     with phase(run, "synthesize"):
-        attempt = names.Attempt(number=number, found=found.counts, problem=found.reason)
+        attempt = names.Attempt(number=number, found=Counter(found.origins), problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
         run.record(events.Noted, name=names.ATTEMPTED, data=msgspec.to_builtins(attempt))
     _cover(run, attempt)
@@ -162,8 +163,10 @@ def _plan(run: Run, deps: Deps) -> None:
     else:
         run.record(events.Narrowed, limits=names.run_limits(tier, request.wishes))
     run.record(events.Planned, sub_questions=parts)
-    queries = msgspec.to_builtins(next_queries.first_queries(run.state.question, plan, tier))
-    run.record(events.Noted, name=names.PLANNED, data={"queries": queries, "tier": tier})
+    planned = plan.queries or next_queries.plan_offline(material).queries
+    queries = next_queries.new_queries(planned, iteration=1)
+    data = {"queries": msgspec.to_builtins(queries), "tier": tier}
+    run.record(events.Noted, name=names.PLANNED, data=data)
 
 
 def _turn(run: Run) -> None:

@@ -20,9 +20,8 @@ from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_sim
 from coreloop.base.language.words import is_hangul, read_query, shorten_query
 from coreloop.runs.state import State
 
-MAX_FIRST: Final[dict[contracts.Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}  # queries of the plan
 MAX_PARTS: Final = 10  # sub-questions of a plan
-MAX_PROPOSED: Final = 20  # queries of a reflection
+MAX_PROPOSED: Final = 20  # queries of a plan or a reflection
 MAX_CONVERGED: Final = 5  # candidates of an exhaustive run that are kept for the next iteration
 STUCK_AFTER: Final = 3  # searches in a row that found nothing
 FEW: Final = 3  # results; a query with fewer is reworded
@@ -45,12 +44,6 @@ def plan_parts(question: str, plan: contracts.PlanResponse) -> tuple[str, ...]:
     """Return the sub-questions of a plan; the question itself if it has none."""
     parts = (shorten_query(part) for part in plan.sub_questions[:MAX_PARTS])
     return tuple(dict.fromkeys(filter(None, parts))) or (question,)
-
-
-def first_queries(question: str, plan: contracts.PlanResponse, tier: contracts.Tier) -> list[PlanQuery]:
-    """Return the queries of a plan; the question itself if it has none."""
-    planned = plan.queries or (contracts.PlannedQuery(query=question, intent="answer"),)
-    return new_queries(planned, iteration=1)[: MAX_FIRST[tier]]
 
 
 def new_queries(proposed: Sequence[contracts.PlannedQuery], *, iteration: int) -> list[PlanQuery]:

@@ -109,7 +109,7 @@ def tag_of(evidence: Sequence[names.ReadSource], *, is_contradicted: bool = Fals
     if len({item.origin for item in evidence}) > 1:
         return tags.VERIFIED
     # who reports first, or what peers have reviewed
-    if any(item.type in {"paper", "filing"} for item in evidence):
+    if any(item.source.type in {"paper", "filing"} for item in evidence):
         return tags.HIGH
     return tags.LIKELY if evidence else tags.UNCERTAIN
 

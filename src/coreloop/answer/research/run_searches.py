@@ -1,7 +1,6 @@
 """The searches of an iteration: executed at once, each as a step, and the sources that they bring."""
 
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,8 +15,7 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.next_queries import FEW, queries_left, reword
-from coreloop.answer.search.extract.document import Document, Section
-from coreloop.answer.search.extract.text import Passage, split_passages
+from coreloop.answer.search.extract.text import Passage, plain_document, split_passages
 from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits, Source
 from coreloop.answer.text.terms import term_set
@@ -62,11 +60,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[Origin, ...] = ()
     reason: str = ""
     failures: tuple[str, ...] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Sources by where they come from."""
-        return dict(Counter(self.origins))
 
     def of(self, *origins: Origin) -> Iterator[Source]:
         """Yield the sources of some origins."""
@@ -332,8 +325,7 @@ def _passage(page: Source, snippet: Source, query: str) -> Source:
 
 def passages_of(text: str) -> list[Passage]:
     """Return the passages of a text without headings."""
-    whole = Document(type="", text=text, sections=(Section(start=0, end=len(text)),))
-    return list(split_passages(whole))
+    return list(split_passages(plain_document(text)))
 
 
 def origin_of(source: Source, earlier: Iterable[names.ReadSource]) -> str:
