@@ -55,11 +55,10 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     problem = "\n".join([*reasons][:_MAX_REASONS])
     with phase(run, "synthesize"):
         attempt = names.Attempt(number=run.state.iteration, problem=problem)
-        asked = list[names.ReadSource]()
         if deps.searches_index and not deps.ladder.models:
-            sources = _retrieve(run, deps, "answer").sources
-            asked = run_searches.number_sources(run, [(source, "") for source in sources])
-        attempt, _ = write_answer(run, deps, names.knowledge_of(run.state).sources, attempt, asked)
+            asked = _retrieve(run, deps, "answer").sources
+            run_searches.number_sources(run, [(source, "") for source in asked])
+        attempt, _ = write_answer(run, deps, names.knowledge_of(run.state).sources, attempt)
     for claim in attempt.dropped:
         run.record(events.Noted, name=names.DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
@@ -187,11 +186,7 @@ def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuer
 
 
 def write_answer(
-    run: Run,
-    deps: Deps,
-    sources: Sequence[names.ReadSource],
-    attempt: names.Attempt,
-    asked: Sequence[names.ReadSource] = (),
+    run: Run, deps: Deps, sources: Sequence[names.ReadSource], attempt: names.Attempt
 ) -> tuple[names.Attempt, Reason | None]:
     """Answer by what the models write and sources support, else by passages that say it, else by findings.
 
@@ -202,9 +197,7 @@ def write_answer(
     project = deps.workspace if deps.searches_index else None
     grounds = Grounds(run.state.question, sources, rejected, knowledge.contradictions_found, project)
     attempt, grounds = replace(attempt, model=ladder.name), reorder(grounds) if is_ask else grounds
-    choices = [asked, grounds.sources] if asked else [grounds.sources]
-    answers = [quoted(attempt, replace(grounds, sources=choice)) for choice in choices]
-    found = max(answers, key=lambda one: (one.verdict == "says so", len(one.sentences)))
+    found = quoted(attempt, grounds)
     if ladder.models and not (found.sentences or rejected):
         known = answer_from(run.state, found)
         found = replace(known, cited=(*known.cited, *found.cited)) if known.sentences else found

@@ -277,8 +277,8 @@ def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source,
     return list(chosen.values())[: sources_now(state)]
 
 
-def number_sources(run: Run, chosen: Sequence[tuple[Source, str]]) -> list[names.ReadSource]:
-    """Give sources their numbers, in the order in which they were retrieved, and return them."""
+def number_sources(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
+    """Give sources their numbers, in the order in which they were retrieved."""
     numbered = {identity(read.source): read for read in names.knowledge_of(run.state).sources}
     for source, query in chosen:
         if identity(source) not in numbered:
@@ -286,7 +286,6 @@ def number_sources(run: Run, chosen: Sequence[tuple[Source, str]]) -> list[names
             read = names.ReadSource(number, source, origin, query, run.state.iteration + 1)
             run.record(events.Noted, name=names.READ, data=msgspec.to_builtins(read))
             numbered[identity(source)] = read
-    return [*{identity(source): numbered[identity(source)] for source, _ in chosen}.values()]
 
 
 def sources_now(state: State) -> int:
