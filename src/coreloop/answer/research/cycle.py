@@ -132,11 +132,7 @@ def _explore(run: Run, deps: Deps) -> None:
         if not run.state.sub_questions:
             _plan(run, deps)
         _turn(run)
-        strategy = (
-            run.state.order.after
-            if run.state.order
-            else run.state.last_strategy or next_queries.START_STRATEGY
-        )
+        strategy = run.state.last_strategy or next_queries.START_STRATEGY
         queries = next_queries.next_queries(run.state, names.knowledge_of(run.state)) or _other_angle(
             run.state, strategy
         )
