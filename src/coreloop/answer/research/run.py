@@ -31,7 +31,7 @@ from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.decode import find_record
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.clock import new_ulid
-from coreloop.runs.duplicates import QueryHistory
+from coreloop.runs.duplicates import QueryHistory, Search
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
 from coreloop.runs.load import load_run
@@ -320,8 +320,7 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     """Close the gap of a question that was answered, open it of another one, and keep the answer's row."""
     knowledge, now = names.knowledge_of(state), datetime.now(UTC)
     if answer.supported:
-        asked = QueryHistory()
-        asked.add_query_to_history(state.question, 1, 1, True)
+        asked = QueryHistory([Search(state.question, 1, 1, success=True)])
         same = [gap for gap in deps.tables.gaps() if asked.is_duplicate_query(gap.topic)[0]]
         for topic in {state.question, *(gap.topic for gap in same)}:
             deps.tables.close_gaps(topic=topic, by="repair", now=now)
