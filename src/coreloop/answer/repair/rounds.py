@@ -40,12 +40,10 @@ _LINK: Final = "schema.link.suggest"
 REPAIR: Final = "repair"  # name of the steps
 MAX_FILES: Final = 5
 _MAX_LOOKED_AT: Final = 2_000  # files whose beginning is read; of more, those whose names fit best
-_HEAD_BYTES: Final = 16_000
-_HEAD_CHARS: Final = 2_000
+_HEAD_BYTES: Final = 4_000
 # Of the words of a question; a file with fewer of them is no target.
 _LEAST_SHARE: Final = 0.3
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
-_SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
 
 Link = Mapping[str, str]
@@ -228,7 +226,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
 def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]:
     """Return the files that most likely answer a question, at most `MAX_FILES`, the likeliest first.
 
-    Compared are their names, symbols and first lines, as `coreloop.answer.text.terms.terms` reads them.
+    Compared are their names and first lines, as `coreloop.answer.text.terms.terms` reads them.
 
     Parameters
     ----------
@@ -261,10 +259,9 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _beginning(root: Path, location: str) -> str:
-    """The name, symbols and first lines of a file."""
+    """The name and first lines of a file."""
     data = b""
     with suppress(OSError), open_regular(root / location) as file:
         data = file.read(_HEAD_BYTES)
     text = decode_text(data if len(data) < _HEAD_BYTES else data[: data.rfind(b"\n") + 1])
-    read = text if isinstance(text, str) else ""
-    return "\n".join([location, *_SYMBOL.findall(read), read[:_HEAD_CHARS]])
+    return f"{location}\n{text}" if isinstance(text, str) else location

@@ -109,7 +109,7 @@ def tag_of(evidence: Sequence[names.ReadSource], *, is_contradicted: bool = Fals
     if len({item.origin for item in evidence}) > 1:
         return tags.VERIFIED
     # who reports first, or what peers have reviewed
-    if any(item.source.type in {"paper", "filing"} for item in evidence):
+    if any(item.type in {"paper", "filing"} for item in evidence):
         return tags.HIGH
     return tags.LIKELY if evidence else tags.UNCERTAIN
 
@@ -208,7 +208,7 @@ def reflect(run: Run, ladder: Ladder, rejected: frozenset[str]) -> None:
 
 def tool_for(state: State, knowledge: names.Knowledge) -> str:
     """Return the tool of thought that fits the situation."""
-    if next_queries.is_stuck(state, knowledge):
+    if state.no_new_info_count:
         return TOOLS["stuck"]
     if knowledge.contradictions_found:
         return TOOLS["contradiction"]

@@ -202,6 +202,11 @@ class ReadSource:
     query: str
     iteration: int
 
+    @property
+    def type(self) -> str:
+        """The type of the source."""
+        return self.source.type
+
 
 @dataclass(frozen=True, slots=True)
 class MarkedPassage:

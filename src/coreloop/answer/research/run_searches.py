@@ -39,8 +39,8 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    query, provider : str
-        What was asked, and who; of a page its address, and ``page``.
+    query : str
+        What was asked; of a page its address.
     outcome : str
         ``found``, ``empty``, ``blocked`` or ``failed``: of the search for texts.
     sources : tuple of Source
@@ -54,7 +54,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     query: str = ""
-    provider: str = ""
     outcome: Outcome = "found"
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
@@ -70,7 +69,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 def find_sources(
     deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
 ) -> SearchResult:
-    """Search everywhere at once; the same passage counts once.
+    """Search everywhere; the same passage counts once.
 
     Parameters
     ----------
@@ -87,12 +86,10 @@ def find_sources(
     """
     index = deps.workspace.index_file
     is_local = deps.searches_index and index.exists()
-    with ThreadPoolExecutor(max_workers=1) as threads:
-        text = threads.submit(deps.provider.search, words or query, limits)
-        called = find_declared(index, query, _DECLARED) if is_local else []
-        fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
-        injected = deps.tables.evidence_for(question or query, deps.workspace.root)
-        answer = text.result()
+    answer = deps.provider.search(words or query, limits)
+    called = find_declared(index, query, _DECLARED) if is_local else []
+    fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
+    injected = deps.tables.evidence_for(question or query, deps.workspace.root)
     passages = answer.sources if isinstance(answer, Found) else ()
     named = [symbol for symbol in called if is_named(symbol, query)]
     found: list[tuple[Origin, Source]] = [
@@ -109,7 +106,6 @@ def find_sources(
     outcome = outcome_of(answer)
     return SearchResult(
         query=query,
-        provider=passages[0].provider if passages else deps.provider.name,
         outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),

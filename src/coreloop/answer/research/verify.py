@@ -1,7 +1,7 @@
 """What sources say to a question: the best passages, and whether they support what a model wrote."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
@@ -59,8 +59,7 @@ class Grounds:
 
 def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
     """Answer without a model: by the passages that say it, or the closest ones."""
-    sources = {read.number: read for read in grounds.sources}
-    texts = {number: read.source for number, read in sources.items()}
+    sources, texts = grounds.sources, [read.source for read in grounds.sources]
     project = grounds.workspace
     counts = word_counts(project.index_file, grounds.question) if project else None
     marks: dict[int, MarkedPassage] = {}
@@ -89,7 +88,7 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
         verdict="nothing said so" if unsaid else "says so",
         unsaid=tuple(unsaid) if quotes else (),
         sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
-        cited=tuple(sources[number] for number in cited if number in sources),
+        cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
         passages=tuple(marks.get(number, MarkedPassage(number)) for number in shown),
         differing=differing,
     )
@@ -102,20 +101,18 @@ def reorder(grounds: Grounds) -> Grounds:
     return replace(grounds, sources=numbered(every))
 
 
-def _judged(part: str, sources: dict[int, Source], grounds: Grounds, counts: Counts) -> list[Hit]:
+def _judged(part: str, sources: list[Source], grounds: Grounds, counts: Counts) -> list[Hit]:
     """Return the passages of a part of a question, the best first; of those that say so, the newest.
 
     Of several that say so, those without a date get that of their lines in git.
     """
-    numbers, texts = [*sources], [*sources.values()]
-    ranked = rank(part, texts, counts=counts, may_mark=grounds.may_mark)
-    by_number = {numbers[hit.number - 1]: hit._replace(number=numbers[hit.number - 1]) for hit in ranked}
+    by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=grounds.may_mark)}
     hits = [by_number[number] for number in _places_once(by_number, sources)]
     said = [hit for hit in hits if hit.says_so]
-    for number in [hit.number for hit in said if grounds.workspace and len(said) > 1]:
-        sources[number] = _dated(sources[number], by_number[number], grounds)
-    dated = [hit for hit in said if sources[hit.number].published]
-    newest = iter(sorted(dated, key=lambda hit: sources[hit.number].published or date.min, reverse=True))
+    for number in [hit.number - 1 for hit in said if grounds.workspace and len(said) > 1]:
+        sources[number] = _dated(sources[number], by_number[number + 1], grounds)
+    dated = [hit for hit in said if sources[hit.number - 1].published]
+    newest = iter(sorted(dated, key=lambda hit: sources[hit.number - 1].published or date.min, reverse=True))
     return [next(newest) if hit in dated else hit for hit in hits]
 
 
@@ -141,11 +138,11 @@ def _words_of(text: str) -> str:
     return " ".join(re.findall(r"[\w.,%-]*\w", without_footnotes(text).casefold()))
 
 
-def _places_once(numbers: Iterable[int], sources: Mapping[int, Source]) -> list[int]:
+def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
     """Each place and each text once: a symbol is found by its docstring and by its body."""
     places, texts, once = set[tuple[str, int]](), set[str](), []
     for number in dict.fromkeys(numbers):
-        source = sources[number]
+        source = sources[number - 1]
         place = (source.location, source.line if source.line is not None else -number)
         if place not in places and source.text not in texts:
             once.append(number)
@@ -154,8 +151,8 @@ def _places_once(numbers: Iterable[int], sources: Mapping[int, Source]) -> list[
     return once
 
 
-def _sourced(hit: Hit, sources: Mapping[int, Source]) -> SourcedText:
-    source = sources[hit.number]
+def _sourced(hit: Hit, sources: Sequence[Source]) -> SourcedText:
+    source = sources[hit.number - 1]
     text = without_footnotes(source.text[hit.start : hit.end])
     return SourcedText(text, (hit.number,), source.published)
 
