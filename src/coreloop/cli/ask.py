@@ -52,9 +52,8 @@ def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Outpu
     notes = [*shown.left_out(), *([given.reason] if given.reason else [])]
     if given.signals and given.end == "nothing_said_so":
         notes.append(in_language_of(question)("a gap is noted: dartlab-coreloop repair show"))
-    return Output(
-        given, [*shown.answer_lines(), *also], for_people(map(printable, notes)), EXIT_CODES[given.end]
-    )
+    lines = [*shown.answer_lines(), *also]
+    return Output(given, lines, for_people(map(printable, notes)), EXIT_CODES[given.end])
 
 
 @click.command(cls=Command)

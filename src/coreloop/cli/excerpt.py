@@ -36,9 +36,8 @@ class PassageView:
         """Yield an answer of `ask`."""
         yield from self.lines()
         tell, answer = in_language_of(self.question), self.answer
-        yield tell(
-            "{repairs}; answer {id}", repairs=number_of(answer.repairs, "repair", tell), id=answer.run_id
-        )
+        repairs = number_of(answer.repairs, "repair", tell)
+        yield tell("{repairs}; answer {id}", repairs=repairs, id=answer.run_id)
         if answer.mends:
             yield tell("it replaces answer {id}, which was rejected", id=answer.mends)
 
@@ -87,8 +86,9 @@ def place_line(source: "AnswerSource | Source") -> str:
     mark = f"{source.id} " if hasattr(source, "id") else ""
     line = f"{', page ' if source.type == 'pdf' else ':'}{source.line}" if source.line else ""
     title = source.title if source.title != source.location else ""
-    day = f"  ({source.published})" if source.published else ""
-    return printable(f"{mark}{source.location}{line}  {title}{day}").rstrip()
+    day, named = source.published, f"{source.location} {title}"  # of a year, a day was made up
+    dated = f"  ({day})" if day and str(day.year) not in named else ""
+    return printable(f"{mark}{source.location}{line}  {title}{dated}").rstrip()
 
 
 def lines_of(passages: Sequence["AnswerPassage"], n_lines: int = LINES) -> list[int]:

@@ -109,9 +109,8 @@ def following_lines(state: State) -> Iterator[str]:
     elif state.status != "running":
         yield from end_lines(state)
     elif not state.drives_itself and state.kind != "research":
-        yield tell(
-            "recorded; the driver says what follows"
-        )  # its driver still checks the command's end, --until and the spending
+        # its driver still checks the command's end, --until and the spending
+        yield tell("recorded; the driver says what follows")
     else:
         yield tell("→ no condition of the end is met → goes on")
         yield tell("The next iteration begins...")

@@ -132,7 +132,7 @@ def _explore(run: Run, deps: Deps) -> None:
         if not run.state.sub_questions:
             _plan(run, deps)
         _turn(run)
-        strategy = run.state.last_strategy or next_queries.START_STRATEGY
+        strategy = run.state.last_strategy or ("positive", "broad")
         queries = next_queries.next_queries(run.state, names.knowledge_of(run.state)) or _other_angle(
             run.state, strategy
         )

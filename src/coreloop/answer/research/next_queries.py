@@ -35,7 +35,6 @@ _DIVERGED: Final = {
 }
 _PAIRS: Final = Path(__file__).with_name("synonyms.tsv").read_text("utf-8").splitlines()
 _OTHER: Final = {row.split("\t")[at]: row.split("\t")[1 - at] for row in _PAIRS for at in (0, 1)}
-START_STRATEGY: Final = ("positive", "broad")
 
 
 def plan_parts(question: str, plan: contracts.PlanResponse) -> tuple[str, ...]:
@@ -153,7 +152,6 @@ def _is_redundant(query: str, others: Sequence[str]) -> bool:
     return any(similarity(words, read_query(other)) >= DUPLICATE_AT for other in others)
 
 
-MayMark = Callable[[str], bool]
 MAX_LEADS: Final = 3  # passages that are followed, and names of each
 MAX_QUOTES: Final = 2  # for each part of a question
 
@@ -170,7 +168,7 @@ def plan_offline(material: contracts.Material) -> contracts.PlanResponse:
 
 
 def reflect_offline(
-    material: contracts.Material, may_mark: MayMark = lambda _: True
+    material: contracts.Material, may_mark: Callable[[str], bool] = lambda _: True
 ) -> contracts.ReflectionResponse:
     """Report the marked sentences of the best passages as findings, and search for the parts without one."""
     findings = list[contracts.ReportedFinding]()
@@ -190,15 +188,14 @@ def reflect_offline(
 
 
 def _quotes(
-    part: str, material: contracts.Material, may_mark: MayMark
+    part: str, material: contracts.Material, may_mark: Callable[[str], bool]
 ) -> Iterator[contracts.ReportedFinding]:
     """Yield what the best passages say to a part of the question."""
     for hit in rank(part, material.sources, may_mark=may_mark)[:MAX_QUOTES]:
         if hit.is_near:
-            text = material.sources[hit.number - 1].text[hit.start : hit.end]
-            number = material.sources[hit.number - 1].number
-            answers = (part,) if hit.says_so else ()
-            yield contracts.ReportedFinding(text=text, sources=(f"[{number}]",), answers=answers)
+            source, answers = material.sources[hit.number - 1], (part,) if hit.says_so else ()
+            said, sources = source.text[hit.start : hit.end], (f"[{source.number}]",)
+            yield contracts.ReportedFinding(text=said, sources=sources, answers=answers)
 
 
 _LINK: Final = re.compile(

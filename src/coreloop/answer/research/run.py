@@ -336,9 +336,6 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
         last = knowledge.signals[-1]
         file, symbol = last.context.file, last.context.symbol
         deps.tables.open_gap(topic=state.question, file=file, symbol=symbol, reason=last.reason, now=now)
-    row = AnswerRow(
-        run_id=state.run_id,
-        ended_at=now,
-        found=knowledge.attempts[-1].found if knowledge.attempts else {},
-    )
+    found = knowledge.attempts[-1].found if knowledge.attempts else {}
+    row = AnswerRow(run_id=state.run_id, ended_at=now, found=found)
     deps.tables.keep_answer(row)  # last: with the row, all of it is there

@@ -15,7 +15,7 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.next_queries import FEW, queries_left, reword
-from coreloop.answer.search.extract.text import Passage, plain_document, split_passages
+from coreloop.answer.search.extract.text import plain_document, split_passages
 from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits, Source
 from coreloop.answer.text.terms import term_set
@@ -312,14 +312,10 @@ def _read_page(reader: "PageReader", snippet: Source, query: str, limits: Search
 def _passage(page: Source, snippet: Source, query: str) -> Source:
     """Return the passage of a page with the most of a query."""
     wanted = term_set(query)
-    best = max(passages_of(page.text), key=lambda part: len(wanted & term_set(part.text)), default=None)
+    parts = split_passages(plain_document(page.text))
+    best = max(parts, key=lambda part: len(wanted & term_set(part.text)), default=None)
     page = replace(page, published=page.published or snippet.published)
     return replace(page, text=best.text, start=best.start) if best else page  # else its beginning is blank
-
-
-def passages_of(text: str) -> list[Passage]:
-    """Return the passages of a text without headings."""
-    return list(split_passages(plain_document(text)))
 
 
 def origin_of(source: Source, earlier: Iterable[names.ReadSource]) -> str:
