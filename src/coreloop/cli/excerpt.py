@@ -86,9 +86,8 @@ def place_line(source: "AnswerSource | Source") -> str:
     mark = f"{source.id} " if hasattr(source, "id") else ""
     line = f"{', page ' if source.type == 'pdf' else ':'}{source.line}" if source.line else ""
     title = source.title if source.title != source.location else ""
-    day, named = source.published, f"{source.location} {title}"  # of a year, a day was made up
-    dated = f"  ({day})" if day and str(day.year) not in named else ""
-    return printable(f"{mark}{source.location}{line}  {title}{dated}").rstrip()
+    day = f"  ({source.published})" if source.published else ""
+    return printable(f"{mark}{source.location}{line}  {title}{day}").rstrip()
 
 
 def lines_of(passages: Sequence["AnswerPassage"], n_lines: int = LINES) -> list[int]:

@@ -176,9 +176,8 @@ def _require_fit(state: State, plan: AgentPlan, queries: Sequence[PlanQuery]) ->
     for intents in _GROUPS:
         number = sum(one.intent in intents for one in queries)
         if number < _LEAST_OF_INTENT and _labels(order)[0].isdisjoint(intents):
-            message = (
-                f"{number} of at least {_LEAST_OF_INTENT} with the intent {' or '.join(intents)}; add some"
-            )
+            intent = " or ".join(intents)
+            message = f"{number} of at least {_LEAST_OF_INTENT} with the intent {intent}; add some"
             raise wrong_field("$.candidates", message)
     if known.focus and not _attacks(queries, leading := known.focus[0].id):
         raise wrong_field(

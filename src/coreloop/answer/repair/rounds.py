@@ -40,10 +40,14 @@ _LINK: Final = "schema.link.suggest"
 REPAIR: Final = "repair"  # name of the steps
 MAX_FILES: Final = 5
 _MAX_LOOKED_AT: Final = 2_000  # files whose beginning is read; of more, those whose names fit best
-_HEAD_BYTES: Final = 4_000
+_HEAD_BYTES: Final = 16_000
+_HEAD_CHARS: Final = 2_000
 # Of the words of a question; a file with fewer of them is no target.
 _LEAST_SHARE: Final = 0.3
+# Without such a word, a docstring that has a column's words rarely means the column.
+_SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
+_SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
 
 Link = Mapping[str, str]
@@ -225,7 +229,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
 def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]:
     """Return the files that most likely answer a question, at most `MAX_FILES`, the likeliest first.
 
-    Compared are their names and first lines, as `coreloop.answer.text.terms.terms` reads them.
+    Compared are their names, symbols and first lines, as `coreloop.answer.text.terms.terms` reads them.
 
     Parameters
     ----------
@@ -244,13 +248,21 @@ def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]
 
 
 def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Link]:
-    """Yield links between symbols and parts of schemas named alike: ``customer_rate``, ``customers.rate``."""
+    """Yield links between symbols and parts of schemas that are named alike, or that the symbol speaks of.
+
+    ``customer_rate`` is ``customers.rate``; a docstring that has the words of a table and of its column
+    speaks of the column.
+    """
     for symbol, field in product(symbols, fields):
         owner, _, last = field.title.rpartition(".")
         name, whole = _words(last), _words(f"{owner.rpartition('.')[2]} {last}")
         if _words(symbol.title.rpartition(".")[2]) in (name, whole):
             reason = f"both are named {last.strip('#')}"
-            yield {"code_symbol": symbol.reference, "schema_ref": field.reference, "reason": reason}
+        elif whole > name and _SPEAKS.search(symbol.text) and whole <= keys(symbol.text):
+            reason = f"{symbol.title} speaks of {last}"
+        else:
+            continue
+        yield {"code_symbol": symbol.reference, "schema_ref": field.reference, "reason": reason}
 
 
 def _words(name: str) -> frozenset[str]:
@@ -258,9 +270,10 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _beginning(root: Path, location: str) -> str:
-    """The name and first lines of a file."""
+    """The name, symbols and first lines of a file."""
     data = b""
     with suppress(OSError), open_regular(root / location) as file:
         data = file.read(_HEAD_BYTES)
     text = decode_text(data if len(data) < _HEAD_BYTES else data[: data.rfind(b"\n") + 1])
-    return f"{location}\n{text}" if isinstance(text, str) else location
+    read = text if isinstance(text, str) else ""
+    return "\n".join([location, *_SYMBOL.findall(read), read[:_HEAD_CHARS]])

@@ -34,7 +34,6 @@ from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
 from coreloop.runs.state import State
 
-RETRIEVE: Final = "retrieve"  # name of the steps that search for the sources of an attempt
 _MAX_REASONS: Final = 3  # failed searches that an answer names
 
 
@@ -98,7 +97,7 @@ def _retrieve(run: Run, deps: Deps, key: str) -> run_searches.SearchResult:
     """Search for the sources of an attempt."""
     words = " ".join(search_words(run.state.question))
     find = partial(run_searches.find_sources, deps, run.state.question, SearchLimits(), words=words)
-    return run_searches.search_step(run, RETRIEVE, key, find)
+    return run_searches.search_step(run, "retrieve", key, find)
 
 
 def _cover(run: Run, attempt: names.Attempt) -> None:
@@ -133,9 +132,8 @@ def _explore(run: Run, deps: Deps) -> None:
             _plan(run, deps)
         _turn(run)
         strategy = run.state.last_strategy or ("positive", "broad")
-        queries = next_queries.next_queries(run.state, names.knowledge_of(run.state)) or _other_angle(
-            run.state, strategy
-        )
+        known = names.knowledge_of(run.state)
+        queries = next_queries.next_queries(run.state, known) or _other_angle(run.state, strategy)
     with phase(run, "search"):
         if not run_searches.execute(run, deps, queries, strategy):
             _turn(run)
@@ -159,9 +157,8 @@ def _plan(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=names.run_limits(tier, request.wishes))
     run.record(events.Planned, sub_questions=parts)
     planned = plan.queries or next_queries.plan_offline(material).queries
-    queries = next_queries.new_queries(planned, iteration=1)
-    data = {"queries": msgspec.to_builtins(queries), "tier": tier}
-    run.record(events.Noted, name=names.PLANNED, data=data)
+    queries = msgspec.to_builtins(next_queries.new_queries(planned, iteration=1))
+    run.record(events.Noted, name=names.PLANNED, data={"queries": queries, "tier": tier})
 
 
 def _turn(run: Run) -> None:
@@ -175,10 +172,9 @@ def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuer
     open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]
-    texts = (
-        next_queries.angled(text, reversed(strategy), searched) for text in open_parts or [state.question]
-    )
-    return [names.PlanQuery(text, "other angle", number) for text in texts]
+    texts = open_parts or [state.question]
+    turned = (next_queries.angled(text, reversed(strategy), searched) for text in texts)
+    return [names.PlanQuery(text, "other angle", number) for text in turned]
 
 
 def write_answer(
@@ -229,9 +225,8 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> 
     if run.state.kind == names.ASK:
         left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
-        reply = asking.ask(
-            run, ladder, prompt, asking.material_of(run.state, asking.Memory(left, ())), contracts.LlmResponse
-        )
+        material = asking.material_of(run.state, asking.Memory(left, ()))
+        reply = asking.ask(run, ladder, prompt, material, contracts.LlmResponse)
         if not (reply.confidence or reply.citations):
             return attempt
         is_last = not asks_again(run, deps, "citation_missing")
@@ -246,9 +241,8 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> 
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
     material = asking.material_of(run.state, asking.Memory(attempt.cited, ()), notes)
-    return without(
-        attempt, asking.ask(run, ladder, "check", material, contracts.CheckResponse).unsupported, grounds
-    )
+    checked = asking.ask(run, ladder, "check", material, contracts.CheckResponse)
+    return without(attempt, checked.unsupported, grounds)
 
 
 def _ladder(run: Run, deps: Deps) -> Ladder:

@@ -23,6 +23,7 @@ from coreloop.runs.state import State
 MAX_PARTS: Final = 10  # sub-questions of a plan
 MAX_PROPOSED: Final = 20  # queries of a plan or a reflection
 MAX_CONVERGED: Final = 5  # candidates of an exhaustive run that are kept for the next iteration
+STUCK_AFTER: Final = 3  # searches in a row that found nothing
 FEW: Final = 3  # results; a query with fewer is reworded
 # A strategy's label, and words that turn a query that way, in English and Korean.
 _ROWS: Final = Path(__file__).with_name("angles.tsv").read_text("utf-8").splitlines()[1:]
@@ -111,6 +112,13 @@ def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[P
         own = next((query for query in contrary if not _is_redundant(query.query, searched)), None)
         kept = [*kept[: MAX_CONVERGED - 1], own] if own else kept
     return kept
+
+
+def is_stuck(state: State, knowledge: Knowledge) -> bool:
+    """Whether the last three searches that worked found nothing."""
+    failed = {query.query for query in knowledge.failed_queries}
+    last = [search for search in state.search_history if search.query not in failed][-STUCK_AFTER:]
+    return len(last) == STUCK_AFTER and not any(search.results_count for search in last)
 
 
 def reword(query: str) -> Iterator[tuple[str, str]]:
@@ -271,8 +279,7 @@ def readings(question: str, before: str) -> list[str]:
     exchanged = _exchanged(before, asked, new)
     if not (asked_kind(question) or _REFERS.search(question)):
         return exchanged or [question]
-    kept = [word for word in asked if word not in new]
-    subjects = (*(" ".join(kept[:size]) for size in range(len(kept), 0, -1)), *filter(is_name, asked))
+    subjects = (*(" ".join(asked[:size]) for size in range(len(asked), 0, -1)), *filter(is_name, asked))
     asking = bare if _REFERS.search(bare) else f"it {bare}"
     return [*(_REFERS.sub(f" {subject} ", asking) for subject in subjects), *exchanged] or [question]
 

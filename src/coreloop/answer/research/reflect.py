@@ -50,9 +50,8 @@ def add_findings(knowledge: names.Knowledge, new: Iterable[tags.Finding]) -> Ite
         for number in finding.sources:
             read = knowledge.source(number)
             fields = {"text": whole.text, "source": read.source.location if read else "", "is_checked": True}
-            yield from (
-                (FindingRecorded, {**fields, "sub_question": part}) for part in whole.answers or ("",)
-            )
+            parts = whole.answers or ("",)
+            yield from ((FindingRecorded, {**fields, "sub_question": part}) for part in parts)
     yield from _compared(knowledge)
 
 
@@ -79,8 +78,12 @@ def weigh(
     hypotheses = with_new(knowledge.all_hypotheses, statements, iteration=iteration)
     findings = {finding.text: finding for finding in knowledge.findings if finding.sources}
     for text, about, stance in evidence:
-        if text in findings and stance:
-            weight = _weight(findings[text], knowledge, iteration=iteration)
+        finding = findings.get(text)
+        if finding and stance:
+            reads = knowledge.sources_of(finding.sources)
+            located = ", ".join(dict.fromkeys(read.source.location for read in reads))
+            sure = finding.confidence
+            weight = tags.Weight(source=located, summary=text, confidence=sure, iteration=iteration)
             hypotheses = [
                 tags.with_evidence(one, weight, stance) if one.id == about else one for one in hypotheses
             ]
@@ -95,10 +98,9 @@ def with_new(
     hypotheses = [*known]
     for statement in statements:
         if len(hypotheses) < _MOST_HYPOTHESES and all(one.statement != statement for one in hypotheses):
-            number = f"h{len(hypotheses) + 1}"
-            hypotheses.append(
-                tags.Hypothesis(id=number, statement=statement, last_updated_iteration=iteration)
-            )
+            new_id = f"h{len(hypotheses) + 1}"
+            new = tags.Hypothesis(id=new_id, statement=statement, last_updated_iteration=iteration)
+            hypotheses.append(new)
     return hypotheses
 
 
@@ -151,14 +153,6 @@ def _sourced(finding: tags.Finding, knowledge: names.Knowledge) -> tags.SourcedT
     return tags.SourcedText(finding.text, finding.sources, max(dates, default=None))
 
 
-def _weight(finding: tags.Finding, knowledge: names.Knowledge, *, iteration: int) -> tags.Weight:
-    """Return a finding as a piece of evidence for or against a hypothesis."""
-    located = ", ".join(dict.fromkeys(read.source.location for read in knowledge.sources_of(finding.sources)))
-    return tags.Weight(
-        source=located, summary=finding.text, confidence=finding.confidence, iteration=iteration
-    )
-
-
 # A situation, the most pressing first, and the tool of thought for it.
 TOOLS: Final = {
     "stuck": "first principles",
@@ -208,7 +202,7 @@ def reflect(run: Run, ladder: Ladder, rejected: frozenset[str]) -> None:
 
 def tool_for(state: State, knowledge: names.Knowledge) -> str:
     """Return the tool of thought that fits the situation."""
-    if state.no_new_info_count:
+    if next_queries.is_stuck(state, knowledge):
         return TOOLS["stuck"]
     if knowledge.contradictions_found:
         return TOOLS["contradiction"]

@@ -231,8 +231,7 @@ def _search(run: Run, deps: Deps, queries: Sequence[str]) -> list[SearchResult]:
     limits, number, first = _search_limits(run), run.state.iteration + 1, run.state.progress.queries
 
     def search(place: int, query: str) -> SearchResult:
-        question = run.state.question
-        find = partial(find_sources, deps, query, limits, question=question)
+        find = partial(find_sources, deps, query, limits, question=run.state.question)
         return search_step(run, SEARCH, f"{number}-{first + place}", find)
 
     with ThreadPoolExecutor(max_workers=names.AT_ONCE) as threads:
