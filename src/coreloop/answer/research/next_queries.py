@@ -21,7 +21,7 @@ from coreloop.base.language.words import is_hangul, read_query, shorten_query
 from coreloop.runs.state import State
 
 MAX_PARTS: Final = 10  # sub-questions of a plan
-MAX_PROPOSED: Final = 20  # queries of a plan or a reflection
+MAX_PROPOSED: Final = 20  # queries of a plan or a reflection, words of a question that another follows
 MAX_CONVERGED: Final = 5  # candidates of an exhaustive run that are kept for the next iteration
 STUCK_AFTER: Final = 3  # searches in a row that found nothing
 FEW: Final = 3  # results; a query with fewer is reworded
@@ -255,7 +255,7 @@ _FEW_WORDS: Final = 2  # of a question that may lack its subject
 _NUMBER: Final = re.compile(r"[\d.,]+")
 _AROUND: Final = re.compile(
     r"(?i)\A(?:and|but|then|what about|how about|그럼|그러면|그렇다면|그리고|그런데)\s"
-    r"|(?:[은는]요?|도요|(?:[은는도]\s)?어[때땠떤떻]\S*(?:\s되\S+)?|\bones?)\s*[?？]*\Z"
+    r"|(?:[은는]요?|도요|(?:[은는도]\s)?어[때땠떤떻]\S{0,9}(?:\s되\S{1,9})?|\bones?)\s*[?？]*\Z"
 )  # And the blue one?, 그럼 해외는 어때요?
 _REFERS: Final = re.compile(
     r"(?i)\b(?:its?|they|their|them|there|he|his|she|her)\b"
@@ -275,7 +275,7 @@ def readings(question: str, before: str) -> list[str]:
     units = {_NUMBER.sub("", word): word for word in search_words(before) if word[0].isdecimal()}
     for word in new:
         before = before.replace(units.get(_NUMBER.sub("", word), word), word, 1)
-    asked = search_words(UNIT.sub("", before))
+    asked = search_words(UNIT.sub("", before))[:MAX_PROPOSED]
     exchanged = _exchanged(before, asked, new)
     if not (asked_kind(question) or _REFERS.search(question)):
         return exchanged or [question]
