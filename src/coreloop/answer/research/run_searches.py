@@ -161,8 +161,8 @@ def execute(run: Run, deps: Deps, queries: Sequence[names.PlanQuery], strategy: 
     run.record(events.ActionTaken, tool=deps.provider.name, strategy=strategy)
     results = few = _search(run, deps, fresh)
     for _ in range(1 if deps.ladder.models else _REWORDED):
-        few = _search(run, deps, list(_rewordings(run, few)))
-        results = results + few
+        reworded = _search(run, deps, list(_rewordings(run, few)))
+        results, few = results + reworded, [one for one in reworded if not one.sources]
     chosen = _choose(run.state, results)
     chosen = read_pages(run, deps.pages, chosen) if deps.pages else chosen
     for source, _ in chosen:
