@@ -39,8 +39,8 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    query : str
-        What was asked; of a page its address.
+    query, provider : str
+        What was asked, and who; of a page its address, and ``page``.
     outcome : str
         ``found``, ``empty``, ``blocked`` or ``failed``: of the search for texts.
     sources : tuple of Source
@@ -54,6 +54,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     query: str = ""
+    provider: str = ""
     outcome: Outcome = "found"
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
@@ -106,6 +107,7 @@ def find_sources(
     outcome = outcome_of(answer)
     return SearchResult(
         query=query,
+        provider=passages[0].provider if passages else deps.provider.name,
         outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
