@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import LlmResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.answer.models.openai_compatible import MalformedReplyError, read_reply
@@ -88,12 +87,12 @@ class ScriptedModel:
     def most(self, _messages: Sequence[Message], _limits: CallLimits) -> Usage:
         return Usage(self.name, 300, 100, microusd=0)
 
-    def complete(self, messages: Sequence[Message], _schema: type[Any], _limits: CallLimits) -> Reply[Any]:
+    def complete(self, messages: Sequence[Message], schema: type[Any], _limits: CallLimits) -> Reply[Any]:
         self.asked.append(messages)
         said = self._replies.pop(0)
         if isinstance(said, Exception):
             raise said
         try:
-            return Reply(read_reply(said, LlmResponse), Usage(self.name, 20, 10, microusd=0))
+            return Reply(read_reply(said, schema), Usage(self.name, 20, 10, microusd=0))
         except MalformedReplyError as error:
             raise ModelError(f"{self.name}: {error}", kind="malformed") from error

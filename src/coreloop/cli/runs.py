@@ -10,7 +10,6 @@ import click
 
 from coreloop.answer.agent.agent_state import opening_events
 from coreloop.answer.research.answer import respond
-from coreloop.answer.research.asking import retrieve
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.base.text import printable
@@ -126,7 +125,7 @@ def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
 
 def _read_lines(state: State, iteration: int) -> Iterator[str]:
     """Yield the sources that an iteration read, with their texts."""
-    for read in retrieve(knowledge_of(state), iteration):
+    for read in [read for read in knowledge_of(state).sources if read.iteration == iteration]:
         yield printable(f"[{read.number}] {read.source.location}  {read.source.title}")
         yield from (f"    {printable(line)}" for line in read.source.text.splitlines())
 

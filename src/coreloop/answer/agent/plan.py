@@ -242,10 +242,7 @@ _LAYERS: Final = (
     ),
 )
 # Of the fields of a reflection that are no text.
-_SHAPES: Final = {
-    "roles": {"…": "…"},
-    "paths": {"a": "…", "b": "…", "c": "…", "cross_check": "…"},
-}
+_SHAPES: Final = {"roles": {"…": "…"}, "paths": {"a": "…", "b": "…", "c": "…", "cross_check": "…"}}
 _MAX_SOURCES: Final = 50
 
 
@@ -272,11 +269,7 @@ def layer_due(state: State) -> dict[str, Any]:
     fields, what = _LAYERS[state.iteration % len(_LAYERS)]
     is_sure = any(one.confidence > SURE_OVER for one in knowledge.focus)
     tool = TOOLS["sure"] if is_sure else tool_for(state, knowledge)
-    return {
-        "do": f"{tell(_SITUATION)}. {tell(what)}.",
-        "fields": ["situation", *fields],
-        "tool": tell(tool),
-    }
+    return {"do": f"{tell(_SITUATION)}. {tell(what)}.", "fields": ["situation", *fields], "tool": tell(tool)}
 
 
 def _known(state: State) -> dict[str, Any]:

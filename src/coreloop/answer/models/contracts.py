@@ -61,15 +61,6 @@ class Uncertainty(Contract, frozen=True):
     needs: str
 
 
-class Paths(Contract, frozen=True):
-    """Three ways to an answer, the usual one, another and the opposite, and where they meet or collide."""
-
-    a: str = ""
-    b: str = ""
-    c: str = ""
-    cross_check: str = ""
-
-
 class ReflectionResponse(Contract, frozen=True):
     """What is known after an iteration, and what to do next."""
 
@@ -88,7 +79,7 @@ class ReflectionResponse(Contract, frozen=True):
     thesis: str = ""
     antithesis: str = ""
     synthesis: str = ""
-    paths: Paths | None = None
+    paths: dict[str, str] = {}
 
 
 class Citation(Contract, frozen=True):
@@ -112,6 +103,12 @@ class CheckResponse(Contract, frozen=True):
     """The numbers of the sentences that their sources do not say."""
 
     unsupported: tuple[int, ...]
+
+
+class ConfirmResponse(Contract, frozen=True):
+    """Whether the sentences answer the question."""
+
+    answers: bool
 
 
 class CallReply(Contract, frozen=True):

@@ -196,10 +196,7 @@ REPAIR: Final = Tables(
 )
 # Tables with text of users or about them, and the column with a row's time.
 _KEPT: Final = {
-    **dict.fromkeys(
-        ("feedback", "knowledge_gaps", "fix_suggestions", "evidence", "rejections"), "created_at"
-    ),
-    "answers": "ended_at",
+    name: "ended_at" if name == "answers" else "created_at" for name in _TABLES if name != "gate_snapshots"
 }
 
 

@@ -332,13 +332,8 @@ def cited_sources(state: State) -> list[names.ReadSource]:
 
 def usage_of(state: State) -> RunUsage:
     """Return what a run used."""
-    return RunUsage(
-        tokens=state.spent.tokens,
-        usd=state.spent.usd,
-        calls=state.calls,
-        queries=state.queries,
-        elapsed_s=round(state.elapsed_s, 3),
-    )
+    used: dict[str, Any] = fields_of(state.spent, "tokens", "usd") | fields_of(state, "calls", "queries")
+    return RunUsage(**used, elapsed_s=round(state.elapsed_s, 3))
 
 
 _LAYERS: Final = {"a": "path a", "b": "path b", "c": "path c", "cross_check": "cross-check"}
@@ -391,14 +386,10 @@ def _source(read: names.ReadSource) -> str:
 
 
 def _status(state: State) -> str:
-    tell = in_language_of(state.question)
-    return tell(
-        "{status} · iteration {iteration} · research {run_id}{partial}",
-        status=f"{state.status} ({state.stop_reason})" if state.stop_reason else state.status,
-        iteration=state.iteration,
-        run_id=state.run_id,
-        partial="" if state.is_terminal else tell(" · this report is partial"),
-    )
+    tell, about = in_language_of(state.question), fields_of(state, "iteration", "run_id")
+    about["status"] = tell(state.stop_reason or state.status).replace("_", " ")
+    about["partial"] = "" if state.is_terminal else tell(" · this report is partial")
+    return tell("{status} · iteration {iteration} · research {run_id}{partial}", **about)
 
 
 def committed(state: State) -> None:
@@ -427,7 +418,7 @@ def _working_memory(state: State, knowledge: names.Knowledge) -> dict[str, Any]:
         "iteration": state.iteration,
         "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims],
         "working": [
-            {"number": read.number, "location": read.source.location, "iteration": read.iteration}
+            {**fields_of(read, "number", "iteration"), "location": read.source.location}
             for read in memory.working
         ],
         "semantic": memory.semantic,

@@ -25,7 +25,8 @@ from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.text.rank import asks_for_fact
+from coreloop.answer.text.claims import lack
+from coreloop.answer.text.rank import asks_for_fact, rank
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
@@ -35,6 +36,7 @@ from coreloop.runs.drift import check_drift
 from coreloop.runs.state import State
 
 _MAX_REASONS: Final = 3  # failed searches that an answer names
+_MOST_PASSAGES: Final = 6  # that a model gets: three by the question's words, and three more
 
 
 def iterate(run: Run, deps: Deps) -> None:
@@ -55,7 +57,7 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     with phase(run, "synthesize"):
         attempt = names.Attempt(number=run.state.iteration, problem=problem)
         if deps.searches_index and not deps.ladder.models:
-            asked = _retrieve(run, deps, "answer").sources
+            asked = _retrieve(run, deps, "answer", run.state.question).sources
             run_searches.number_sources(run, [(source, "") for source in asked])
         attempt, _ = write_answer(run, deps, names.knowledge_of(run.state).sources, attempt)
     for claim in attempt.dropped:
@@ -79,7 +81,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         repair(run, deps, "thumbs_down", run_searches.SearchResult())
     with phase(run, "search"):
         _read_index(run, deps)
-        found = _retrieve(run, deps, str(number))
+        found = _reworded(run, deps, _retrieve(run, deps, str(number), run.state.question))
     with phase(run, "synthesize"):
         attempt = names.Attempt(number=number, found=Counter(found.origins), problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
@@ -93,11 +95,28 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=limits)
 
 
-def _retrieve(run: Run, deps: Deps, key: str) -> run_searches.SearchResult:
+def _retrieve(run: Run, deps: Deps, key: str, query: str) -> run_searches.SearchResult:
     """Search for the sources of an attempt."""
-    words = " ".join(search_words(run.state.question))
-    find = partial(run_searches.find_sources, deps, run.state.question, SearchLimits(), words=words)
+    about = {"question": run.state.question, "words": " ".join(search_words(query))}
+    find = partial(run_searches.find_sources, deps, query, SearchLimits(), **about)
     return run_searches.search_step(run, "retrieve", key, find)
+
+
+def _reworded(run: Run, deps: Deps, found: run_searches.SearchResult) -> run_searches.SearchResult:
+    """Add what a model's other words find, if no sentence has those of a part of the question.
+
+    They are said once for all attempts. They are untrusted: nothing but a search gets them.
+    """
+    asked = contracts.Material(question=run.state.question)
+    parts = next_queries.question_parts(asked.question)
+    if not deps.ladder.models or any(hit.is_near for part in parts for hit in rank(part, found.sources)):
+        return found
+    same, schema = contracts.PlannedQuery(query=asked.question, intent=""), contracts.PlannedQuery
+    reply = asking.ask_or_do_without(run, deps.ladder, asking.REWORD, asked, schema, lambda _: same)
+    (query,) = next_queries.new_queries([reply], iteration=0) or [names.PlanQuery(asked.question)]
+    more = _retrieve(run, deps, f"{asking.REWORD}-{run.state.iteration + 1}", query.query)
+    both = {"sources": more.sources + found.sources, "origins": more.origins + found.origins}
+    return msgspec.structs.replace(found, **both)
 
 
 def _cover(run: Run, attempt: names.Attempt) -> None:
@@ -110,17 +129,10 @@ def _cover(run: Run, attempt: names.Attempt) -> None:
 
 def _signal(run: Run, reason: Reason, found: run_searches.SearchResult) -> None:
     """Record what went wrong, with the best file and the best symbol: where people would look first."""
-    file = next(found.of("injected", "text"), None)
-    symbol = next(found.of("symbol"), None)
-    noted = signalled(
-        "critic",
-        reason,
-        trace_id=run.state.trace_id,
-        now=run.now(),
-        session_id=names.knowledge_of(run.state).request.session_id,
-        file=file.location if file else "",
-        symbol=symbol.title if symbol else "",
-    )
+    file, symbol = next(found.of("injected", "text"), None), next(found.of("symbol"), None)
+    about = {"file": file.location if file else "", "symbol": symbol.title if symbol else ""}
+    about["session_id"] = names.knowledge_of(run.state).request.session_id
+    noted = signalled("critic", reason, trace_id=run.state.trace_id, now=run.now(), **about)
     run.record(events.Noted, name=noted.name, data=noted.data)
 
 
@@ -199,14 +211,18 @@ def write_answer(
         return found, None if found.sentences or is_shown else missed
     try:
         checked = _written(run, deps, grounds, attempt)
+        checked = _confirmed(run, ladder, checked, found) if is_ask else checked
     except (ModelError, BudgetError) as error:
         if ladder.is_optional:
             return found, None if found.sentences or is_shown else missed
-        if is_ask and getattr(error, "kind", "") not in asking.UNUSABLE:
+        if is_ask and not knowledge.attempts and getattr(error, "kind", "") not in asking.UNUSABLE:
             raise
         return replace(found, sentences=(), quoted=found.sentences, failure=str(error)), "contract_invalid"
-    if is_ask and (fault := fault_of(checked, missed)):
-        return replace(attempt, dropped=checked.dropped), fault
+    if is_ask and not checked.sentences:
+        is_uncited = all(one.reason == UNCITED for one in checked.dropped)
+        fault: Reason = "citation_missing" if is_uncited else "citation_unsupported"
+        closest = replace(found, verdict="nothing said so", sentences=(), unsaid=(), differing=())
+        return replace(closest, dropped=checked.dropped), fault if checked.dropped else missed
     if not checked.sentences:
         return answer_from(run.state, checked), missed
     apart = [grounds.sources[number - 1] for pair in found.differing for number in pair.sources]
@@ -223,9 +239,9 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> 
     knowledge, ladder, is_last = names.knowledge_of(run.state), _ladder(run, deps), True
     reply: contracts.LlmResponse | contracts.SynthesisResponse
     if run.state.kind == names.ASK:
-        left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
+        left = [read for read in grounds.sources if grounds.may_mark(read.source.text)]
         prompt = "strict" if STRICT in knowledge.actions else "answer"
-        material = asking.material_of(run.state, asking.Memory(left, ()))
+        material = asking.material_of(run.state, asking.Memory(tuple(left[:_MOST_PASSAGES]), ()))
         reply = asking.ask(run, ladder, prompt, material, contracts.LlmResponse)
         if not (reply.confidence or reply.citations):
             return attempt
@@ -242,7 +258,25 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> 
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
     material = asking.material_of(run.state, asking.Memory(attempt.cited, ()), notes)
     checked = asking.ask(run, ladder, "check", material, contracts.CheckResponse)
-    return without(attempt, checked.unsupported, grounds)
+    return without(attempt, checked.unsupported)
+
+
+def _confirmed(run: Run, ladder: Ladder, checked: names.Attempt, found: names.Attempt) -> names.Attempt:
+    """Take back an answer if a model says that it does not answer the question; not asked if two agree.
+
+    Where a model is silent, what was found without it is asked about.
+    """
+    is_silent = not (checked.sentences or checked.dropped)
+    answer = found if is_silent else checked
+    is_said = any(not lack(sentence, found.sentences) for sentence in checked.sentences)
+    if is_said or not answer.sentences:
+        return answer
+    asked = contracts.Material(question=run.state.question, notes=answer.sentences)
+    try:
+        reply = asking.ask(run, ladder, "confirm", asked, contracts.ConfirmResponse)
+    except (ModelError, BudgetError):  # no time, no money or no usable reply: nobody knows
+        return checked
+    return answer if reply.answers else replace(checked, sentences=())
 
 
 def _ladder(run: Run, deps: Deps) -> Ladder:
@@ -254,11 +288,3 @@ def _ladder(run: Run, deps: Deps) -> Ladder:
 def rejections(run: Run, deps: Deps) -> frozenset[str]:
     """Return what persons rejected as an answer to a run's question, or to a part of it."""
     return deps.tables.rejections(run.state.question, *(part.text for part in run.state.sub_questions))
-
-
-def fault_of(attempt: names.Attempt, missed: Reason) -> Reason | None:
-    """Return why an answer cannot stand; it can if a sentence is kept."""
-    if attempt.sentences or not attempt.dropped:
-        return None if attempt.sentences else missed
-    is_uncited = all(dropped.reason == UNCITED for dropped in attempt.dropped)
-    return "citation_missing" if is_uncited else "citation_unsupported"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import combinations
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from coreloop.answer.text.claims import is_denied, names
 from coreloop.answer.text.rank import asked_kind, asks_for_fact
@@ -158,12 +158,10 @@ def with_evidence(hypothesis: Hypothesis, evidence: Weight, stance: Stance) -> H
     counted = hypothesis.supporting_evidence + hypothesis.contradicting_evidence
     if stance == "neutral" or evidence.summary in {known.summary for known in counted}:
         return hypothesis
-    is_for = stance == "supports"
-    confidence = _clamped(hypothesis.confidence + (FOR if is_for else AGAINST))
-    changed = replace(hypothesis, confidence=round(confidence, 2), last_updated_iteration=evidence.iteration)
-    if is_for:
-        return replace(changed, supporting_evidence=(*changed.supporting_evidence, evidence))
-    return replace(changed, contradicting_evidence=(*changed.contradicting_evidence, evidence))
+    side, weight = ("supporting", FOR) if stance == "supports" else ("contradicting", AGAINST)
+    changed: dict[str, Any] = {f"{side}_evidence": (*getattr(hypothesis, f"{side}_evidence"), evidence)}
+    changed["confidence"] = round(_clamped(hypothesis.confidence + weight), 2)
+    return replace(hypothesis, last_updated_iteration=evidence.iteration, **changed)
 
 
 def priority(hypothesis: Hypothesis, *, iteration: int) -> float:

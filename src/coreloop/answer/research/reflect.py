@@ -165,8 +165,6 @@ TOOLS: Final = {
 _INVENTS: Final = re.compile(r"\b(?:invent|improve|innovat|redesign)|발명|개선|혁신", re.IGNORECASE)
 SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts as sure
 _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps findings
-_MAX_FINDINGS: Final = 50
-_MAX_HYPOTHESES: Final = 20  # of a reply
 # What a second reply adds to the first.
 _ADDED: Final = ("new_queries", "hypotheses", "uncertainties", "missing")
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
@@ -232,7 +230,7 @@ def _believed(
     """Yield the findings that their sources support, and which others were dropped."""
     knowledge = names.knowledge_of(state)
     grounds, found = Grounds("", knowledge.sources, rejected), list[tags.Finding]()
-    for one in reported[:_MAX_FINDINGS]:
+    for one in reported:
         claim = without_citations(one.text)
         numbers = [number for name in one.sources if (number := source_number(name)) is not None]
         sources, reason = supporting(claim, numbers, grounds)
@@ -278,7 +276,7 @@ def _challenged(
 
 
 def _weighed(state: State, reply: ReflectionResponse) -> Iterable[Change]:
-    statements = [one.statement for one in reply.hypotheses[:_MAX_HYPOTHESES] if one.id is None]
+    statements = [one.statement for one in reply.hypotheses if one.id is None]
     evidence = ((without_citations(one.text), one.hypothesis_id, one.stance) for one in reply.findings)
     return weigh(names.knowledge_of(state), statements, evidence, iteration=state.iteration + 1)
 

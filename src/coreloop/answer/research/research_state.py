@@ -398,8 +398,6 @@ def fold(known: Knowledge, name: str, data: Any) -> None:
 
 def put_finding(findings: list[Finding], finding: Finding) -> None:
     """Put a finding in the place of the one with the same text, or behind the others."""
-    place = next((place for place, other in enumerate(findings) if other.text == finding.text), None)
-    if place is None:
-        findings.append(finding)
-    else:
-        findings[place] = finding
+    known = [place for place, other in enumerate(findings) if other.text == finding.text]
+    place = known[0] if known else len(findings)
+    findings[place : place + 1] = [finding]

@@ -12,6 +12,7 @@ from coreloop.answer.research.next_queries import question_parts, readings
 from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.provider import Source
+from coreloop.answer.text import claims
 from coreloop.answer.text.claims import holds, lack, split_sentences, without_footnotes
 from coreloop.answer.text.rank import Counts, Hit, rank
 from coreloop.answer.text.terms import keys, search_words
@@ -158,8 +159,9 @@ def _sourced(hit: Hit, sources: Sequence[Source]) -> SourcedText:
 
 
 NO_EVIDENCE: Final = "No evidence found."
+# Why a sentence is dropped.
 UNCITED: Final = "cites no source"
-# Why a sentence without a citation, and one that a person rejected, is dropped.
+MIXED: Final = "its number is said of something else"
 REJECTED: Final = "a person rejected it as an answer"
 _MAX_CHARS: Final = 100_000
 _MAX_SENTENCES: Final = 300  # of an answer; what follows is left out
@@ -219,7 +221,7 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     if not cited:
         return (), f"cites {', '.join(map('[{}]'.format, numbers[:_MAX_CITED]))}, which does not exist"
     # of a passage with a rejected sentence, the others are kept word for word
-    texts = ((read, read.source.text) for read in cited)
+    texts = ((read, read.source.text) for read in cited if claims.plain(claim) != read.source.title)
     left = [read for read, text in texts if grounds.may_mark(text) or holds(text, claim)]
     if not (left and grounds.may_mark(claim)):
         return (), REJECTED
@@ -227,21 +229,36 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
         own = keys(claim) - keys(question)
         left = [read for read in left if 2 * len(own & keys(read.source.text)) >= len(own)]
         claim = f"{' '.join(search_words(question))}: {claim}"
-    alone = [read.number for read in left if not lack(claim, [read.source.text])]
-    if alone:
-        return alone, ""
-    reason = lack(claim, [read.source.text for read in left])
-    return ((), reason) if reason else ([read.number for read in left], "")
+    said = {read.number: [read.source.text, *_rows(claim, read.source.text)] for read in left}
+    alone = [number for number, texts in said.items() if not lack(claim, texts)]
+    reason = "" if alone else lack(claim, [text for texts in said.values() for text in texts])
+    whole = [number for number in alone or said if not _is_mixed(claim, *said[number])]
+    return ((), reason) if reason else (whole, "" if whole else MIXED)
 
 
-def without(attempt: Attempt, unsupported: Collection[int], grounds: Grounds) -> Attempt:
+def _rows(claim: str, text: str) -> list[str]:
+    """Return the rows of tables that have all words of a claim that rows have, each cell with its column."""
+    heads = ((claims.head_of_table(text, start), text[start:end]) for start, end in claims.split(text))
+    cells = [[line.strip(" |").split("|") for line in pair] for pair in heads if pair[0]]
+    rows = [" ".join(cell for pair in zip(*row, strict=False) for cell in pair) for row in cells]
+    wanted = keys(claim) & keys(" ".join(rows))
+    return [row for row in rows if wanted <= keys(row)]
+
+
+def _is_mixed(claim: str, text: str, *rows: str) -> bool:
+    """Whether a claim with a number has words that stand only behind the sentence with most of them."""
+    said, wanted = [keys(one) for one in split_sentences(text)], keys(claim)
+    place = max(range(len(said)), key=lambda at: (len(said[at] & wanted), at), default=0)
+    later = wanted.intersection(*[frozenset().union(*said[place + 1 :])]).difference(*said[: place + 1])
+    return any(map(str.isdecimal, claim)) and bool(later.difference(*map(keys, rows)))
+
+
+def without(attempt: Attempt, unsupported: Collection[int]) -> Attempt:
     """Drop sentences by their numbers, from 1."""
-    numbered = list(enumerate(attempt.sentences, 1))
-    left = [sentence for number, sentence in numbered if number not in unsupported]
-    gone = [without_citations(sentence) for number, sentence in numbered if number in unsupported]
+    left = tuple(one for number, one in enumerate(attempt.sentences, 1) if number not in unsupported)
+    gone = [without_citations(one) for one in attempt.sentences if one not in left]
     dropped = (Dropped(one, "a model does not find it in its source") for one in gone)
-    kept = check_answer(attempt, "\n".join(left), grounds)
-    return replace(kept, dropped=(*attempt.dropped, *dropped))
+    return replace(attempt, sentences=left, dropped=(*attempt.dropped, *dropped))
 
 
 def source_number(name: str) -> int | None:

@@ -23,6 +23,7 @@ def test_a_poisoned_file_is_data_in_the_prompt(tmp_path: Path):
     workspace = shop(tmp_path)
     (tmp_path / "docs" / "shipping.md").write_text(POISON, encoding="utf-8")
     obedient = ScriptedModel(
+        '{"query": "dispatch time", "intent": "find"}',
         reply("", confidence=0),
         reply("A parcel ships within 99 days. [9]"),
         reply("A parcel ships within 99 days. [1]"),
