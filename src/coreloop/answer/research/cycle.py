@@ -25,9 +25,9 @@ from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.text.claims import lack
+from coreloop.answer.text.claims import plain
 from coreloop.answer.text.rank import asks_for_fact, rank
-from coreloop.answer.text.terms import search_words
+from coreloop.answer.text.terms import keys, search_words
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
 from coreloop.runs.active_run import Run, phase
@@ -268,10 +268,11 @@ def _confirmed(run: Run, ladder: Ladder, checked: names.Attempt, found: names.At
     """
     is_silent = not (checked.sentences or checked.dropped)
     answer = found if is_silent else checked
-    is_said = any(not lack(sentence, found.sentences) for sentence in checked.sentences)
-    if is_said or not answer.sentences:
+    quotes = keys(" ".join(found.sentences))
+    new = [keys(plain(one)) - keys(run.state.question) for one in checked.sentences]
+    if not answer.sentences or any(words and words <= quotes for words in new):
         return answer
-    asked = contracts.Material(question=run.state.question, notes=answer.sentences)
+    asked = contracts.Material(question=run.state.question, notes=tuple(map(plain, answer.sentences)))
     try:
         reply = asking.ask(run, ladder, "confirm", asked, contracts.ConfirmResponse)
     except (ModelError, BudgetError):  # no time, no money or no usable reply: nobody knows
