@@ -140,9 +140,10 @@ def show_attempt(run: "Run") -> None:
     attempt = case.attempts[-1]
     if case.repairs and not attempt.sentences:
         click.echo(in_language_of(state.question)("no source says so yet"), err=True)
-    for repair in case.repairs:
-        for line in repair.jobs if repair.attempt == attempt.number else ():
-            click.echo(printable(f"  {line}"), err=True)
+    done = [line for repair in case.repairs if repair.attempt == attempt.number for line in repair.jobs]
+    files = dict.fromkeys(job.partition(" ")[2].removesuffix(": done") for job in done)
+    for line in done if is_json() else files:
+        click.echo(printable(f"  {line}"), err=True)
 
 
 def _find_nearby(workspace: Workspace, question: str, answer: "AgentResponse") -> "list[Source]":

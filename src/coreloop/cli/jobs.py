@@ -132,7 +132,8 @@ def _stopped_by_signals() -> Iterator[Event]:
 
 def _cells(job: Job) -> tuple[str, ...]:
     attempts, created = of(f"{job.attempts}", f"{job.max_attempts}"), f"{job.created_at:%Y-%m-%d %H:%M}"
-    return job.id, job.status, attempts, created, printable(job.name), _text(job.error or job.payload)
+    name = printable(job.name).replace(".", " ")
+    return job.id, job.status, attempts, created, name, _text(job.error or job.payload)
 
 
 def _job_lines(job: Job) -> Iterator[str]:
@@ -152,7 +153,7 @@ def _job_lines(job: Job) -> Iterator[str]:
 
 
 def _status_line(job: Job) -> str:
-    return f"{job.id}  {printable(job.name)}  {job.status}"
+    return f"{job.id}  {printable(job.name).replace('.', ' ')}  {job.status}"
 
 
 def show_outcome(job: Job) -> None:
@@ -193,7 +194,7 @@ def gates() -> Output:
 
 @repair.command("show")
 @click.option("--close", "gap_id", metavar="ID", help="Close a gap, after you wrote what it lacks.")
-@click.option("--all", "show_all", is_flag=True, help="Show what is closed or decided, too.")
+@click.option("--all", "show_all", is_flag=True, help="Show all gaps, and what is closed or decided.")
 def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
     """List gaps, the questions that repairs could not answer, and the links that repairs suggest.
 
@@ -212,9 +213,15 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
         "gaps": [with_untrusted(gap, "topic", "rejected_because") for gap in listed],
         "suggestions": [_decided(one).value for one in suggestions],
     }
-    lines = [line for gap in gaps for line in _gap_lines(gap, reasons[gap.topic])] or ["no gaps"]
+    newest = gaps if show_all else sorted(gaps, key=lambda gap: gap.id)[-10:]  # chosen: half a screen
+    lines = [line for gap in gaps if gap in newest for line in _gap_lines(gap, reasons[gap.topic])]
+    lines += [f"and {len(gaps) - len(newest)} more: --all"] if len(newest) < len(gaps) else []
     notes = for_people(["close a gap: dartlab-coreloop repair show --close ID"] if gaps else [])
-    return Output(facts, [*lines, *(map(_line, suggestions) if suggestions else ["no suggestions"])], notes)
+    return Output(
+        facts,
+        [*(lines or ["no gaps"]), *(map(_line, suggestions) if suggestions else ["no suggestions"])],
+        notes,
+    )
 
 
 @repair.command()

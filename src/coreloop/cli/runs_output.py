@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
-from coreloop.base.messages import number_of
+from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import fitted, padded, printable
 from coreloop.base.untrusted import untrusted
@@ -33,8 +33,9 @@ def run_lines(rows: Sequence[RunRow]) -> Iterator[str]:
 
 
 def _cells(row: RunRow) -> Sequence[str]:
-    status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
-    spent, changed = dollars(row.spent.microusd), f"{row.updated_at:%Y-%m-%d %H:%M}"
+    reason = f" ({row.stop_reason})" if row.stop_reason else ""
+    status, spent = f"{row.status}{reason}".replace("_", " "), dollars(row.spent.microusd)
+    changed = f"{row.updated_at:%Y-%m-%d %H:%M}"
     return row.run_id, status, str(row.iteration), spent, changed, printable_text(row.question)
 
 
@@ -45,8 +46,9 @@ def printable_text(text: str) -> str:
 
 def state_lines(state: State) -> Iterator[str]:
     """Yield the state of a run."""
-    reason = f" ({state.stop_reason})" if state.stop_reason else ""
-    yield f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}"
+    tell = in_language_of(state.question)
+    reason = f" ({tell(state.stop_reason)})" if state.stop_reason else ""
+    yield f"{state.run_id}  {state.kind}, {state.mode}  {f'{tell(state.status)}{reason}'.replace('_', ' ')}"
     for name, value in _figures(state):
         yield f"{padded(name, 11)} {value}"
     for part in state.sub_questions:
@@ -61,24 +63,16 @@ def _figures(state: State) -> list[tuple[str, str]]:
     limits, used = state.limits, state.spent + state.reserved
     limit = "no limit" if limits.microusd is None else dollars(limits.microusd)
     over = limits.microusd is not None and state.spent.microusd > limits.microusd
-    overshoot = dollars(state.spent.microusd - (limits.microusd or 0))
-    elapsed = f"{state.elapsed_s:,.0f} s"
+    overshoot = f", {dollars(state.spent.microusd - (limits.microusd or 0))} over" if over else ""
+    spent = f"{of(dollars(state.spent.microusd), limit)}{overshoot}"
     most = f"{limits.deadline_s:,.0f} s" if limits.deadline_s is not None else ""
     return [
         ("question", printable_text(state.question)),
         ("iteration", of(f"{state.iteration}", f"{limits.max_iterations}")),
-        (
-            "spent",
-            of(dollars(state.spent.microusd), limit)
-            + (f", {overshoot} over" if over else "")
-            + f"; {dollars(state.reserved.microusd)} reserved",
-        ),
+        ("spent", f"{spent}; {dollars(state.reserved.microusd)} reserved"),
         ("tokens", of(f"{used.tokens:,}", "" if limits.tokens is None else f"{limits.tokens:,}")),
-        ("time", of(elapsed, most)),
-        (
-            "searches",
-            f"{state.queries:,}; {number_of(len(state.read_sources), 'source')} read",
-        ),
+        ("time", of(f"{state.elapsed_s:,.0f} s", most)),
+        ("searches", f"{state.queries:,}; {number_of(len(state.read_sources), 'source')} read"),
         *([("confidence", f"{state.confidence:.0%}")] if state.confidence else []),
     ]
 

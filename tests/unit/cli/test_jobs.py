@@ -57,7 +57,7 @@ def test_a_worker_does_the_jobs_of_repairs(project: Path):
     job = put(project)
     done = jobs("work", "--until-idle")
     assert (done.stdout, done.exit_code) == ("1 done, 0 failed\n", 0)
-    assert done.stderr == f"{job.id}  index.file  done\n"
+    assert done.stderr == f"{job.id}  index file  done\n"
     assert "new.md" in invoke("search", "deadline").output
     shown = json.loads(jobs("show", job.id, "--json").output)
     assert (shown["status"], shown["untrusted_result"]["added"]) == ("done", 1)
@@ -76,8 +76,8 @@ def test_a_dead_job_is_shown_with_its_error_and_can_be_retried(project: Path):
     heading, line = jobs("show", "--status", "dead").output.splitlines()
     assert heading.split() == ["job", "status", "attempts", "created", "(UTC)", "name", "about"]
     assert line.startswith(f"{job.id}  dead      1 of 1  ")
-    assert line.endswith(r"index.file  ValueError: \u{1b}[2Jno\u{a}such file")
-    assert jobs("retry", job.id).output == f"{job.id}  index.file  queued\n"
+    assert line.endswith(r"index file  ValueError: \u{1b}[2Jno\u{a}such file")
+    assert jobs("retry", job.id).output == f"{job.id}  index file  queued\n"
     assert json.loads(jobs("cancel", job.id, "--json").output)["status"] == "cancelled"
     assert str(jobs("cancel", job.id).exception) == (
         f"job {job.id} is cancelled; only queued jobs can be cancelled"
@@ -119,4 +119,4 @@ def test_a_worker_that_is_told_to_stop_says_what_it_did(project: Path, number: s
         worker.send_signal(number)
         out, errors = worker.communicate(timeout=20)
     assert (out, worker.returncode) == ("1 done, 0 failed\n", 0)
-    assert f"{job.id}  index.file  done\n" in errors
+    assert f"{job.id}  index file  done\n" in errors

@@ -387,7 +387,8 @@ def _source(read: names.ReadSource) -> str:
 
 def _status(state: State) -> str:
     tell, about = in_language_of(state.question), fields_of(state, "iteration", "run_id")
-    about["status"] = tell(state.stop_reason or state.status).replace("_", " ")
+    reason = f" ({tell(state.stop_reason)})" if state.stop_reason else ""
+    about["status"] = f"{tell(state.status)}{reason}".replace("_", " ")
     about["partial"] = "" if state.is_terminal else tell(" · this report is partial")
     return tell("{status} · iteration {iteration} · research {run_id}{partial}", **about)
 
