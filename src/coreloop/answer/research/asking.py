@@ -152,9 +152,8 @@ def _make_in_run(
             raise
         return msgspec.to_builtins(reply), _amount(reply.usage)
 
-    key = f"{prompt}-{1 if prompt == REWORD else run.state.iteration + 1}"
-    is_answer = prompt in _OF_ANSWERS
-    stored = run.step(f"ask {model.name}", key, call, at_most=_amount(most), is_answer=is_answer)
+    n, is_answer = 1 if prompt == REWORD else run.state.iteration + 1, prompt in _OF_ANSWERS
+    stored = run.step(f"ask {model.name}", f"{prompt}-{n}", call, at_most=_amount(most), is_answer=is_answer)
     return Reply(msgspec.convert(stored["value"], schema), Usage(**stored["usage"]))
 
 

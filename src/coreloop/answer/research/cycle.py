@@ -221,8 +221,8 @@ def write_answer(
     if is_ask and not checked.sentences:
         is_uncited = all(one.reason == UNCITED for one in checked.dropped)
         fault: Reason = "citation_missing" if is_uncited else "citation_unsupported"
-        closest = replace(found, verdict="nothing said so", sentences=(), unsaid=(), differing=())
-        return replace(closest, dropped=checked.dropped), fault if checked.dropped else missed
+        found = replace(found, sentences=(), unsaid=(), differing=(), dropped=checked.dropped)
+        return replace(found, verdict="nothing said so"), fault if checked.dropped else missed
     if not checked.sentences:
         return answer_from(run.state, checked), missed
     apart = [grounds.sources[number - 1] for pair in found.differing for number in pair.sources]

@@ -13,7 +13,6 @@ from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPass
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.provider import Source
 from coreloop.answer.text import claims
-from coreloop.answer.text.claims import holds, lack, split_sentences, without_footnotes
 from coreloop.answer.text.rank import Counts, Hit, rank
 from coreloop.answer.text.terms import keys, search_words
 from coreloop.base.git.repository import author_date
@@ -127,7 +126,7 @@ def _dated(source: Source, hit: Hit, grounds: Grounds) -> Source:
 def is_rejected(text: str, rejected: frozenset[str]) -> bool:
     """Whether a person rejected a sentence of a text, also in parts."""
     wrong = [f" {_words_of(sentence)} " for sentence in rejected]
-    parts = [f" {_words_of(part)} " for part in split_sentences(text)] if wrong else []
+    parts = [f" {_words_of(part)} " for part in claims.split_sentences(text)] if wrong else []
     return any(
         part in sentence or (sentence in part and sentence.count(" ") > _LEAST_WORDS)
         for part in parts
@@ -136,7 +135,7 @@ def is_rejected(text: str, rejected: frozenset[str]) -> bool:
 
 
 def _words_of(text: str) -> str:
-    return " ".join(re.findall(r"[\w.,%-]*\w", without_footnotes(text).casefold()))
+    return " ".join(re.findall(r"[\w.,%-]*\w", claims.without_footnotes(text).casefold()))
 
 
 def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
@@ -154,14 +153,13 @@ def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]
 
 def _sourced(hit: Hit, sources: Sequence[Source]) -> SourcedText:
     source = sources[hit.number - 1]
-    text = without_footnotes(source.text[hit.start : hit.end])
+    text = claims.without_footnotes(source.text[hit.start : hit.end])
     return SourcedText(text, (hit.number,), source.published)
 
 
 NO_EVIDENCE: Final = "No evidence found."
 # Why a sentence is dropped.
 UNCITED: Final = "cites no source"
-MIXED: Final = "its number is said of something else"
 REJECTED: Final = "a person rejected it as an answer"
 _MAX_CHARS: Final = 100_000
 _MAX_SENTENCES: Final = 300  # of an answer; what follows is left out
@@ -172,6 +170,7 @@ _CITED: Final = re.compile(r"(?<!\s)\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [
 _AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,\s]*\])+)")  # "… rose. [3]"
 _MARK: Final = "\ue000{}\ue001"
 _MARKED: Final = re.compile("\ue000(\\d+)\ue001")
+_CLAUSE: Final = re.compile(r"[,;]\s|\s(?:so(?: that)?|because|since|but|while)\s|(?<=[가-힣][고며서])\s")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
@@ -221,19 +220,25 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     if not cited:
         return (), f"cites {', '.join(map('[{}]'.format, numbers[:_MAX_CITED]))}, which does not exist"
     # of a passage with a rejected sentence, the others are kept word for word
-    texts = ((read, read.source.text) for read in cited if claims.plain(claim) != read.source.title)
-    left = [read for read, text in texts if grounds.may_mark(text) or holds(text, claim)]
+    texts = ((read, read.source.text) for read in cited)
+    left = [read for read, text in texts if grounds.may_mark(text) or claims.holds(text, claim)]
     if not (left and grounds.may_mark(claim)):
         return (), REJECTED
     if question and len(keys(claim)) <= _SHORT:
         own = keys(claim) - keys(question)
         left = [read for read in left if 2 * len(own & keys(read.source.text)) >= len(own)]
         claim = f"{' '.join(search_words(question))}: {claim}"
-    said = {read.number: [read.source.text, *_rows(claim, read.source.text)] for read in left}
-    alone = [number for number, texts in said.items() if not lack(claim, texts)]
-    reason = "" if alone else lack(claim, [text for texts in said.values() for text in texts])
-    whole = [number for number in alone or said if not _is_mixed(claim, *said[number])]
-    return ((), reason) if reason else (whole, "" if whole else MIXED)
+    left = [read for read in left if claims.plain(claim) != read.source.title]
+    said = {read.number: _said(claim, read.source.text) for read in left}
+    alone = [number for number, texts in said.items() if not claims.lack(claim, texts)]
+    reason = "" if alone else claims.lack(claim, [text for texts in said.values() for text in texts])
+    whole = [number for number in alone or said if not _is_mixed(claim, said[number][0])]
+    return ((), reason) if reason else (whole, "" if whole else "its number is of something else")
+
+
+def _said(claim: str, text: str) -> list[str]:
+    """Return a text, its rows that may say a claim, and its clauses: one that denies is of itself alone."""
+    return [text, *_rows(claim, text), *_CLAUSE.split(text)]
 
 
 def _rows(claim: str, text: str) -> list[str]:
@@ -245,12 +250,12 @@ def _rows(claim: str, text: str) -> list[str]:
     return [row for row in rows if wanted <= keys(row)]
 
 
-def _is_mixed(claim: str, text: str, *rows: str) -> bool:
+def _is_mixed(claim: str, text: str) -> bool:
     """Whether a claim with a number has words that stand only behind the sentence with most of them."""
-    said, wanted = [keys(one) for one in split_sentences(text)], keys(claim)
+    said, wanted = [keys(one) for one in claims.split_sentences(text)], keys(claim)
     place = max(range(len(said)), key=lambda at: (len(said[at] & wanted), at), default=0)
-    later = wanted.intersection(*[frozenset().union(*said[place + 1 :])]).difference(*said[: place + 1])
-    return any(map(str.isdecimal, claim)) and bool(later.difference(*map(keys, rows)))
+    later = (wanted & frozenset().union(*said[place + 1 :])).difference(*said[: place + 1])
+    return any(map(str.isdecimal, claim)) and bool(later.difference(*map(keys, _rows(claim, text))))
 
 
 def without(attempt: Attempt, unsupported: Collection[int]) -> Attempt:
@@ -275,7 +280,7 @@ def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     for written in text[:_MAX_CHARS].splitlines():
         line = _BULLET.sub("", _MARKED.sub("", " ".join(written.split())))
         cited: list[tuple[str, tuple[int, ...]]] = []
-        for sentence in reversed(split_sentences(_marked(line))):
+        for sentence in reversed(claims.split_sentences(_marked(line))):
             claim = " ".join(_MARKED.sub("", sentence).split())
             numbers = tuple(dict.fromkeys(int(match[1]) for match in _MARKED.finditer(sentence)))
             if claim.strip(".!?。 "):
