@@ -229,16 +229,16 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
         left = [read for read in left if 2 * len(own & keys(read.source.text)) >= len(own)]
         claim = f"{' '.join(search_words(question))}: {claim}"
     left = [read for read in left if claims.plain(claim) != read.source.title]
-    said = {read.number: _said(claim, read.source.text) for read in left}
+    said = {read.number: _said(claim, read.source) for read in left}
     alone = [number for number, texts in said.items() if not claims.lack(claim, texts)]
     reason = "" if alone else claims.lack(claim, [text for texts in said.values() for text in texts])
-    whole = [number for number in alone or said if not _is_mixed(claim, said[number][0])]
+    whole = [number for number in alone or said if not _is_mixed(claim, *said[number][:2])]
     return ((), reason) if reason else (whole, "" if whole else "its number is of something else")
 
 
-def _said(claim: str, text: str) -> list[str]:
-    """Return a text, its rows that may say a claim, and its clauses: one that denies is of itself alone."""
-    return [text, *_rows(claim, text), *_CLAUSE.split(text)]
+def _said(claim: str, source: Source) -> list[str]:
+    """Return a text, its heading, its rows that may say a claim, and its clauses: each denies for itself."""
+    return [source.text, source.title, *_rows(claim, source.text), *_CLAUSE.split(source.text)]
 
 
 def _rows(claim: str, text: str) -> list[str]:
@@ -250,10 +250,10 @@ def _rows(claim: str, text: str) -> list[str]:
     return [row for row in rows if wanted <= keys(row)]
 
 
-def _is_mixed(claim: str, text: str) -> bool:
+def _is_mixed(claim: str, text: str, heading: str) -> bool:
     """Whether a claim with a number has words that stand only behind the sentence with most of them."""
-    said, wanted = [keys(one) for one in claims.split_sentences(text)], keys(claim)
-    place = max(range(len(said)), key=lambda at: (len(said[at] & wanted), at), default=0)
+    said, wanted = [keys(one) for one in (heading, *claims.split_sentences(text))], keys(claim)
+    place = max(range(len(said)), key=lambda at: (len(said[at] & wanted), at))
     later = (wanted & frozenset().union(*said[place + 1 :])).difference(*said[: place + 1])
     return any(map(str.isdecimal, claim)) and bool(later.difference(*map(keys, _rows(claim, text))))
 
