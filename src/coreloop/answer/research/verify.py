@@ -224,16 +224,16 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     left = [read for read, text in texts if grounds.may_mark(text) or claims.holds(text, claim)]
     if not (left and grounds.may_mark(claim)):
         return (), REJECTED
+    left = [read for read in left if claims.plain(claim) != read.source.title]
+    left = [read for read in left if not _is_mixed(claim, read.source.text, read.source.title)]
     if question and len(keys(claim)) <= _SHORT:
         own = keys(claim) - keys(question)
         left = [read for read in left if 2 * len(own & keys(read.source.text)) >= len(own)]
         claim = f"{' '.join(search_words(question))}: {claim}"
-    left = [read for read in left if claims.plain(claim) != read.source.title]
     said = {read.number: _said(claim, read.source) for read in left}
     alone = [number for number, texts in said.items() if not claims.lack(claim, texts)]
     reason = "" if alone else claims.lack(claim, [text for texts in said.values() for text in texts])
-    whole = [number for number in alone or said if not _is_mixed(claim, *said[number][:2])]
-    return ((), reason) if reason else (whole, "" if whole else "its number is of something else")
+    return ((), reason) if reason else (alone or [*said], "")
 
 
 def _said(claim: str, source: Source) -> list[str]:
