@@ -238,7 +238,8 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
 
 def _said(claim: str, source: Source) -> list[str]:
     """Return a text, its heading, its rows that may say a claim, and its clauses: each denies for itself."""
-    return [source.text, source.title, *_rows(claim, source.text), *_CLAUSE.split(source.text)]
+    prose = re.sub(r"(?m)^\|.*\n\|[ :|-]+\n(?:\|.*\n?)*", "", source.text)
+    return [prose, source.title, *_rows(claim, source.text), *_CLAUSE.split(prose)]
 
 
 def _rows(claim: str, text: str) -> list[str]:
@@ -246,8 +247,7 @@ def _rows(claim: str, text: str) -> list[str]:
     heads = ((claims.head_of_table(text, start), text[start:end]) for start, end in claims.split(text))
     cells = [[line.strip(" |").split("|") for line in pair] for pair in heads if pair[0]]
     rows = [" ".join(cell for pair in zip(*row, strict=False) for cell in pair) for row in cells]
-    wanted = keys(claim) & keys(" ".join(rows))
-    return [row for row in rows if wanted <= keys(row)]
+    return [row for row in rows if keys(claim) & keys(" ".join(rows)) <= keys(row)]
 
 
 def _is_mixed(claim: str, text: str, heading: str) -> bool:

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.rounds import evidence_of_file
-from repairing import RETURN_QUESTION, shop, shop_deps
+from coreloop.answer.research.run import answer
+from coreloop.runs.jobs.work import work
+from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps
 from researching import MOMENT
 
 
@@ -26,3 +29,14 @@ def test_evidence_of_a_file_that_changed_is_not_used(tmp_path: Path):
         assert len(deps.tables.evidence_for(RETURN_QUESTION, tmp_path)) == 1
         (tmp_path / "docs" / "returns.md").write_text("# Returns\n\nNever.\n")
         assert deps.tables.evidence_for(RETURN_QUESTION, tmp_path) == []
+
+
+def test_a_job_about_a_file_that_was_removed_before_it_has_nothing_to_do(tmp_path: Path):
+    with shop_deps(shop(tmp_path)) as deps:
+        answer(SHIP_QUESTION, deps=deps, repair=False)
+        (tmp_path / "docs" / "shipping.md").unlink()
+        work(deps.queue, all_handlers(deps), until_idle=True)
+        assert {(job.name, job.status, job.attempts) for job in deps.queue.jobs()} == {
+            ("index.file", "done", 1),
+            ("evidence.inject", "done", 1),
+        }

@@ -37,19 +37,6 @@ def test_a_poisoned_file_is_data_in_the_prompt(tmp_path: Path):
         assert json.loads(user.content)["question"] == SHIP_QUESTION
 
 
-def test_symbols_with_control_characters_reach_no_answer(tmp_path: Path):
-    workspace = shop(tmp_path)
-    (tmp_path / "evil.py").write_text(
-        "def rate\\u0061():\n    pass\n\n\ndef limit_of(customer: str) -> int:\n"
-        '    """Say the limit of a customer\\x1b[31m\u202e: 9 orders."""\n',
-        encoding="utf-8",
-    )
-    with shop_deps(workspace) as deps:
-        found = answer("What is the limit of a customer in orders?", deps=deps)
-    assert "\x1b" not in found.final_answer
-    assert "\u202e" not in found.final_answer
-
-
 @pytest.mark.parametrize(
     "path", slow_after(2, ["../outside.md", "/etc/hostname", "docs/../../outside.md", "link.md"])
 )

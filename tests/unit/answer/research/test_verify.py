@@ -11,6 +11,8 @@ from rows import each_row
 TEXTS = (
     "The Han river is 494 kilometres long. It flows through Seoul.",
     "Seoul had 9.4 million inhabitants in 2023.",
+    "A return is open for 14 days. Fresh food closes earlier.",
+    "| town | keeper |\n|---|---|\n| Busan | Oh |\n| Ulsan | Han |\n",
 )
 KNOWN = [ReadSource(n, source(text), "one.example", "q", 1) for n, text in enumerate(TEXTS, 1)]
 
@@ -32,10 +34,14 @@ def checked_answer(text: str) -> Attempt:
         ("The Han river is not 494 kilometres long [1].", []),
         ("In 2023 Busan had 9.4 million inhabitants [2].", []),
         ("Seoul had 9.4 million inhabitants in 2019 [2].", []),
+        ("Fresh food has a return of 14 days [3].", []),
+        ("The keeper of Ulsan is Han [4].", ["The keeper of Ulsan is Han. [4]"]),
+        ("The keeper of Ulsan is Oh [4].", []),
     ],
     ids=[
         *("before the end", "behind the end", "a list", "one of two", "no such source", "uncited"),
         *("another number", "negation", "another name", "another date"),
+        *("a number of something else", "a row", "another row"),
     ],
 )
 def test_only_sentences_that_their_source_says_stay(answer: str, sentences: list[str]):
