@@ -220,8 +220,7 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     if not cited:
         return (), f"cites {', '.join(map('[{}]'.format, numbers[:_MAX_CITED]))}, which does not exist"
     # of a passage with a rejected sentence, the others are kept word for word
-    texts = ((read, read.source.text) for read in cited)
-    left = [read for read, text in texts if grounds.may_mark(text) or claims.holds(text, claim)]
+    left = [one for one in cited if grounds.may_mark(one.source.text) or claims.holds(one.source.text, claim)]
     if not (left and grounds.may_mark(claim)):
         return (), REJECTED
     left = [read for read in left if claims.plain(claim) != read.source.title]
@@ -251,11 +250,15 @@ def _rows(claim: str, text: str) -> list[str]:
 
 
 def _is_mixed(claim: str, text: str, heading: str) -> bool:
-    """Whether a claim with a number has words that stand only behind the sentence with most of them."""
+    """Whether a claim has names or, with a number, words that the text says of something else.
+
+    That is: far from the sentence with most of its words, or only behind it.
+    """
     said, wanted = [keys(one) for one in (heading, *claims.split_sentences(text))], keys(claim)
     place = max(range(len(said)), key=lambda at: (len(said[at] & wanted), at))
-    later = (wanted & frozenset().union(*said[place + 1 :])).difference(*said[: place + 1])
-    return any(map(str.isdecimal, claim)) and bool(later.difference(*map(keys, _rows(claim, text))))
+    near = (said[0], *said[max(0, place - 1) : place + 1], *map(keys, _rows(claim, text)))
+    far, named = frozenset().union(*said).difference(*near), keys(" ".join(claims.names(claim)))
+    return bool(named & far or (re.search(r"\d", claim) and (wanted & far).difference(*said[:place])))
 
 
 def without(attempt: Attempt, unsupported: Collection[int]) -> Attempt:
