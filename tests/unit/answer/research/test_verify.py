@@ -11,7 +11,7 @@ from rows import each_row
 TEXTS = (
     "The Han river is 494 kilometres long. It flows through Seoul.",
     "Seoul had 9.4 million inhabitants in 2023.",
-    "A return is open for 14 days. Fresh food closes earlier.",
+    "Ulm is far. A return is open for 14 days. Fresh food closes earlier. We drive to shops, not by night.",
     "| town | keeper |\n|---|---|\n| Busan | Oh |\n| Ulsan | Han |\n",
 )
 KNOWN = [ReadSource(n, source(text), "one.example", "q", 1) for n, text in enumerate(TEXTS, 1)]
@@ -35,13 +35,14 @@ def checked_answer(text: str) -> Attempt:
         ("In 2023 Busan had 9.4 million inhabitants [2].", []),
         ("Seoul had 9.4 million inhabitants in 2019 [2].", []),
         ("Fresh food has a return of 14 days [3].", []),
+        ("We drive to shops in Ulm [3].", []),
         ("The keeper of Ulsan is Han [4].", ["The keeper of Ulsan is Han. [4]"]),
         ("The keeper of Ulsan is Oh [4].", []),
     ],
     ids=[
         *("before the end", "behind the end", "a list", "one of two", "no such source", "uncited"),
         *("another number", "negation", "another name", "another date"),
-        *("a number of something else", "a row", "another row"),
+        *("a number of something else", "a place of something else", "a row", "another row"),
     ],
 )
 def test_only_sentences_that_their_source_says_stay(answer: str, sentences: list[str]):
