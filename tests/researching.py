@@ -126,6 +126,8 @@ class CountedModel:
         material = msgspec.json.decode(messages[-1].content, type=Material)
         note_call(self._calls, f"{schema.__name__} {len(material.searched)}")
         value: Any = (plan_offline if schema is PlanResponse else reflect_offline)(material)
+        if schema.__name__ == "PlannedQuery":
+            value = plan_offline(material).queries[0]
         if schema in {LlmResponse, SynthesisResponse}:
             text = "\n".join(f"{finding.text} {finding.sources[0]}" for finding in value.findings)
             if schema is LlmResponse:

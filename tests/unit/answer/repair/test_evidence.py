@@ -14,10 +14,8 @@ def test_evidence_of_code_is_its_best_symbol(tmp_path: Path):
     shop(tmp_path)
     found = evidence_of_file(tmp_path, "rates.py", "What share do gold customers get?", now=MOMENT)
     assert found is not None
-    assert (found.symbol, found.content.splitlines()[0]) == (
-        "rate_of",
-        "def rate_of(customer: str) -> float:",
-    )
+    assert found.symbol == "rate_of"
+    assert found.content.startswith("def rate_of(customer: str) -> float:")
     assert evidence_of_file(tmp_path, "absent.md", "?", now=MOMENT) is None
 
 
