@@ -203,7 +203,7 @@ class PageReader:
             type="web" if document.type == "html" else document.type,
             text=document.text[:MAX_CHARS],
             retrieved_at=self._network.now(),
-            published=document.published,
+            published=document.published or None,
             start=0,
             provider="page",
         )

@@ -82,7 +82,7 @@ def found(rows: Iterable[Sequence[str]], provider: str, limits: SearchLimits) ->
                 type="paper" if provider == "arxiv" else "web",
                 text=passage,
                 retrieved_at=datetime.now(UTC),
-                published=date_in_name(published),
+                published=date_in_name(published) or None,
                 provider=provider,
             )
             by_location.setdefault(location, source)

@@ -26,6 +26,12 @@ _LOW: Final = re.compile(
     r"|contribut)[^/]*$"
 )
 _PRIORS: Final = {"python": 0.75, "code": 0.75, "data": 0.85, "symbol": 0.9, "schema": 0.9}
+_PAIR: Final = re.compile(
+    r"[\"']?(?P<key>\w[\w .$/@-]{0,80}?)(?:\([^()\n]{0,20}\))?[\"']?\s?[:=]"
+    r"\s?(?P<value>[^\s;{\[](?:[^;\n]*[^\s;,])?)"
+)  # timeout: 30, "PORT" = 80, price (USD): 3 of a row that ends or goes on with a semicolon
+_CELLS: Final = {"number": r"\W*\d", "name": r"\W*[^\W\d]", "place": r"\W*[^\W\d]"}
+_OF_VALUES: Final = re.compile(r"(?i)\b(?:set(?:tings?)?|values?|options?|configured)\b|설정|값")
 _OF_LINES: Final = frozenset({"python", "code", "data"})  # types whose lines are what sentences are elsewhere
 # By kind of fact: what asks for it, and what a sentence has that answers.
 _FACTS: Final = Path(__file__).with_name("facts.tsv").read_text("utf-8").splitlines()[1:]
@@ -127,7 +133,7 @@ def rank(
         of_kind, told = prior(source), _told(asked, source, one, may_mark)
         says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
         is_snippet = source.location.startswith("http") and getattr(source, "start", 0) is None
-        says_so = says_so and of_kind >= _PRIORS["symbol"] and not is_snippet
+        says_so = says_so and of_kind >= _PRIORS["data"] and not is_snippet
         score = of_kind * (weight / top + asked.cover(one.words) + _titled(asked, one.last)) + best
         hits.append(Hit(number, -start, end, score, near, says_so))
     return sorted(hits, key=lambda hit: (-hit.says_so, -hit.score))
@@ -194,6 +200,22 @@ class _Asked:
         has_own = self.kind or topics.issuperset(elsewhere)  # else nothing shows that it has what is asked
         return bool(is_whole and has_own and len(elsewhere) < len(self.words))
 
+    def cell(self, sentence: str) -> re.Match[str] | None:
+        """Return the only key with a value, or cell with its head, that is asked for by its name, or None."""
+        cells = [
+            pair
+            for pair in _PAIR.finditer(sentence)
+            if search_words(pair["key"]) and not unsaid(pair["key"], self.question)
+            if unsaid(pair["value"], self.question)
+        ]
+        return cells[0] if len(cells) == 1 else None
+
+    def has_value(self, cell: re.Match[str], path: str) -> bool:
+        """Whether a cell answers alone: its row or its key path has every other word of the question."""
+        begins, asked = _CELLS.get(self.kind or "", "(?!)"), _OF_VALUES.sub("", self.question)
+        fits = self.fits(cell[0]) or re.match(begins, cell["value"])
+        return bool(fits and asks_for_fact(self.question) and not unsaid(asked, path))
+
 
 def is_name(word: str) -> bool:
     """Whether a word of a question is written as a name: with a capital, a digit or an underscore."""
@@ -239,8 +261,14 @@ def _told(
         fits, is_new = asked.fits(sentence), sentence[-1] in _ENDS or not words <= set(asked.wanted)
         value = own + near + 0.25 * (float(fits) if asked.kind else 0.5 * is_new)
         if own > 0 and is_new and _may_answer(sentence) and may_mark(sentence):
-            says_so = fits and asked.says_so(f"{head}\n{sentence}".strip(), heading, before)
-            yield says_so, value, near, -first, last
+            cell = asked.cell(sentence) if source.type in {"data", "table"} else None
+            if cell:
+                place = first + cell.start(), first + cell.end()
+                yield asked.has_value(cell, f"{heading}\n{sentence}"), value, near, -place[0], place[1]
+            else:
+                says_so = fits and source.type != "data"
+                says_so = says_so and asked.says_so(f"{head}\n{sentence}".strip(), heading, before)
+                yield says_so, value, near, -first, last
         before, words_before = sentence, words
 
 

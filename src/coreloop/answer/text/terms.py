@@ -99,10 +99,11 @@ def words_of(text: str) -> list[str]:
 def search_words(text: str) -> tuple[str, ...]:
     """Return the words to search for as they are written, without particles: those that have a term."""
     written = _WRITTEN.findall(unicodedata.normalize("NFKC", text))
-    return tuple(dict.fromkeys(_bare(word) for word in written if terms(word)))
+    return tuple(dict.fromkeys(bare(word) for word in written if terms(word)))
 
 
-def _bare(word: str) -> str:
+def bare(word: str) -> str:
+    """Return a word without its particle."""
     if found := _analysed(word):
         return word[: next((start for _, tag, start in found if tag[0] == "J"), len(word))]
     return word if _NOUN.search(word) else _TAIL.sub("", word)

@@ -6,7 +6,6 @@ One pass of expressions: the parsers that we tried take quadratic time or worse 
 import html
 import re
 from dataclasses import replace
-from datetime import date
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document, clean_text
@@ -46,8 +45,8 @@ def extract_html(page: str) -> Document:
     return replace(without_lines(document, "html"), title=named, published=_published(page))
 
 
-def _published(page: str) -> date | None:
-    return next(filter(None, (date_in_name(tag[0]) for tag in _META.finditer(page))), None)
+def _published(page: str) -> str:
+    return next(filter(None, (date_in_name(tag[0]) for tag in _META.finditer(page))), "")
 
 
 def _shown(part: re.Match[str]) -> str:

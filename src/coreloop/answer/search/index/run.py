@@ -7,13 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
-from coreloop.answer.search.extract.file_date import date_in_name, document_date
+from coreloop.answer.search.extract.file_date import with_dates
 from coreloop.answer.search.extract.kinds import extractor_of, read_document
 from coreloop.answer.search.extract.packed import lacks_package
 from coreloop.answer.search.extract.text import split_passages
@@ -123,8 +123,8 @@ def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> Fi
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _SCRIPT: Final = Path(__file__).with_name("index.sql").read_text("utf-8")
-INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=8)
-_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=9)
+_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
 
@@ -179,11 +179,11 @@ def put_document(
 ) -> None:
     """Replace what is stored of a file; of one without text, why it has none."""
     text = document if isinstance(document, Document) else Document(type="", text="", sections=())
-    published = _iso(document_date(text, file.location)) if text is document else ""
+    text = with_dates(text, file.location)
     remove_document(connection, file.location)
     values = (file.location, file.version, getattr(document, "reason", ""))
     at = now.isoformat(timespec="seconds")
-    key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
+    key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at)).lastrowid
     for table, *row in _rows(text):
         passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
         _, heading, said, *_ = row
@@ -194,20 +194,16 @@ def put_document(
 def _rows(document: Document) -> Iterator[tuple[Any, ...]]:
     """Yield the table of the words of each passage, and its columns."""
     for part in split_passages(document):
-        dated = _iso(date_in_name(part.heading))
-        yield "passage_words", "text", part.heading, part.text, part.line, part.start, dated, 0
+        place = part.line, part.start, part.published
+        yield "passage_words", "text", part.heading, part.text, *place, 0
+    day = document.published
     for entry in document.entries:
-        documented = entry.is_documented
-        yield "entry_words", entry.kind, entry.name, entry.text, entry.line, None, "", documented
+        yield "entry_words", entry.kind, entry.name, entry.text, entry.line, None, day, entry.is_documented
 
 
 def remove_document(connection: sqlite3.Connection, location: str) -> None:
     """Remove a file and all that came from it."""
     connection.execute("DELETE FROM documents WHERE path = ?", (location,))
-
-
-def _iso(day: date | None) -> str:
-    return day.isoformat() if day else ""
 
 
 @dataclass(frozen=True, slots=True)

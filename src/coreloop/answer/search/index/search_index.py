@@ -5,7 +5,7 @@ import re
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +30,7 @@ MAX_WORDS: Final = 32
 _COLUMNS: Final = """
     documents.title, documents.path, documents.type, documents.indexed_at, passages.kind,
         passages.heading, passages.text, passages."start", passages.line,
-        coalesce(nullif(passages.published, ''), documents.published) AS published
+        passages.published
     FROM passages JOIN documents ON documents.id = passages.document_id
 """
 _BEST: Final = """
@@ -166,7 +166,7 @@ def _source(row: sqlite3.Row) -> Source:
         type="symbol" if row["kind"] in {"class", "function"} else row["type"],
         text=row["text"],
         retrieved_at=datetime.fromisoformat(row["indexed_at"]),
-        published=date.fromisoformat(row["published"]) if row["published"] else None,
+        published=row["published"] or None,
         start=row["start"],
         line=row["line"] or None,
         provider="index",
