@@ -20,18 +20,11 @@ _ANY: Final = "|".join(MONTHS)
 _MONTH: Final = re.compile(rf"(?i)\b({_ANY})[a-z]{{0,6}}\b\.?(?=\s\d)|(?<=\d\s)({_ANY})[a-z]{{0,6}}\b")
 SPELT: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _COUNTED: Final = re.compile(rf"\b(?:{'|'.join(SPELT)})\b", re.IGNORECASE)
-# Units by their names; a number without one has that of the letter after it, or none.
-_UNITS: Final = (
-    *("%|percent|퍼센트|프로", "분기|quarters?", "개월|months?", "년|years?", "월", "일|days?", "km", "ms"),
-    *("시간|hours?", "시", "분|minutes?", "초|seconds?|s", "원|won", "달러|dollars?", "명|people"),
-    *("kb", "mb", "gb"),
-)
 _NUMBER: Final = re.compile(
-    r"(?<![a-z\d.])(\d[\d,]*(?:\.\d+)*)"
-    rf"(?:[\s-]?(?:{'|'.join(map('({})'.format, _UNITS))})(?![a-z])"
-    r"|(?!(?:st|nd|rd|th)\b|[은는이가을를의에로와과도부까])([^\W\d_]))?",
+    r"(?<![a-z\d.])(\d[\d,]*(?:\.\d+)*)(?:[\s-]?(%|분기|개월|시간|[년월일시분초원명]|(?:quarter|month|year|day"
+    r"|hour|minute|second|won|dollar|people|km|ms|[kmg]b)(?=s?\b))|(?!(?:st|nd|rd|th)\b|[은는이가을를의에로와과도부까])([a-z가-힣]))?",
     re.IGNORECASE,
-)  # 12 of 12, 12 %, 12th, 12월
+)  # 12 of 12, 12 %, 12 days, 12th, 12월
 _DAY: Final = re.compile(r"(?<!\d)(\d{4})[-./년]\s?(\d\d?)[-./월]\s?(\d\d?)(?!\d)")
 _NAME: Final = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"'“‘(])\b(?:[A-Z][\w&’'-]*|[a-z]+[A-Z]\w*)")
 _SUBJECT: Final = re.compile(r"(?<![가-힣])([가-힣]{2,12}?)(?:에서|[은는이가의을를])(?![가-힣])")
@@ -47,7 +40,7 @@ _FLAG: Final = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 UNIT: Final = re.compile(r"몇\s?[가-힣]+")  # 몇 명인가
 # What may end a Korean compound; and what a text may leave out that has the unit: 배당은 450원 of 배당금
 _SUFFIXES: Final = "기게고며면여지인임일한할해된될돼금액률율비료장원자수적량들씩등중후전내당간형식용권법점품"
-_LEFT_OUT: Final = re.compile("[금액비료](?:원|달러|[만억천조])|[률율]%|일[일월]")
+_LEFT_OUT: Final = re.compile("[금액비료][원달만억천조]|[률율]%|일[일월]")
 _PREDICATE: Final = re.compile(
     r"(?:하|되|했|됐|한|된|할|될)?(?:[는은]?가요?|나요?|까요?|니까?|냐|지요|죠|어요?|아요?|[해야]야?|(?<=^.)[은는])$"
 )
@@ -69,27 +62,22 @@ def holds(text: str, quote: str) -> bool:
 def numbers(text: str) -> frozenset[tuple[str, str]]:
     """Return the numbers of a text with their units, of dates too: 3 월, 1, 1998 of March 1, 1998."""
     text = _DAY.sub(r"\1년 \2월 \3일 ", unicodedata.normalize("NFKC", text))
-    text = re.sub(r"\bv(?=\d)", "", re.sub(r"\bQ([1-4])\b", r"\1분기", text))
+    text = re.sub(r"(?<=\d)\s?(?:percent|퍼센트|프로)", "%", re.sub(r"\bQ([1-4])\b", r"\1분기", text))
     text = _MONTH.sub(lambda match: f"{MONTHS.index((match[1] or match[2])[:3].casefold()) + 1}월", text)
     text = _COUNTED.sub(lambda match: str(SPELT.index(match[0].casefold()) + 2), text)
-    return frozenset(map(_number, _NUMBER.finditer(text)))
-
-
-def _number(match: re.Match[str]) -> tuple[str, str]:
-    units = [*(unit.partition("|")[0] for unit in _UNITS), match[len(_UNITS) + 2], ""]
-    return match[1].replace(",", "").lstrip("0") or "0", units[(match.lastindex or 1) - 2]
+    found = _NUMBER.findall(re.sub(r"\bv(?=\d)", "", text))
+    return frozenset(
+        (digits.replace(",", "").lstrip("0") or "0", (unit or letter).casefold())
+        for digits, unit, letter in found
+    )
 
 
 def unsaid_numbers(claim: str, text: str) -> list[str]:
     """Return the numbers of a claim that a text does not have, with its unit or without one."""
     said = numbers(text)
-    amounts = {number for number, unit in said if unit != "%"}
-    missing = [
-        f"{number}{unit}"
-        for number, unit in numbers(claim) - said
-        if (number not in amounts if not unit else unit == "%" or (number, "") not in said)
-    ]
-    return sorted(missing)
+    counts = {number for number, unit in said if unit != "%"}
+    missing = {(number, unit) for number, unit in numbers(claim) - said if unit or number not in counts}
+    return sorted(number + unit for number, unit in missing if unit == "%" or (number, "") not in said)
 
 
 def names(text: str) -> frozenset[str]:
@@ -225,7 +213,6 @@ _ORDERS: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_FOOTNOTE: Final = re.compile(r"\s?\[\d{1,3}\]")
 
 
 def gives_orders(text: str) -> bool:
@@ -263,7 +250,7 @@ def split_sentences(text: str) -> list[str]:
 
 def without_footnotes(sentence: str) -> str:
     """Return a sentence on one line without the marks of footnotes, which would look like citations."""
-    return " ".join(_FOOTNOTE.sub("", sentence).split())
+    return " ".join(_CITATION.sub("", sentence).split())
 
 
 def _goes_on(text: str, start: int, stop: int, following: int) -> bool:

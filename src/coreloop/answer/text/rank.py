@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, is_denied, split, unsaid
+from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, split, unsaid
 from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:
@@ -178,8 +178,7 @@ class _Asked:
             gap, noun = r"\S*(?:\W+\w+)?\W+", re.escape(many[1])
             has_unit = re.search(rf"(?i){_AMOUNT}{gap}(?:\w+\W+)?{noun}|\b{noun}{gap}{_AMOUNT}", sentence)
         new = {*says.findall(sentence)}.difference(says.findall(self.question))
-        is_denial = is_denied(sentence) and not re.search("exceed|more|less|later|[가-힣]", sentence)
-        return bool(has_unit) and not is_denial and any(not {*terms(one)} & {*self.wanted} for one in new)
+        return bool(has_unit) and any(not {*terms(one)} & {*self.wanted} for one in new)
 
     def says_so(self, sentence: str, heading: str, before: str) -> bool:
         """Whether a sentence answers alone: it is a statement with every word of the question.
@@ -262,13 +261,10 @@ def _told(
         value = own + near + 0.25 * (float(fits) if asked.kind else 0.5 * is_new)
         if own > 0 and is_new and _may_answer(sentence) and may_mark(sentence):
             cell = asked.cell(sentence) if source.type in {"data", "table"} else None
-            if cell:
-                place = first + cell.start(), first + cell.end()
-                yield asked.has_value(cell, f"{heading}\n{sentence}"), value, near, -place[0], place[1]
-            else:
-                says_so = fits and source.type != "data"
-                says_so = says_so and asked.says_so(f"{head}\n{sentence}".strip(), heading, before)
-                yield says_so, value, near, -first, last
+            start, end = cell.span() if cell else (0, len(sentence))
+            said = f"{heading}\n{sentence}" if cell else f"{head}\n{sentence}".strip()
+            says_so = asked.has_value(cell, said) if cell else fits and asked.says_so(said, heading, before)
+            yield says_so and bool(cell or source.type != "data"), value, near, -first - start, first + end
         before, words_before = sentence, words
 
 

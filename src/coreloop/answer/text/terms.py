@@ -55,6 +55,7 @@ def use_morphemes(*, wanted: bool) -> None:
     if wanted and find_spec("kiwipiepy") is None:
         raise needs_extra("korean", feature="search: {morphemes: true}")
     _CHOSEN["morphemes"] = wanted
+    _terms.cache_clear()
 
 
 _kiwi: Final = cache(lambda: import_module("kiwipiepy").Kiwi())  # takes a second
@@ -119,6 +120,7 @@ def is_korean(text: str) -> bool:
     return re.search("[가-힣]", unicodedata.normalize("NFC", text)) is not None
 
 
+@lru_cache(maxsize=65_536)
 def _terms(word: str) -> tuple[str, ...]:
     if word[0].isdecimal():
         return (word.replace(",", "")[:_MAX_CHARS],)
@@ -130,7 +132,6 @@ def _terms(word: str) -> tuple[str, ...]:
     return parts or tuple(word[place : place + 2] for place in range(max(1, len(word) - 1)))
 
 
-@lru_cache(maxsize=65_536)
 def _stems(word: str) -> tuple[str, ...]:
     """Return the stem of a Latin word; of an identifier also those of its parts."""
     low = word.casefold().replace("’", "'").removesuffix("'s")
