@@ -21,11 +21,12 @@ _MONTH: Final = re.compile(rf"(?i)\b({_ANY})[a-z]{{0,6}}\b\.?(?=\s\d)|(?<=\d\s)(
 SPELT: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _COUNTED: Final = re.compile(rf"\b(?:{'|'.join(SPELT)})\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(
-    r"(?<![a-z\d.])(\d[\d,]*(?:\.\d+)*)(?:[\s-]?(%|분기|개월|시간|[년월일시분초원명]|(?:quarter|month|year|day"
+    r"(?<![a-z\d.])(\d+(?:\.\d+)*)(?:[\s-]?(%|분기|개월|시간|[년월일시분초원명]|(?:quarter|month|year|day"
     r"|hour|minute|second|won|dollar|people|km|ms|[kmg]b)(?=s?\b))|(?!(?:st|nd|rd|th)\b|[은는이가을를의에로와과도부까])([a-z가-힣]))?",
     re.IGNORECASE,
 )  # 12 of 12, 12 %, 12 days, 12th, 12월
-_DAY: Final = re.compile(r"(?<!\d)(\d{4})[-./년]\s?(\d\d?)[-./월]\s?(\d\d?)(?!\d)")
+# 2026-04-25, 2026.4.25, 2026년 4월 25일; not: 2026-13-01
+DAY: Final = re.compile(r"(?<!\d)((?:20|19)\d\d)[-._/년]\s?(1[0-2]|0?\d)[-._/월]\s?(3[01]|[12]\d|0?\d)(?!\d)")
 _NAME: Final = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"'“‘(])\b(?:[A-Z][\w&’'-]*|[a-z]+[A-Z]\w*)")
 _SUBJECT: Final = re.compile(r"(?<![가-힣])([가-힣]{2,12}?)(?:에서|[은는이가의을를])(?![가-힣])")
 _DENIAL: Final = re.compile(
@@ -61,15 +62,12 @@ def holds(text: str, quote: str) -> bool:
 
 def numbers(text: str) -> frozenset[tuple[str, str]]:
     """Return the numbers of a text with their units, of dates too: 3 월, 1, 1998 of March 1, 1998."""
-    text = _DAY.sub(r"\1년 \2월 \3일 ", unicodedata.normalize("NFKC", text))
+    text = DAY.sub(r"\1년 \2월 \3일 ", unicodedata.normalize("NFKC", text))
     text = re.sub(r"(?<=\d)\s?(?:percent|퍼센트|프로)", "%", re.sub(r"\bQ([1-4])\b", r"\1분기", text))
     text = _MONTH.sub(lambda match: f"{MONTHS.index((match[1] or match[2])[:3].casefold()) + 1}월", text)
     text = _COUNTED.sub(lambda match: str(SPELT.index(match[0].casefold()) + 2), text)
-    found = _NUMBER.findall(re.sub(r"\bv(?=\d)", "", text))
-    return frozenset(
-        (digits.replace(",", "").lstrip("0") or "0", (unit or letter).casefold())
-        for digits, unit, letter in found
-    )
+    text = re.sub(r"\bv(?=\d)|(?<=\d),(?=\d)|(?<![\d.])0+(?=\d)", "", text)
+    return frozenset((digits, (unit or other).casefold()) for digits, unit, other in _NUMBER.findall(text))
 
 
 def unsaid_numbers(claim: str, text: str) -> list[str]:
@@ -226,11 +224,9 @@ def split(text: str, *, is_code: bool = False) -> tuple[tuple[int, int], ...]:
     ends = [(match.start(), match.end()) for match in re.finditer(r"\n" if is_code else _END, text)]
     places, start = [], 0
     for stop, following in [*ends, (len(text), len(text))]:
-        goes_on = not is_code and following < len(text) and _goes_on(text, start, stop, following)
-        if goes_on:
-            continue
-        places += _stripped(text, start, stop)
-        start = following
+        if is_code or following == len(text) or not _goes_on(text, start, stop, following):
+            places += _stripped(text, start, stop)
+            start = following
     return tuple(places)
 
 
@@ -271,5 +267,4 @@ def _stripped(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     if _UNDERLINED.match(text, stop) or (part.lstrip().startswith("|") and _HEAD_OF_TABLE.match(text, stop)):
         return []
     first = start + len(part) - len(part.lstrip())
-    last = first + len(part.strip())
-    return [(first, last)]
+    return [(first, first + len(part.strip()))]

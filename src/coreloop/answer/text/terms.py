@@ -54,8 +54,9 @@ def use_morphemes(*, wanted: bool) -> None:
     """
     if wanted and find_spec("kiwipiepy") is None:
         raise needs_extra("korean", feature="search: {morphemes: true}")
+    if wanted != _CHOSEN["morphemes"]:
+        _terms.cache_clear()
     _CHOSEN["morphemes"] = wanted
-    _terms.cache_clear()
 
 
 _kiwi: Final = cache(lambda: import_module("kiwipiepy").Kiwi())  # takes a second
@@ -68,8 +69,7 @@ def _morphemes(word: str) -> tuple[tuple[str, str, int], ...]:
 
 
 def _analysed(word: str) -> tuple[tuple[str, str, int], ...]:
-    is_wanted = _CHOSEN["morphemes"] and len(word) <= _MAX_CHARS and is_korean(word)
-    return _morphemes(word) if is_wanted else ()
+    return _morphemes(word) if _CHOSEN["morphemes"] and len(word) <= _MAX_CHARS and is_korean(word) else ()
 
 
 def terms(text: str) -> list[str]:

@@ -7,12 +7,8 @@ from datetime import date
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.text.claims import MONTHS
+from coreloop.answer.text.claims import DAY, MONTHS
 
-_DAY: Final = re.compile(
-    r"(?<!\d)(20\d\d|19\d\d)[-._/년]\s?(1[0-2]|0?[1-9])[-._/월]\s?(3[01]|[12]\d|0?[1-9])(?!\d)"
-)
-# 2026-04-25, 2026.4.25, 2026년 4월 25일; not: 2026-13-01
 _COMPACT: Final = re.compile(r"(?<!\d)(20\d\d|19\d\d)(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])(?!\d)")  # 20260425
 _NAMED: Final = re.compile(
     rf"""(?i:(?:\b(?P<before>3[01]|[12]\d|0?[1-9])\s)?\b(?P<month>{"|".join(MONTHS)})[a-z]*\.?\s
@@ -63,8 +59,8 @@ def with_dates(document: Document, location: str) -> Document:
 
 def _labelled(text: str) -> str:
     """Return the latest date that a text gives itself; "" for none."""
-    ends = (text[:_HEAD_CHARS], text[_HEAD_CHARS:][-_HEAD_CHARS:])
-    labels = (label["after"] or label["before"] for part in ends for label in _LABEL.finditer(part))
+    ends = text if len(text) < 2 * _HEAD_CHARS else f"{text[:_HEAD_CHARS]}\n{text[-_HEAD_CHARS:]}"
+    labels = (label["after"] or label["before"] for label in _LABEL.finditer(ends))
     return max(map(date_in_name, labels), key=last_day, default="")
 
 
@@ -76,10 +72,9 @@ def last_day(published: str | None) -> str:
 
 def date_in_name(text: str) -> str:
     """Return the first date of a heading, a label or a file's name, as exactly as it stands there."""
-    for pattern in (_DAY, _COMPACT):
-        if match := pattern.search(text):
-            with suppress(ValueError):  # February 31
-                return date(int(match[1]), int(match[2]), int(match[3])).isoformat()
+    if match := DAY.search(text) or _COMPACT.search(text):
+        with suppress(ValueError):  # February 31
+            return date(int(match[1]), int(match[2]), int(match[3])).isoformat()
     if match := _NAMED.search(text):
         month, day = MONTHS.index(match["month"].casefold()) + 1, match["day"] or match["before"]
         with suppress(ValueError):

@@ -42,11 +42,8 @@ def extract_html(page: str) -> Document:
     text = re.sub(r"^(#{1,6})\n+(?=[^\n#])", r"\1 ", text, flags=re.MULTILINE)  # <h2><div>Title</div></h2>
     document, title = marked(text, "markdown"), _TITLE.search(page)
     named = " ".join(_plain(title[1]).split())[:200] if title else document.title
-    return replace(without_lines(document, "html"), title=named, published=_published(page))
-
-
-def _published(page: str) -> str:
-    return next(filter(None, (date_in_name(tag[0]) for tag in _META.finditer(page))), "")
+    dates = (date_in_name(tag[0]) for tag in _META.finditer(page))
+    return replace(without_lines(document, "html"), title=named, published=next(filter(None, dates), ""))
 
 
 def _shown(part: re.Match[str]) -> str:

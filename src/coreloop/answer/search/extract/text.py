@@ -196,8 +196,7 @@ def split_passages(document: Document) -> Iterator[Passage]:
             line += document.text.count("\n", counted_to, start)
             counted_to = start
             place = line if section.line is None else section.line
-            text = document.text[start:end]
-            yield Passage(start, end, place, section.heading, text, section.published)
+            yield Passage(start, end, place, section.heading, document.text[start:end], section.published)
 
 
 def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:
@@ -205,11 +204,9 @@ def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:
     start = section.start
     while start < section.end:
         end = _cut(text, start, section.end, code)
-        part = text[start:end]
-        stripped = part.strip()
-        if stripped:
-            first = start + len(part) - len(part.lstrip())
-            yield first, first + len(stripped)
+        if part := text[start:end].strip():
+            first = text.index(part, start)
+            yield first, first + len(part)
         start = end
 
 
