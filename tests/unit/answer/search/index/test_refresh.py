@@ -61,11 +61,7 @@ def test_a_file_without_text_is_read_once(project: Indexed):
 @pytest.mark.parametrize(
     ("name", "text", "day"),
     [
-        (
-            "docs/a.md",
-            "---\ntitle: Heron\ndate: 2025-01-02\nupdated: 2026-03-04\n---\n# Heron\n",
-            "2026-03-04",
-        ),
+        ("docs/a.md", "---\ndate: 2025-01-02\nupdated: 2026-03-04\n---\n# Heron\n", "2026-03-04"),
         ("docs/a.md", "# Heron, 3 March 2026 and later\n", "2026-03-03"),
         ("docs/a.md", "# Heron (March 3, 2026)\n", "2026-03-03"),
         ("docs/2026-04-25-a.md", "# Heron\n", "2026-04-25"),

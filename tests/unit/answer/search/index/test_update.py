@@ -42,14 +42,7 @@ def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytes
 
 
 def test_ignored_and_hidden_folders_are_left_out_unless_named(project: Indexed):
-    names = (
-        ".git/a.md",
-        "node_modules/b.md",
-        ".venv/c.md",
-        "data/audit/d.md",
-        "src/build/e.md",
-        ".f.md",
-    )
+    names = (".git/a.md", "node_modules/b.md", ".venv/c.md", "data/audit/d.md", "src/build/e.md", ".f.md")
     project.write({**dict.fromkeys(names, "aardvark"), "src/data/g.md": "aardvark"})
     project.update()
     assert project.locations("aardvark") == ["src/data/g.md"]
