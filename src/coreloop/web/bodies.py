@@ -1,7 +1,7 @@
 """What requests and responses contain. Unknown fields are refused by name."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -139,7 +139,7 @@ class SourceReply(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     text: str
     line: int | None = None
-    published: date | None = None
+    published: str | None = None
     provider: str = ""
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import date
 from typing import Any, Final, Literal
 
 import msgspec
@@ -55,8 +54,8 @@ class AnswerSource:
         As it was retrieved.
     line : int or None
         Where the passage begins in a file.
-    published : date or None
-        None if unknown.
+    published : str or None
+        As exactly as it is known: ``2026-04-25``, ``2026 Q2``; None if unknown.
     """
 
     id: str
@@ -64,7 +63,7 @@ class AnswerSource:
     location: str
     type: str
     line: int | None = None
-    published: date | None = None
+    published: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

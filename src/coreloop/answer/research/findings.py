@@ -4,10 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import combinations
 from typing import Any, Final, Literal
 
+from coreloop.answer.search.extract.file_date import last_day
 from coreloop.answer.text.claims import is_denied, names
 from coreloop.answer.text.rank import asked_kind, asks_for_fact
 from coreloop.answer.text.terms import is_cjk, keys
@@ -54,7 +54,7 @@ class SourcedText:
 
     text: str
     sources: tuple[int, ...]
-    published: date | None = None
+    published: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class Contradiction:
     @property
     def is_dated(self) -> bool:
         """Whether ``b`` is known to be later."""
-        earlier, later = self.a.published, self.b.published
-        return earlier is not None and later is not None and earlier < later
+        earlier, later = last_day(self.a.published), last_day(self.b.published)
+        return bool(earlier) and earlier < later
 
     @property
     def texts(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ from coreloop.answer.research import next_queries
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import Memory, ask_or_do_without, material_of, notes_of, view
 from coreloop.answer.research.verify import REJECTED, Grounds, source_number, supporting, without_citations
+from coreloop.answer.search.extract.file_date import last_day
 from coreloop.answer.text.rank import rank
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
@@ -150,7 +151,7 @@ def _compared(knowledge: names.Knowledge) -> Iterator[Change]:
 
 def _sourced(finding: tags.Finding, knowledge: names.Knowledge) -> tags.SourcedText:
     dates = [read.source.published for read in knowledge.sources_of(finding.sources) if read.source.published]
-    return tags.SourcedText(finding.text, finding.sources, max(dates, default=None))
+    return tags.SourcedText(finding.text, finding.sources, max(dates, key=last_day, default=None))
 
 
 # A situation, the most pressing first, and the tool of thought for it.

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import islice
 from typing import Final
 
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks, contradictions
 from coreloop.answer.research.next_queries import question_parts, readings
 from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource
+from coreloop.answer.search.extract.file_date import last_day
 from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.provider import Source
 from coreloop.answer.text import claims
@@ -112,7 +112,7 @@ def _judged(part: str, sources: list[Source], grounds: Grounds, counts: Counts) 
     for number in [hit.number - 1 for hit in said if grounds.workspace and len(said) > 1]:
         sources[number] = _dated(sources[number], by_number[number + 1], grounds)
     dated = [hit for hit in said if sources[hit.number - 1].published]
-    newest = iter(sorted(dated, key=lambda hit: sources[hit.number - 1].published or date.min, reverse=True))
+    newest = iter(sorted(dated, key=lambda hit: last_day(sources[hit.number - 1].published), reverse=True))
     return [next(newest) if hit in dated else hit for hit in hits]
 
 

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 MAX_REDIRECTS: Final = 5
 _MAX_URL: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
+Refused = provider.Blocked | provider.Failed
 # An address and the time that is left -> why it must not be fetched, or None.
-Refusal = Callable[[str, provider.SearchLimits], provider.Blocked | provider.Failed | None]
+Refusal = Callable[[str, provider.SearchLimits], Refused | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ def fetch(
     network: Network,
     *,
     refusal: Refusal = lambda _url, _limits: None,
-) -> tuple[str, http.HttpAnswer] | provider.Blocked | provider.Failed:
+) -> tuple[str, http.HttpAnswer] | Refused:
     """Fetch an address and follow its redirects; returns the last address and any status but a redirect.
 
     Parameters
@@ -203,30 +204,27 @@ class PageReader:
             type="web" if document.type == "html" else document.type,
             text=document.text[:MAX_CHARS],
             retrieved_at=self._network.now(),
-            published=document.published,
+            published=document.published or None,
             start=0,
             provider="page",
         )
         return provider.Found((source,))
 
-    def _refusal(self, url: str, limits: provider.SearchLimits) -> provider.Blocked | provider.Failed | None:
+    def _refusal(self, url: str, limits: provider.SearchLimits) -> Refused | None:
         """Return why a page must not be fetched, or None.
 
         A site without rules allows everything. A site that does not answer allows nothing for now.
         """
         parts = urlsplit(url)
         site = f"{parts.scheme}://{parts.netloc}"
-        rules = self._rules.get(site) or self._read_rules(site, limits)
-        self._rules[site] = rules
+        rules = self._rules[site] = self._rules.get(site) or self._read_rules(site, limits)
         if isinstance(rules, provider.Blocked | provider.Failed):
             return replace(rules, reason=f"robots.txt: {rules.reason}")
         if rules.can_fetch(url, USER_AGENT):
             return None
         return provider.Failed("robots.txt does not allow it", is_retryable=False)
 
-    def _read_rules(
-        self, site: str, limits: provider.SearchLimits
-    ) -> "Protego | provider.Blocked | provider.Failed":
+    def _read_rules(self, site: str, limits: provider.SearchLimits) -> "Protego | Refused":
         try:
             from protego import Protego
         except ModuleNotFoundError:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import Protocol
 
 
@@ -23,8 +23,8 @@ class Source:
         The passage that was found: data of others, without control and invisible characters.
     retrieved_at : datetime
         With a time zone.
-    published : date or None
-        None if unknown.
+    published : str or None
+        As exactly as it is known: ``2026-04-25``, ``2026-04``, ``2026 Q2`` or ``2026``; None if unknown.
     start : int or None
         Where the passage begins in the text of the file or page, in characters; None for a text that is the
         provider's own, such as a snippet.
@@ -39,7 +39,7 @@ class Source:
     type: str
     text: str
     retrieved_at: datetime
-    published: date | None = None
+    published: str | None = None
     start: int | None = None
     line: int | None = None
     provider: str = ""

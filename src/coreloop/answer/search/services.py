@@ -82,7 +82,7 @@ def found(rows: Iterable[Sequence[str]], provider: str, limits: SearchLimits) ->
                 type="paper" if provider == "arxiv" else "web",
                 text=passage,
                 retrieved_at=datetime.now(UTC),
-                published=date_in_name(published),
+                published=date_in_name(published) or None,
                 provider=provider,
             )
             by_location.setdefault(location, source)
@@ -172,8 +172,7 @@ class TavilyProvider:
         """Search once."""
         body = {"query": query[:400], "max_results": min(limits.max_results, 20)}
         headers = {"Authorization": f"Bearer {self.key}"}
-        url = f"{self.url.rstrip('/')}/search"
-        request = HttpRequest(method="POST", url=url, headers=headers, json=body)
+        request = HttpRequest(method="POST", url=f"{self.url.rstrip('/')}/search", headers=headers, json=body)
         return _search(self.name, request, limits)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, is_denied, split, unsaid
+from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, split, unsaid
 from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:
@@ -26,6 +26,12 @@ _LOW: Final = re.compile(
     r"|contribut)[^/]*$"
 )
 _PRIORS: Final = {"python": 0.75, "code": 0.75, "data": 0.85, "symbol": 0.9, "schema": 0.9}
+_PAIR: Final = re.compile(
+    r"[\"']?(?P<key>\w[\w .$/@-]{0,80}?)(?:\([^()\n]{0,20}\))?[\"']?\s?[:=]"
+    r"\s?(?P<value>[^\s;{\[](?:[^;\n]*[^\s;,])?)"
+)  # timeout: 30, "PORT" = 80, price (USD): 3 of a row that ends or goes on with a semicolon
+_CELLS: Final = {"number": r"\W*\d", "name": r"\W*[^\W\d]", "place": r"\W*[^\W\d]"}
+_OF_VALUES: Final = re.compile(r"(?i)\b(?:set(?:tings?)?|values?|options?|configured)\b|설정|값")
 _OF_LINES: Final = frozenset({"python", "code", "data"})  # types whose lines are what sentences are elsewhere
 # By kind of fact: what asks for it, and what a sentence has that answers.
 _FACTS: Final = Path(__file__).with_name("facts.tsv").read_text("utf-8").splitlines()[1:]
@@ -41,19 +47,14 @@ _COUNTED: Final = re.compile(
     r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
 )
 # The noun of what is asked, and a number beside it
-_MANY: Final = re.compile(
-    r"(?i)\bhow many (?:[\w-]+ ){0,2}?([\w-]+?)(?:es|s)?(?: (?:do|is|are|was|were|can|may|must|ha)|\?)"
-)
+_MANY: Final = re.compile(r"(?i)\bhow many (?:[\w-]+ ){0,2}?([\w-]+?)(?:es|s)?(?:\?| (?:[dhmw]|is|are|can))")
 _AMOUNT: Final = rf"(?:\d|\b(?:{'|'.join(SPELT)})\b)"
 _OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His)\b|[이그]는?\s(?![후뒤외])")
 _IN_SENTENCE: Final = re.compile(r"(?i)\b(?:the|an?|of|is|are|by|to|in|with|for)\b|\|")
-_FEW_WORDS: Final = 3  # chosen: ``Which log levels are there?`` has two
-_MOST_CHARS: Final = 400  # chosen: what is longer is a paragraph about several things
 _LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
 _ENDS: Final = frozenset(".!。|")  # of a sentence or a row, not of a heading that repeats the question
 _NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![", ".. auto")
-_OF_HEADING: Final = 2  # what a word of the heading counts in BM25
 
 
 class Hit(NamedTuple):
@@ -93,10 +94,7 @@ class _Read(NamedTuple):
     last: frozenset[str]
     sentences: tuple[tuple[int, int, frozenset[str]], ...]
     counts: Counter[str]
-
-    @property
-    def words(self) -> frozenset[str]:
-        return self.heading.union(*(words for *_, words in self.sentences))
+    words: frozenset[str]
 
 
 def rank(
@@ -127,8 +125,8 @@ def rank(
         of_kind, told = prior(source), _told(asked, source, one, may_mark)
         says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
         is_snippet = source.location.startswith("http") and getattr(source, "start", 0) is None
-        says_so = says_so and of_kind >= _PRIORS["symbol"] and not is_snippet
-        score = of_kind * (weight / top + asked.cover(one.words) + _titled(asked, one.last)) + best
+        says_so = says_so and of_kind >= _PRIORS["data"] and not is_snippet
+        score = of_kind * (weight / top + asked.cover(one.words) + asked.cover(one.last)) + best
         hits.append(Hit(number, -start, end, score, near, says_so))
     return sorted(hits, key=lambda hit: (-hit.says_so, -hit.score))
 
@@ -172,8 +170,7 @@ class _Asked:
             gap, noun = r"\S*(?:\W+\w+)?\W+", re.escape(many[1])
             has_unit = re.search(rf"(?i){_AMOUNT}{gap}(?:\w+\W+)?{noun}|\b{noun}{gap}{_AMOUNT}", sentence)
         new = {*says.findall(sentence)}.difference(says.findall(self.question))
-        is_denial = is_denied(sentence) and not re.search("exceed|more|less|later|[가-힣]", sentence)
-        return bool(has_unit) and not is_denial and any(not {*terms(one)} & {*self.wanted} for one in new)
+        return bool(has_unit) and any(not {*terms(one)} & {*self.wanted} for one in new)
 
     def says_so(self, sentence: str, heading: str, before: str) -> bool:
         """Whether a sentence answers alone: it is a statement with every word of the question.
@@ -182,10 +179,10 @@ class _Asked:
         head of its table before it.
         """
         # a list of names, what announces a list, or a question that any sentence could answer
-        is_short = sum(map(str.isalpha, self.words)) < _FEW_WORDS and " of " not in self.question
+        is_short = sum(map(str.isalpha, self.words)) < 3 and " of " not in self.question  # chosen
         is_list = sentence[-1] == ":" or not (sentence[-1] in _ENDS or _IN_SENTENCE.search(sentence))
         is_vague = sentence.isascii() and (is_list or is_short)
-        if (is_vague and not self.kind) or len(sentence) > _MOST_CHARS or not asks_for_fact(self.question):
+        if (is_vague and not self.kind) or not asks_for_fact(self.question):
             return False
         missing, elsewhere = unsaid(self.question, f"{heading}\n{sentence}"), unsaid(self.question, sentence)
         topics = {*filter(is_name, self.words), *filter(is_cjk, self.words[:1])}
@@ -193,6 +190,19 @@ class _Asked:
         is_whole = not missing or (is_about and not unsaid(" ".join(missing), before))
         has_own = self.kind or topics.issuperset(elsewhere)  # else nothing shows that it has what is asked
         return bool(is_whole and has_own and len(elsewhere) < len(self.words))
+
+    def cell(self, sentence: str) -> re.Match[str] | None:
+        """Return the only key with a value, or cell with its head, that is asked for by its name, or None."""
+        pairs = (pair for pair in _PAIR.finditer(sentence) if search_words(pair["key"]))
+        named = [pair for pair in pairs if not unsaid(pair["key"], self.question)]
+        cells = [pair for pair in named if unsaid(pair["value"], self.question)]
+        return cells[0] if len(cells) == 1 else None
+
+    def has_value(self, cell: re.Match[str], path: str) -> bool:
+        """Whether a cell answers alone: its row or its key path has every other word of the question."""
+        begins, asked = _CELLS.get(self.kind or "", "(?!)"), _OF_VALUES.sub("", self.question)
+        fits = self.fits(cell[0]) or re.match(begins, cell["value"])
+        return bool(fits and asks_for_fact(self.question) and not unsaid(asked, path))
 
 
 def is_name(word: str) -> bool:
@@ -204,13 +214,12 @@ def is_name(word: str) -> bool:
 def _read(title: str, text: str, *, is_code: bool) -> _Read:
     found = [(*place, terms(text[slice(*place)])) for place in split(text, is_code=is_code)]
     head = terms(title)
-    counts = Counter(word for *_, words in found for word in words)
-    counts.update(head * _OF_HEADING)
-    last = frozenset(terms(title.rpartition(" › ")[2]))
+    counts = Counter([*head, *head, *(word for *_, words in found for word in words)])
     sentences = tuple(
         (start, end, frozenset(words + terms(head_of_table(text, start)))) for start, end, words in found
     )
-    return _Read(frozenset(head), last, sentences, counts)
+    words = frozenset(head).union(*(words for *_, words in sentences))
+    return _Read(frozenset(head), frozenset(terms(title.rpartition(" › ")[2])), sentences, counts, words)
 
 
 def _bm25(asked: _Asked, read: Sequence[_Read], priors: Sequence[float]) -> list[float]:
@@ -218,12 +227,8 @@ def _bm25(asked: _Asked, read: Sequence[_Read], priors: Sequence[float]) -> list
     weights = []
     for one, of_kind in zip(read, priors, strict=True):
         norm = _K1 * (1 - _B + _B * one.counts.total() / mean)
-        parts = (
-            asked.rarity[word] * one.counts[word] * (_K1 + 1) / (one.counts[word] + norm)
-            for word in asked.wanted
-            if word in one.counts
-        )
-        weights.append(of_kind * math.fsum(parts))
+        shares = {word: one.counts[word] * (_K1 + 1) / (one.counts[word] + norm) for word in asked.wanted}
+        weights.append(of_kind * math.fsum(asked.rarity[word] * share for word, share in shares.items()))
     return weights
 
 
@@ -239,21 +244,14 @@ def _told(
         fits, is_new = asked.fits(sentence), sentence[-1] in _ENDS or not words <= set(asked.wanted)
         value = own + near + 0.25 * (float(fits) if asked.kind else 0.5 * is_new)
         if own > 0 and is_new and _may_answer(sentence) and may_mark(sentence):
-            says_so = fits and asked.says_so(f"{head}\n{sentence}".strip(), heading, before)
-            yield says_so, value, near, -first, last
+            cell = asked.cell(sentence) if source.type in {"data", "table"} else None
+            start, end = cell.span() if cell else (0, len(sentence))
+            said = f"{heading}\n{sentence}" if cell else f"{head}\n{sentence}".strip()
+            says_so = asked.has_value(cell, said) if cell else fits and asked.says_so(said, heading, before)
+            yield says_so and bool(cell or source.type != "data"), value, near, -first - start, first + end
         before, words_before = sentence, words
 
 
 def _may_answer(sentence: str) -> bool:
     """Whether a sentence is no question, no signature, no command, and no order to its reader."""
-    is_said = not sentence.endswith(("?", "？")) and not sentence.startswith(_NO_SENTENCES)
-    return is_said and not gives_orders(sentence)
-
-
-def _titled(asked: _Asked, heading: frozenset[str]) -> float:
-    """Return how alike the question and a passage's own heading are, 0-1."""
-    if not heading:
-        return 0.0
-    shared = math.fsum(asked.rarity[word] for word in asked.wanted if word in heading)
-    others = len(heading - set(asked.wanted)) * asked.total / max(1, len(asked.wanted))
-    return 2 * shared / (asked.total + shared + others)
+    return not (sentence[-1] in "?？" or sentence.startswith(_NO_SENTENCES) or gives_orders(sentence))

@@ -54,6 +54,8 @@ def use_morphemes(*, wanted: bool) -> None:
     """
     if wanted and find_spec("kiwipiepy") is None:
         raise needs_extra("korean", feature="search: {morphemes: true}")
+    if wanted != _CHOSEN["morphemes"]:
+        _terms.cache_clear()
     _CHOSEN["morphemes"] = wanted
 
 
@@ -67,8 +69,7 @@ def _morphemes(word: str) -> tuple[tuple[str, str, int], ...]:
 
 
 def _analysed(word: str) -> tuple[tuple[str, str, int], ...]:
-    is_wanted = _CHOSEN["morphemes"] and len(word) <= _MAX_CHARS and is_korean(word)
-    return _morphemes(word) if is_wanted else ()
+    return _morphemes(word) if _CHOSEN["morphemes"] and len(word) <= _MAX_CHARS and is_korean(word) else ()
 
 
 def terms(text: str) -> list[str]:
@@ -99,10 +100,11 @@ def words_of(text: str) -> list[str]:
 def search_words(text: str) -> tuple[str, ...]:
     """Return the words to search for as they are written, without particles: those that have a term."""
     written = _WRITTEN.findall(unicodedata.normalize("NFKC", text))
-    return tuple(dict.fromkeys(_bare(word) for word in written if terms(word)))
+    return tuple(dict.fromkeys(bare(word) for word in written if terms(word)))
 
 
-def _bare(word: str) -> str:
+def bare(word: str) -> str:
+    """Return a word without its particle."""
     if found := _analysed(word):
         return word[: next((start for _, tag, start in found if tag[0] == "J"), len(word))]
     return word if _NOUN.search(word) else _TAIL.sub("", word)
@@ -118,6 +120,7 @@ def is_korean(text: str) -> bool:
     return re.search("[가-힣]", unicodedata.normalize("NFC", text)) is not None
 
 
+@lru_cache(maxsize=65_536)
 def _terms(word: str) -> tuple[str, ...]:
     if word[0].isdecimal():
         return (word.replace(",", "")[:_MAX_CHARS],)
@@ -129,7 +132,6 @@ def _terms(word: str) -> tuple[str, ...]:
     return parts or tuple(word[place : place + 2] for place in range(max(1, len(word) - 1)))
 
 
-@lru_cache(maxsize=65_536)
 def _stems(word: str) -> tuple[str, ...]:
     """Return the stem of a Latin word; of an identifier also those of its parts."""
     low = word.casefold().replace("’", "'").removesuffix("'s")

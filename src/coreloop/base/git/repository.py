@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -282,7 +282,7 @@ def git_failure(words: Sequence[str], stderr: str | bytes) -> GitError:
     return GitError(f"git {words[2] if words[0] == '-c' else words[0]}: {_last_line(stderr)}")
 
 
-def author_date(path: Path, first: int, last: int) -> date | None:
+def author_date(path: Path, first: int, last: int) -> str | None:
     """The day (UTC) on which the newest of some lines of a file was written; None if git does not know."""
     try:
         done = _run(path.parent, "blame", "--line-porcelain", f"-L{first},{last}", "--", path.name)
@@ -290,7 +290,7 @@ def author_date(path: Path, first: int, last: int) -> date | None:
         return None
     times = map(int, re.findall(rb"^author-time (\d+)$", done.stdout, re.MULTILINE))
     newest = max(times, default=None)
-    return None if newest is None else datetime.fromtimestamp(newest, UTC).date()
+    return None if newest is None else datetime.fromtimestamp(newest, UTC).date().isoformat()
 
 
 def _root(folder: Path) -> Path:

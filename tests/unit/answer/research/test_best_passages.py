@@ -1,7 +1,6 @@
 """Passages answer: the right one is marked, differing ones stand side by side, orders are never marked."""
 
 from dataclasses import replace
-from datetime import date
 
 import pytest
 
@@ -14,7 +13,7 @@ from researching import MOMENT
 from rows import each_row
 
 
-def source(text: str, title: str = "Page", published: date | None = None, kind: str = "markdown") -> Source:
+def source(text: str, title: str = "Page", published: str | None = None, kind: str = "markdown") -> Source:
     return Source(
         title=title, location="a.md", type=kind, text=text, retrieved_at=MOMENT, published=published
     )
@@ -57,8 +56,8 @@ DAYS = "Within how many days can a parcel be returned?"
 
 
 def test_different_numbers_stand_side_by_side_the_newer_first():
-    old = source("A parcel can be returned within 30 days.", published=date(2024, 1, 1))
-    new = source("A parcel can be returned within 60 days.", published=date(2026, 1, 1))
+    old = source("A parcel can be returned within 30 days.", published="2024")
+    new = source("A parcel can be returned within 60 days.", published="2026-01-01")
     for sources, number in (((old, new), 2), ((new, old), 1)):
         found, marks = ask(DAYS, *sources)
         (pair,) = found.differing
@@ -122,6 +121,20 @@ def test_says_so_needs_every_word_and_what_is_asked(question: str, text: str, pa
     assert part in "".join(found.sentences)
 
 
+@pytest.mark.parametrize(
+    ("question", "kind", "title", "text", "said"),
+    [
+        ("What is the timeout of the worker?", "data", "worker", "timeout: 30\ntimeout_s: 60", "timeout: 30"),
+        ("What is the timeout of the mailer?", "data", "worker", "timeout: 30", ""),
+        ("How many shops are in Oslo?", "table", "city, shops", "- city: Oslo; shops: 4; age: 9", "shops: 4"),
+        ("서울 지점의 직원은 몇 명인가?", "table", "지점, 직원", "- 지점: 서울; 직원: 12", "직원: 12"),
+    ],
+)
+def test_a_value_answers_by_its_keys(question: str, kind: str, title: str, text: str, said: str):
+    found, _ = ask(question, source(text, title=title, kind=kind))
+    assert found.sentences == ((f"{said} [1]",) if said else ())
+
+
 def test_a_part_without_an_answer_is_named():
     whole, _ = ask("What were the costs of Acme, and who leads it?", source(NOTES, title="Acme"))
     half, _ = ask("What were the costs of Acme, and when was it founded?", source(NOTES, title="Acme"))
@@ -135,11 +148,7 @@ def test_a_part_without_an_answer_is_named():
         ("and the autumn one?", "When does the spring course begin?", "When does the autumn course begin?"),
         ("그럼 조부모는?", "부모 사망 휴가는 며칠인가?", "조부모 사망 휴가는 며칠인가?"),
         ("2분기는?", "한빛의 2025년 1분기 매출은?", "한빛의 2025년 2분기 매출은?"),
-        (
-            "Who leads the plant in Oslo?",
-            "When does the spring course begin?",
-            "Who leads the plant in Oslo?",
-        ),
+        ("Who leads the Oslo plant?", "When does the spring course begin?", "Who leads the Oslo plant?"),
     ],
 )
 def test_a_follow_up_is_completed_from_the_question_before(question: str, before: str, meant: str):

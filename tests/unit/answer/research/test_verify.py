@@ -54,15 +54,7 @@ def test_only_sentences_that_their_source_says_stay(answer: str, sentences: list
 @pytest.mark.slow
 @each_row(
     "text",
-    [
-        " " * 500_000,
-        "[1" * 250_000,
-        "[1, " * 100_000,
-        "." * 500_000,
-        '."' * 200_000,
-        "a. [1] " * 60_000,
-        "\n" * 500_000,
-    ],
+    [" " * 9**6, "[1" * 9**6, "[1, " * 9**5, "." * 9**6, '."' * 9**5, "a. [1] " * 9**5, "\n" * 9**6],
     ids=["spaces", "brackets", "commas", "dots", "quotes", "sentences", "lines"],
 )
 def test_an_answer_of_any_length_is_checked_in_bounded_time(text: str):

@@ -20,11 +20,7 @@ def workspace(tmp_path: Path, **search: object) -> Workspace:
     [
         ({"providers": ()}, {}, "search: providers is empty; name a provider, for example index"),
         ({"providers": ("tavily",)}, {}, "set TAVILY_API_KEY to the key of your account"),
-        (
-            {"providers": ("tavily",)},
-            {"TAVILY_API_KEY": "비밀"},
-            "TAVILY_API_KEY holds characters that no key has",
-        ),
+        ({"providers": ("tavily",)}, {"TAVILY_API_KEY": "비밀"}, "TAVILY_API_KEY holds characters"),
         ({"providers": ("searxng",)}, {}, "search: set searxng_url to the address of your SearXNG"),
         ({"providers": ("searxng",), "searxng_url": "file:///x"}, {}, "search: set searxng_url"),
     ],

@@ -96,12 +96,7 @@ SEARCHES = [
     Case("HTML instead of JSON", replies(200, "<html>"), Failed, NOT_JSON),
     Case("JSON nested without end", deep_json(), Failed, NOT_JSON),
     Case("an empty body", replies(200), Failed, NOT_JSON),
-    Case(
-        "another charset",
-        replies(200, '{"results":[{"title":"배당"}]}'.encode("cp949")),
-        Failed,
-        NOT_JSON,
-    ),
+    Case("another charset", replies(200, '{"results":[{"title":"배당"}]}'.encode("cp949")), Failed, NOT_JSON),
     Case("no results", replies(200, searxng_answer()), Empty, ""),
     Case(
         "no engine answers",
@@ -128,12 +123,7 @@ PAGES = [
     Case("hangs", hangs, Failed, "no complete answer in"),
     Case("50 MB", floods(50_000_000), Failed, TOO_LONG),
     Case("a page without text", replies(200, "<html></html>", **HTML), Empty, ""),
-    Case(
-        "a damaged PDF",
-        replies(200, b"%PDF-1.7 no", content_type="application/pdf"),
-        Failed,
-        "PDF is damaged",
-    ),
+    Case("a damaged PDF", replies(200, b"%PDF-", content_type="application/pdf"), Failed, "PDF is damaged"),
     Case("plain text", replies(200, "배당은\u202e 300원", content_type="text/plain"), Found, ""),
 ]
 

@@ -26,9 +26,5 @@ def test_a_search_of_the_index_needs_no_room(tmp_path: Path):
     index = project(tmp_path).index_file
     for end in ("-wal", "-shm"):
         index.with_name(index.name + end).unlink(missing_ok=True)
-    ended = subprocess.run(
-        [sys.executable, "-c", SEARCH, str(index)],
-        capture_output=True,
-        check=False,
-    )
+    ended = subprocess.run([sys.executable, "-c", SEARCH, str(index)], capture_output=True, check=False)
     assert (ended.stdout.split(), ended.stderr) == ([b"docs/han.md"] * 2, b"")

@@ -2,7 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -56,7 +56,7 @@ def test_searxng_is_asked_for_json(server: FaultServer) -> None:
     assert b"user-agent: dartlab-coreloop\r\n" in server.requests[-1].lower()
     assert isinstance(answer, Found)
     (source,) = answer.sources
-    assert (source.location, source.published) == ("https://a.kr/1", date(2026, 11, 20))
+    assert (source.location, source.published) == ("https://a.kr/1", "2026-11-20")
 
 
 def test_tavily_gets_its_key_as_a_header(server: FaultServer) -> None:
@@ -67,7 +67,7 @@ def test_tavily_gets_its_key_as_a_header(server: FaultServer) -> None:
     assert isinstance(answer, Found)
     assert [(source.title, source.text, source.published) for source in answer.sources] == [
         ("A", "The dividend rose.", None),
-        ("https://b.kr/", "It fell.", date(2026, 11, 1)),
+        ("https://b.kr/", "It fell.", "2026-11-01"),
     ]
     assert b"tvly-key" not in body
 
@@ -97,7 +97,7 @@ def test_arxiv_gives_abstracts(server: FaultServer) -> None:
         "Multi-Electron Production",
         "Multi-electron production is studied.",
     )
-    assert (source.type, source.published) == ("paper", date(2003, 7, 7))
+    assert (source.type, source.published) == ("paper", "2003-07-07")
 
 
 def test_arxiv_is_asked_every_three_seconds(server: FaultServer) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from bounded import bounded
-from coreloop.answer.text.claims import lack
+from coreloop.answer.text.claims import lack, split_sentences, unsaid
 from rows import each_row
 
 PAGE = (
@@ -80,6 +80,24 @@ def test_a_quoted_part_of_a_denial_is_unsupported():
     page = "It is not true that Acme was founded in Utrecht."
     assert lack("Acme was founded in Utrecht.", [page])
     assert lack(page, [page]) == ""
+
+
+@each_row(
+    ("question", "text", "missing"),
+    [
+        ("4월 12일은?", "4분기 12 %", ["12일", "4월"]),
+        ("2025년 4월은?", "2025-04-01", []),
+        ("배당금은 얼마인가?", "배당은 주당 450원이다", []),
+        ("이자율은 얼마인가?", "이자는 103억 원이다", ["이자율"]),
+        ("가운은 누가 갖나?", "가운데는 김이다", ["가운", "갖나"]),
+    ],
+)
+def test_a_word_stands_whole_and_a_number_with_its_unit(question: str, text: str, missing: list[str]):
+    assert unsaid(question, text) == missing
+
+
+def test_a_sentence_may_begin_with_a_name_in_lower_case():
+    assert split_sentences("It came in 3.2. tox then runs, e.g. here.")[1] == "tox then runs, e.g. here."
 
 
 @pytest.mark.slow

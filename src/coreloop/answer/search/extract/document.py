@@ -4,7 +4,6 @@ import codecs
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from typing import Final
 
 # Of a page's or a file's text that becomes a source; about 50,000 tokens, more than a model reads of one.
@@ -21,12 +20,15 @@ class Section:
     ----------
     line : int or None
         Of a PDF the page, 0 if unknown; None where the lines of the text are those of the file.
+    published : str
+        See `coreloop.answer.search.provider.Source`; "" if unknown.
     """
 
     start: int
     end: int
     line: int | None = None
     heading: str = ""
+    published: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ class Document:
         ``pdf``, ``docx`` or ``hwpx``.
     title : str
         Empty if the file states none.
-    published : date or None
+    published : str
         When it says that it was written, changed or published.
     sections : tuple of Section
         In the order of the text; they may leave parts out.
@@ -77,7 +79,7 @@ class Document:
     text: str
     sections: tuple[Section, ...]
     title: str = ""
-    published: date | None = None
+    published: str = ""
     entries: tuple[Entry, ...] = ()
 
 

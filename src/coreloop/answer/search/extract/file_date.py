@@ -1,17 +1,14 @@
-"""The date that a file gives itself: in its front matter, in its text, in a heading, or in its name."""
+"""The date that a file or a section gives itself: in its front matter, text, heading, or name."""
 
 import re
 from contextlib import suppress
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import date
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.text.claims import MONTHS
+from coreloop.answer.text.claims import DAY, MONTHS
 
-_DAY: Final = re.compile(
-    r"(?<!\d)(20\d\d|19\d\d)[-._/년]\s?(1[0-2]|0?[1-9])[-._/월]\s?(3[01]|[12]\d|0?[1-9])(?!\d)"
-)
-# 2026-04-25, 2026.4.25, 2026년 4월 25일; not: 2026-13-01
 _COMPACT: Final = re.compile(r"(?<!\d)(20\d\d|19\d\d)(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])(?!\d)")  # 20260425
 _NAMED: Final = re.compile(
     rf"""(?i:(?:\b(?P<before>3[01]|[12]\d|0?[1-9])\s)?\b(?P<month>{"|".join(MONTHS)})[a-z]*\.?\s
@@ -31,11 +28,15 @@ _LABEL: Final = re.compile(
       | (?P<before>\b20\d\d[^\n]{3,14}?)\s?(?:기준|현재|개정|작성|시행)(?!일?\s?[:：])""",
     re.IGNORECASE | re.VERBOSE,
 )  # Last updated: March 3, 2026; **개정:** 2025-03-01; 2025. 6. 30. 기준
-_HEAD_CHARS: Final = 2_000  # chosen: a date further inside is of a part
+_FOOTER: Final = re.compile(r"\W*(?:page )?(?:last\b|최종|마지막)", re.IGNORECASE)
+_HEAD_CHARS: Final = 2_000  # chosen: of a section, at either end
 
 
-def document_date(document: Document, location: str) -> date | None:
-    """Return when a file says that it was written or changed, or None.
+def with_dates(document: Document, location: str) -> Document:
+    """Give a file and each of its sections the date on which it says that it was written or changed.
+
+    That of a section stands in it or in its heading; else it is that of the section above it, or the file's:
+    in its front matter, its first section, its last line, its title, or its name.
 
     Parameters
     ----------
@@ -44,35 +45,44 @@ def document_date(document: Document, location: str) -> date | None:
     location : str
         Its path, whose last part may begin with a date: ``notes/2026-04-25-release.md``.
     """
-    first = document.sections[0].heading if document.sections else ""
-    in_heading = date_in_name(document.title) or date_in_name(first)
-    parts = (document.text[:_HEAD_CHARS], document.text[_HEAD_CHARS:][-_HEAD_CHARS:])
-    labels = (label for part in parts for label in _LABEL.finditer(part))
-    dates = (_date_in(label["after"] or label["before"]) for label in labels)
-    in_text = max(filter(None, dates), default=None)
-    return document.published or in_text or in_heading or date_in_name(location.rpartition("/")[2])
+    labels = [_labelled(document.text[part.start : part.end]) for part in document.sections]
+    last = document.text[-_HEAD_CHARS:].rstrip().rpartition("\n")[2]
+    whole = document.published or "".join(labels[:1]) or (_labelled(last) if _FOOTER.match(last) else "")
+    whole = whole or date_in_name(document.title) or date_in_name(location.rpartition("/")[2])
+    dates, sections = {"": whole}, []
+    for part, label in zip(document.sections, labels, strict=True):
+        above, _, own = part.heading.rpartition(" › ")
+        dates[part.heading] = label or date_in_name(own) or dates.get(above, whole)
+        sections.append(replace(part, published=dates[part.heading]))
+    return replace(document, published=whole, sections=tuple(sections))
 
 
-def date_in_name(name: str) -> date | None:
-    """Return the date in a heading, its last part first, or a file's name; None without one."""
-    parts = reversed(name.split(" › "))
-    return next(filter(None, map(_date_in, parts)), None)
+def _labelled(text: str) -> str:
+    """Return the latest date that a text gives itself; "" for none."""
+    ends = text if len(text) < 2 * _HEAD_CHARS else f"{text[:_HEAD_CHARS]}\n{text[-_HEAD_CHARS:]}"
+    labels = (label["after"] or label["before"] for label in _LABEL.finditer(ends))
+    return max(map(date_in_name, labels), key=last_day, default="")
 
 
-def _date_in(text: str) -> date | None:
-    """Return the first date of a text; of a month its first day, of a quarter or a year the last one."""
-    for pattern in (_DAY, _COMPACT):
-        if match := pattern.search(text):
-            with suppress(ValueError):  # February 31
-                return date(int(match[1]), int(match[2]), int(match[3]))
+def last_day(published: str | None) -> str:
+    """Return what dates are ordered by, the end of a month, a quarter or a year; "" for none."""
+    by_month = re.sub(r" Q([1-4])", lambda quarter: f"-{3 * int(quarter[1]):02}", published or "")
+    return f"{by_month}~" if published else ""  # a tilde comes after a hyphen
+
+
+def date_in_name(text: str) -> str:
+    """Return the first date of a heading, a label or a file's name, as exactly as it stands there."""
+    if match := DAY.search(text) or _COMPACT.search(text):
+        with suppress(ValueError):  # February 31
+            return date(int(match[1]), int(match[2]), int(match[3])).isoformat()
     if match := _NAMED.search(text):
+        month, day = MONTHS.index(match["month"].casefold()) + 1, match["day"] or match["before"]
         with suppress(ValueError):
-            month = MONTHS.index(match["month"].casefold()) + 1
-            return date(int(match["year"]), month, int(match["day"] or match["before"] or 1))
+            return date(int(match["year"]), month, int(day or 1)).isoformat()[: 10 if day else 7]
     if match := _QUARTER.search(text):
         quarter, year = sorted(map(int, re.findall(r"\d+", match[0])))
-        return date(year + quarter // 4, 3 * quarter % 12 + 1, 1) - timedelta(days=1)
+        return f"{year} Q{quarter}"
     if match := _MONTH.search(text):
-        return date(int(match[1]), int(match[2]), 1)
+        return f"{match[1]}-{int(match[2]):02}"
     match = _YEAR.search(text)
-    return date(int(match[1]), 12, 31) if match else None
+    return match[1] if match else ""

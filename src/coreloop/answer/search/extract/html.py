@@ -6,7 +6,6 @@ One pass of expressions: the parsers that we tried take quadratic time or worse 
 import html
 import re
 from dataclasses import replace
-from datetime import date
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document, clean_text
@@ -43,11 +42,8 @@ def extract_html(page: str) -> Document:
     text = re.sub(r"^(#{1,6})\n+(?=[^\n#])", r"\1 ", text, flags=re.MULTILINE)  # <h2><div>Title</div></h2>
     document, title = marked(text, "markdown"), _TITLE.search(page)
     named = " ".join(_plain(title[1]).split())[:200] if title else document.title
-    return replace(without_lines(document, "html"), title=named, published=_published(page))
-
-
-def _published(page: str) -> date | None:
-    return next(filter(None, (date_in_name(tag[0]) for tag in _META.finditer(page))), None)
+    dates = (date_in_name(tag[0]) for tag in _META.finditer(page))
+    return replace(without_lines(document, "html"), title=named, published=next(filter(None, dates), ""))
 
 
 def _shown(part: re.Match[str]) -> str:

@@ -55,7 +55,7 @@ def extract_markdown(text: str) -> Document:
     dates = (date_in_name(fields.get(name, "")) for name in _DATED)
     title = fields.get("title", "").strip(" \t\"'")[:_MAX_HEADING]
     document = marked(text, "markdown", begins=front.end() if front else 0)
-    return replace(document, title=title or document.title, published=next(filter(None, dates), None))
+    return replace(document, title=title or document.title, published=next(filter(None, dates), ""))
 
 
 def extract_marked(text: str, *, name: str) -> Document | Unreadable:
@@ -185,6 +185,7 @@ class Passage(NamedTuple):
     line: int
     heading: str
     text: str
+    published: str
 
 
 def split_passages(document: Document) -> Iterator[Passage]:
@@ -195,7 +196,7 @@ def split_passages(document: Document) -> Iterator[Passage]:
             line += document.text.count("\n", counted_to, start)
             counted_to = start
             place = line if section.line is None else section.line
-            yield Passage(start, end, place, section.heading, document.text[start:end])
+            yield Passage(start, end, place, section.heading, document.text[start:end], section.published)
 
 
 def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:
@@ -203,11 +204,9 @@ def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:
     start = section.start
     while start < section.end:
         end = _cut(text, start, section.end, code)
-        part = text[start:end]
-        stripped = part.strip()
-        if stripped:
-            first = start + len(part) - len(part.lstrip())
-            yield first, first + len(stripped)
+        if part := text[start:end].strip():
+            first = text.index(part, start)
+            yield first, first + len(part)
         start = end
 
 

@@ -1,7 +1,6 @@
 -- Files, and their passages with the words of `coreloop.answer.text.terms`. Of a file, its version decides
--- whether it is read again; ``reason`` says why it has no text, or is ""; ``published`` is an ISO date by
--- its front matter, first heading or name, or "". A passage is of the ``kind`` text, or what the file
--- declares: class, function (whose ``heading`` is the qualified name) or schema (``#`` and where it stands).
+-- whether it is read again; ``reason`` says why it has no text, or is "". A passage is of the ``kind`` text, or what the
+-- file declares: class, function (whose ``heading`` is the qualified name) or schema (``#`` and where it stands).
 -- ``start`` counts characters of the file's text, which has neither control nor invisible ones.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -10,8 +9,7 @@ CREATE TABLE documents (
     reason TEXT NOT NULL,
     type TEXT NOT NULL,
     title TEXT NOT NULL,
-    indexed_at TEXT NOT NULL,
-    published TEXT NOT NULL
+    indexed_at TEXT NOT NULL
 );
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,

@@ -7,16 +7,16 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coreloop.answer.search.extract.document import Document, Unreadable
-from coreloop.answer.search.extract.file_date import date_in_name, document_date
+from coreloop.answer.search.extract.file_date import with_dates
 from coreloop.answer.search.extract.kinds import extractor_of, read_document
 from coreloop.answer.search.extract.packed import lacks_package
-from coreloop.answer.search.extract.text import split_passages
+from coreloop.answer.search.extract.text import plain_document, split_passages
 from coreloop.answer.text.terms import terms, use_morphemes
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
@@ -123,8 +123,8 @@ def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> Fi
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _SCRIPT: Final = Path(__file__).with_name("index.sql").read_text("utf-8")
-INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=8)
-_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=9)
+_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
 
@@ -178,36 +178,29 @@ def put_document(
     connection: sqlite3.Connection, file: File, document: Document | Unreadable, *, now: datetime
 ) -> None:
     """Replace what is stored of a file; of one without text, why it has none."""
-    text = document if isinstance(document, Document) else Document(type="", text="", sections=())
-    published = _iso(document_date(text, file.location)) if text is document else ""
+    text = with_dates(document if isinstance(document, Document) else plain_document(""), file.location)
     remove_document(connection, file.location)
     values = (file.location, file.version, getattr(document, "reason", ""))
     at = now.isoformat(timespec="seconds")
-    key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
+    key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at)).lastrowid
     for table, *row in _rows(text):
         passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
-        _, heading, said, *_ = row
-        words = (" ".join(terms(heading)), " ".join(terms(said)))
+        words = (" ".join(terms(said)) for said in row[1:3])
         connection.execute(_WORDS.format(table), (passage, *words))
 
 
 def _rows(document: Document) -> Iterator[tuple[Any, ...]]:
     """Yield the table of the words of each passage, and its columns."""
     for part in split_passages(document):
-        dated = _iso(date_in_name(part.heading))
-        yield "passage_words", "text", part.heading, part.text, part.line, part.start, dated, 0
+        yield "passage_words", "text", part.heading, part.text, part.line, part.start, part.published, 0
+    day = document.published
     for entry in document.entries:
-        documented = entry.is_documented
-        yield "entry_words", entry.kind, entry.name, entry.text, entry.line, None, "", documented
+        yield "entry_words", entry.kind, entry.name, entry.text, entry.line, None, day, entry.is_documented
 
 
 def remove_document(connection: sqlite3.Connection, location: str) -> None:
     """Remove a file and all that came from it."""
     connection.execute("DELETE FROM documents WHERE path = ?", (location,))
-
-
-def _iso(day: date | None) -> str:
-    return day.isoformat() if day else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +219,7 @@ class IndexReport:
     skipped: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """The files that should be indexed.
 
     Attributes
@@ -329,9 +321,8 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
         kinds = Counter(PurePosixPath(name).suffix.lower() or "no suffix" for name in others).most_common(5)
         shown = ", ".join(f"{number} {kind}" for kind, number in kinds)
         report.skipped[f"{OTHER} ({shown}{', …' * (sum(dict(kinds).values()) < len(others))})"] = others
-    for schema in sorted(workspace.schemas):
-        if not (root / schema).exists():
-            report.skipped["declared schema does not exist"].append(schema)
+    if missing := [schema for schema in sorted(workspace.schemas) if not (root / schema).exists()]:
+        report.skipped["declared schema does not exist"] = missing
     return report
 
 
@@ -348,10 +339,9 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     WorkspaceError
         There is no index, or it cannot be read.
     """
-    places = workspace.search_paths if starts is None else starts
     with reading(workspace.index_file) as connection:
         known = known_files(connection)
-    found = _found(workspace, [path.resolve() for path in places])
+    found = _found(workspace, [path.resolve() for path in starts or workspace.search_paths])
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
@@ -365,9 +355,7 @@ def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
 
 def _differs(file: File, before: File | None) -> bool:
     """Whether the index does not have a file as it is; one without text it should not have."""
-    if file.reason or before is None:
-        return not file.reason or before is not None
-    return file.version != before.version
+    return not file.reason if before is None else bool(file.reason) or file.version != before.version
 
 
 def _store(workspace: Workspace, connection: sqlite3.Connection, file: File, now: datetime) -> str:

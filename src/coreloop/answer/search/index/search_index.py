@@ -5,7 +5,7 @@ import re
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +30,7 @@ MAX_WORDS: Final = 32
 _COLUMNS: Final = """
     documents.title, documents.path, documents.type, documents.indexed_at, passages.kind,
         passages.heading, passages.text, passages."start", passages.line,
-        coalesce(nullif(passages.published, ''), documents.published) AS published
+        passages.published
     FROM passages JOIN documents ON documents.id = passages.document_id
 """
 _BEST: Final = """
@@ -144,9 +144,8 @@ def _best(
     words = (f'"{word}"{"*" * (len(word) == 1 and is_cjk(word))}' for word in _words(query))
     expression = " OR ".join(words)
     rows = connection.execute(statement, (expression, _WIDER * most, is_schema)) if expression else ()
-    found = [(row["score"], _source(row)) for row in rows]
-    found.sort(key=lambda pair: pair[0] * prior(pair[1]))  # the best score is the least
-    return [source for _, source in found[:most]]
+    found = ((row["score"], _source(row)) for row in rows)  # the best score is the least
+    return [source for _, source in sorted(found, key=lambda pair: pair[0] * prior(pair[1]))[:most]]
 
 
 def _words(query: str) -> list[str]:
@@ -166,7 +165,7 @@ def _source(row: sqlite3.Row) -> Source:
         type="symbol" if row["kind"] in {"class", "function"} else row["type"],
         text=row["text"],
         retrieved_at=datetime.fromisoformat(row["indexed_at"]),
-        published=date.fromisoformat(row["published"]) if row["published"] else None,
+        published=row["published"] or None,
         start=row["start"],
         line=row["line"] or None,
         provider="index",
@@ -201,6 +200,5 @@ class IndexProvider:
 def cut_snippet(source: Source, query: str) -> str:
     """Return the part of a source's text, from a sentence on, with the most words of a query."""
     parts = [source.text[first : first + SNIPPET_CHARS] for first, _ in split(source.text)]
-    whole = source.text[:SNIPPET_CHARS]  # of a heading alone
     wanted = term_set(query)
-    return max(parts, key=lambda part: len(wanted & term_set(part)), default=whole)
+    return max(parts, key=lambda part: len(wanted & term_set(part)), default=source.text[:SNIPPET_CHARS])

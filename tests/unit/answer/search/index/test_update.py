@@ -42,14 +42,7 @@ def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytes
 
 
 def test_ignored_and_hidden_folders_are_left_out_unless_named(project: Indexed):
-    names = (
-        ".git/a.md",
-        "node_modules/b.md",
-        ".venv/c.md",
-        "data/audit/d.md",
-        "src/build/e.md",
-        ".f.md",
-    )
+    names = (".git/a.md", "node_modules/b.md", ".venv/c.md", "data/audit/d.md", "src/build/e.md", ".f.md")
     project.write({**dict.fromkeys(names, "aardvark"), "src/data/g.md": "aardvark"})
     project.update()
     assert project.locations("aardvark") == ["src/data/g.md"]
@@ -94,11 +87,11 @@ def test_another_schema_is_refused(filled: Indexed):
     connection = sqlite3.connect(filled.file)
     connection.execute(f"PRAGMA user_version = {INDEX.version + 1}")
     connection.close()
-    with pytest.raises(WorkspaceError, match="schema version 9; this coreloop reads 8"):
+    with pytest.raises(WorkspaceError, match="schema version 10; this coreloop reads 9"):
         filled.update()
     answer = IndexProvider(filled.file).search("wheel", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "schema version 9; this coreloop reads 8" in answer.reason
+    assert "schema version 10; this coreloop reads 9" in answer.reason
 
 
 def test_a_file_is_read_once_its_extra_is_installed(project: Indexed, monkeypatch: pytest.MonkeyPatch):
