@@ -217,11 +217,8 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
     lines = [line for gap in gaps if gap in newest for line in _gap_lines(gap, reasons[gap.topic])]
     lines += [f"and {len(gaps) - len(newest)} more: --all"] if len(newest) < len(gaps) else []
     notes = for_people(["close a gap: dartlab-coreloop repair show --close ID"] if gaps else [])
-    return Output(
-        facts,
-        [*(lines or ["no gaps"]), *(map(_line, suggestions) if suggestions else ["no suggestions"])],
-        notes,
-    )
+    links = [*map(_line, suggestions)] or ["no suggestions"]
+    return Output(facts, [*(lines or ["no gaps"]), *links], notes)
 
 
 @repair.command()
