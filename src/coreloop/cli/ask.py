@@ -123,9 +123,9 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
 
 
 _KINDS: Final = ("added", "changed", "removed", "unchanged")
-_NEARBY: Final = 4
+_NEARBY: Final = 2
 """Places that are listed below passages of which none says so, two lines each."""
-LINES_NEAR: Final = 8
+LINES_NEAR: Final = 14
 """Of the passages above them, so that both fit on a screen."""
 
 

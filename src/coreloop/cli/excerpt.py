@@ -105,7 +105,7 @@ def marked_lines(passage: "AnswerPassage") -> list[str]:
 
 
 def excerpt(passage: "AnswerPassage", n_lines: int, question: str = "") -> list[str]:
-    """Return so many lines, from the one before the mark on, or else those with most words of a question.
+    """Return so many lines, from one before the mark on, or else around those with most words of a question.
 
     ``…`` stands for those left out.
     """
@@ -113,9 +113,10 @@ def excerpt(passage: "AnswerPassage", n_lines: int, question: str = "") -> list[
 
     lines = [_cut(line) for line in _dense("\n".join(marked_lines(passage)))]
     wanted, latest = term_set(question), max(0, len(lines) - n_lines)
-    words = [wanted & term_set(line) for line in lines]
-    best = max(range(latest + 1), key=lambda at: len(frozenset().union(*words[at : at + n_lines])))
-    first = next((min(max(0, at - 1), latest) for at, line in enumerate(lines) if "»" in line), best)
+    near = [wanted & term_set(" ".join(lines[at : at + max(1, n_lines - 2)])) for at in range(latest + 1)]
+    best = near.index(max(near, key=len))
+    at = next((at for at, line in enumerate(lines) if "»" in line), best)
+    first = min(max(0, at - 1), latest)
     shown = lines[first : first + n_lines]
     if first:
         shown[0] = f"… {shown[0]}"
@@ -125,7 +126,8 @@ def excerpt(passage: "AnswerPassage", n_lines: int, question: str = "") -> list[
 
 
 def _dense(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip()]
+    """The lines of a text but blank ones, and those that only underline or rule."""
+    return [line for line in text.splitlines() if line.strip(" \t=-~^+|:")]
 
 
 def _cut(line: str) -> str:

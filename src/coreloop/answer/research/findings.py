@@ -160,7 +160,7 @@ def with_evidence(hypothesis: Hypothesis, evidence: Weight, stance: Stance) -> H
         return hypothesis
     side, weight = ("supporting", FOR) if stance == "supports" else ("contradicting", AGAINST)
     changed: dict[str, Any] = {f"{side}_evidence": (*getattr(hypothesis, f"{side}_evidence"), evidence)}
-    changed["confidence"] = round(_clamped(hypothesis.confidence + weight), 2)
+    changed["confidence"] = round(min(1.0, max(0.0, hypothesis.confidence + weight)), 2)
     return replace(hypothesis, last_updated_iteration=evidence.iteration, **changed)
 
 
@@ -171,7 +171,7 @@ def priority(hypothesis: Hypothesis, *, iteration: int) -> float:
     iterations old, else 0.5.
     """
     supporting, against = len(hypothesis.supporting_evidence), len(hypothesis.contradicting_evidence)
-    density = _clamped((supporting - 0.5 * against) / _MANY)
+    density = min(1.0, max(0.0, (supporting - 0.5 * against) / _MANY))
     recency = 1.0 if iteration - hypothesis.last_updated_iteration <= _RECENT_ITERATIONS else 0.5
     return round(0.5 * hypothesis.confidence + 0.3 * density + 0.2 * recency, 4)
 
@@ -186,10 +186,6 @@ def ranked(hypotheses: Iterable[Hypothesis], *, iteration: int) -> list[Hypothes
         for hypothesis in hypotheses
     ]
     return sorted(scored, key=lambda hypothesis: (-hypothesis.priority_score, hypothesis.id))
-
-
-def _clamped(value: float) -> float:
-    return min(1.0, max(0.0, value))
 
 
 SAME_SUBJECT: Final = 0.8  # share of both sentences' words that agree
@@ -269,7 +265,7 @@ def _are_alike(one: str, other: str) -> bool:
 def _answer_alike(asked: frozenset[str], one: str, other: str) -> bool:
     here, there = _words(one), _words(other)
     of_others = names(one) - names(other) and names(other) - names(one)
-    return bool(here & asked) and here & asked == there & asked and not of_others
+    return 2 * len(here & asked) >= max(1, len(asked)) and here & asked == there & asked and not of_others
 
 
 def _words(text: str) -> frozenset[str]:

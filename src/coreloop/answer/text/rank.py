@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, split, unsaid
+from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, numbers, split, unsaid
 from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 if TYPE_CHECKING:
@@ -176,13 +176,15 @@ class _Asked:
         """Whether a sentence answers alone: it is a statement with every word of the question.
 
         Its heading may have some of them, the sentence before the name of what both are about. A row has the
-        head of its table before it.
+        head of its table before it, where numbers of the question are of one column: 2024, first quarter.
         """
         # a list of names, what announces a list, or a question that any sentence could answer
         is_short = sum(map(str.isalpha, self.words)) < 3 and " of " not in self.question  # chosen
         is_list = sentence[-1] == ":" or not (sentence[-1] in _ENDS or _IN_SENTENCE.search(sentence))
         is_vague = sentence.isascii() and (is_list or is_short)
-        if (is_vague and not self.kind) or not asks_for_fact(self.question):
+        head, given = sentence.rpartition("\n")[0], numbers(self.question)
+        is_apart = not any(given & numbers(head) <= numbers(cell) for cell in head.split("|"))
+        if (is_vague and not self.kind) or is_apart or not asks_for_fact(self.question):
             return False
         missing, elsewhere = unsaid(self.question, f"{heading}\n{sentence}"), unsaid(self.question, sentence)
         topics = {*filter(is_name, self.words), *filter(is_cjk, self.words[:1])}

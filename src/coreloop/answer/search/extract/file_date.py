@@ -16,8 +16,8 @@ _NAMED: Final = re.compile(
     re.VERBOSE,
 )  # March 3, 2026; 3 March 2026; March 2026
 _MONTH: Final = re.compile(
-    r"(?<!\d)(20\d\d|19\d\d)[-._/년]\s?(1[0-2]|0?[1-9])월?(?!\d|[-._/]\d)"
-)  # 2026-04, 2026년 4월
+    r"(?<!\d)(20\d\d|19\d\d)(?:[-._/]|년\s?(?=\d\d?월))(1[0-2]|0?[1-9])(?!\d|[-._/]\d)"
+)  # 2026-04, 2026년 4월; not the first of a year: 2026년 1차
 _QUARTER: Final = re.compile(
     r"(?<!\d)20\d\d년?[\s-]?(?:Q[1-4]\b|[1-4]\s?분기)|\bQ[1-4][\s-]20\d\d\b"
 )  # 2025년 3분기, 2025-Q3, Q3 2025
