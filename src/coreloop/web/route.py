@@ -244,6 +244,35 @@ def _query(params: QueryParams, kind: type[Body]) -> Body:
         raise Problem(422, "invalid", str(error)) from error
 
 
+async def submit(
+    name: str, fields: Mapping[str, Any], request: Request, service: Service, key: ApiKey
+) -> str:
+    """Call a route as the form of a page does, with all that holds for programs.
+
+    Returns
+    -------
+    str
+        The run that it began; "" for none.
+
+    Raises
+    ------
+    Problem
+        The key does not allow it, a field is invalid, or a limit is reached.
+    """
+    route = next(route for route in ROUTES if route.name == name)
+    if route.scope not in key.scopes:
+        raise Problem(403, "scope", f"your API key does not allow: {route.scope}")
+    try:
+        body = msgspec.convert(fields, route.body)
+    except msgspec.ValidationError as error:
+        raise Problem(422, "invalid", str(error)) from error
+    if service.shutdown.is_set():
+        raise leaving()
+    call = HttpCall(service=service, request=request, key=key, body=body, query=None, last_event_id=0)
+    await _called(route, call)
+    return str(request.scope.get("coreloop.run_id", ""))
+
+
 def _event_id(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):
         raise Problem(422, "invalid", "Last-Event-ID is not the id of an event")

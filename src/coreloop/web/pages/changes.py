@@ -1,4 +1,4 @@
-"""The section on effect: what each change of a description did, and what was decided on each proposal."""
+"""What each change of a description did, and what was decided on each proposal: a part of Health."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.judgments import read_verdicts
 from coreloop.web.pages.charts import Interval
-from coreloop.web.pages.page_data import PageSection, PageSource, View
+from coreloop.web.pages.page_data import PageSource, View
 from coreloop.web.pages.waiting_proposals import vocabulary
 
 
@@ -62,7 +62,7 @@ class DisplayedChange:
     rows: tuple[Interval, ...]
 
 
-def read_section(source: PageSource) -> View:
+def read_decided(source: PageSource) -> View:
     """List the decided proposals, and the changes of descriptions, the newest first."""
     states = read_kept_states(source)
     known = [one for one in states if one.promotion or one.state is ProposalState.REJECTED]
@@ -103,6 +103,3 @@ def before_and_after(look: Look | None) -> tuple[Interval, ...]:
 
 def _row(label: str, low: float, value: float, high: float, *, is_other: bool = False) -> Interval:
     return Interval(label=label, low=low, value=value, high=high, note=f"{value:.1%}", is_other=is_other)
-
-
-CHANGES: Final = PageSection(name="changes", title="Effect", read=read_section)

@@ -1,4 +1,4 @@
-"""The sections on health and on errors: what the records say, where things fall, what failures cost."""
+"""The section on health: what the records say, where things fall, what failures cost; and the errors."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -30,10 +30,11 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.descriptions_in_force import last_sent
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
-from coreloop.web.pages.changes import read_changes
+from coreloop.web.pages.changes import read_decided
 from coreloop.web.pages.charts import Bar, Interval, count, rate_of, seconds
 from coreloop.web.pages.page_data import PageSection, PageSnapshot, PageSource, View
 from coreloop.web.pages.waiting_proposals import read_kept_proposals, vocabulary
+from coreloop.web.pages.work import WORK_BUTTONS, read_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,6 @@ def _sieved(mined: Mined, until: date) -> Sieved:
 
 
 _MAX_SHOWN: Final = 12
-_MAX_CHARTS: Final = 4
 _GATES: Final = {
     "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
     "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
@@ -198,8 +198,8 @@ def read_health(source: PageSource) -> View:
         "status": status.value if status else None,
         "read": [snapshot for snapshot in (status, kept) if snapshot],
         "problem": problem,
-        "changes": [one for one in read_changes(source) if one.rows][:_MAX_CHARTS] if status else [],
-        "states": count_states(status.value.states) if status else {},
+        **(read_decided(source) if status else {"decided": [], "changes": [], "counts": {}}),
+        **read_work(source),
         "activity": activity,
     }
     if activity is None:
@@ -300,7 +300,7 @@ def _wasted(failure: ToolFailure) -> Bar:
     return Bar(f"{failure.tool}: {failure.error_class}", failure.wasted_s, note)
 
 
-HEALTH: Final = PageSection(name="health", title="Health", read=read_health)
+HEALTH: Final = PageSection(name="health", title="Health", read=read_health, actions=WORK_BUTTONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +323,7 @@ def read_errors(workspace: Workspace) -> ErrorTable:
     return ErrorTable()
 
 
-def read_section(source: PageSource) -> View:
+def read_table(source: PageSource) -> View:
     """Return the table; a shared page has none, since an error's text may name what only users know."""
     if source.is_shared:
         return {"table": ErrorTable(), "is_shared": True}
@@ -331,6 +331,3 @@ def read_section(source: PageSource) -> View:
     folders = [workspace.counterexamples_dir]
     table = source.snapshots.get("errors", folders, lambda: read_errors(workspace)).value
     return {"table": table, "is_shared": False}
-
-
-ERRORS: Final = PageSection(name="errors", title="Errors", read=read_section)

@@ -104,6 +104,8 @@ class PageSource:
         What is expensive to read.
     is_shared : bool
         Whether anybody may see it, so that only declared names are shown.
+    search : str
+        What the search field of a page says.
     """
 
     workspace: Workspace
@@ -113,6 +115,7 @@ class PageSource:
     tables: RepairStore
     snapshots: PageSnapshots = field(default_factory=PageSnapshots)
     is_shared: bool = False
+    search: str = ""
 
     @property
     def git_places(self) -> list[Path]:

@@ -11,17 +11,22 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from coreloop.web.pages import charts
-from coreloop.web.pages.changes import CHANGES
+from coreloop.web.pages.ask import ASK
 from coreloop.web.pages.charts import count, escape, rate, seconds, short, timestamp
-from coreloop.web.pages.health import ERRORS, HEALTH
+from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.markdown import render_line
-from coreloop.web.pages.page_data import PageSection
-from coreloop.web.pages.review import REVIEW
-from coreloop.web.pages.runs import RUNS
+from coreloop.web.pages.page_data import PageSection, PageSource
+from coreloop.web.pages.review import REVIEW, read_review
+from coreloop.web.pages.runs import RUNS, outcome
 from coreloop.web.pages.tools import TOOLS
-from coreloop.web.pages.work import WORK
 
-SECTIONS: Final[tuple[PageSection, ...]] = (CHANGES, ERRORS, REVIEW, HEALTH, RUNS, TOOLS, WORK)
+SECTIONS: Final[tuple[PageSection, ...]] = (ASK, RUNS, REVIEW, TOOLS, HEALTH)
+
+
+def first_section(source: PageSource) -> PageSection:
+    """Return the first section with something to do: Review if proposals wait, else Ask."""
+    return REVIEW if read_review(source)["n_proposals"] else ASK
+
 
 ROOT: Final = "/ui/"
 """The address of the pages of a service."""
@@ -130,6 +135,12 @@ def _environment() -> Environment:
     )
     environment.globals.update(interval_chart=charts.interval_chart, bar_chart=charts.bar_chart)
     environment.filters.update(
-        line=render_line, short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count
+        line=render_line,
+        outcome=outcome,
+        short=short,
+        rate=rate,
+        seconds=seconds,
+        timestamp=timestamp,
+        count=count,
     )
     return environment

@@ -9,7 +9,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.web.pages.page_data import PageSection, PageSource
-from coreloop.web.pages.render import ASSETS, SECTIONS, Frame, asset, file_path, render
+from coreloop.web.pages.render import ASSETS, SECTIONS, Frame, asset, file_path, first_section, render
 
 _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
@@ -56,11 +56,12 @@ def write_report(source: PageSource, out: Path) -> list[Path]:
 
 def _pages(source: PageSource) -> Iterator[tuple[str, str]]:
     """Yield the file and the text of each page."""
+    first = first_section(source)
     for section in SECTIONS:
         frame = Frame(section=section.name, root="")
         page = render(f"{section.name}.html", frame, section.read(source))
         yield file_path(section.name), page
-        if section is SECTIONS[0]:
+        if section is first:
             yield file_path(), page
         yield from _items(section, source, replace(frame, root="../"))
 

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from coreloop.answer.models.ladder import OFFLINE
@@ -24,6 +25,24 @@ _MAX_RUNS: Final = 100
 _MAX_SOURCES: Final = 40
 _AROUND: Final = 300
 """Characters of a source that are shown before and after a cited sentence."""
+_EVER: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_STATUSES: Final = {
+    "running": "at work",
+    "stopped_by_user": "stopped by a person",
+    "budget_exceeded": "stopped",
+}
+_REASONS: Final = {
+    "max_iterations": "its iterations were used up",
+    "usd": "its money was used up",
+    "usd_per_day": "the money of the day was used up",
+    "tokens": "its tokens were used up",
+    "deadline": "its time was up",
+    "queries": "its queries were used up",
+    "sources": "it read as many sources as it may",
+    "failures": "too many steps in a row failed",
+    "until": "what it ran until came true",
+    "sufficient": "it had enough",
+}
 _BLANK: Final = re.compile(r"\n\s*\n")
 
 
@@ -57,7 +76,22 @@ class Spent:
 def read_runs(source: PageSource) -> View:
     """List runs, the newest first."""
     rows = source.runs.runs(limit=_MAX_RUNS + 1)
-    return {"runs": rows[:_MAX_RUNS], "has_more": len(rows) > _MAX_RUNS}
+    rejected = read_rejected(source)
+    return {"runs": rows[:_MAX_RUNS], "has_more": len(rows) > _MAX_RUNS, "rejected": rejected}
+
+
+def read_rejected(source: PageSource) -> frozenset[str]:
+    """Return the ids of the answers that somebody rejected."""
+    said = source.tables.feedback_since(_EVER)
+    return frozenset(one.message_id for one in said if one.kind == "down")
+
+
+def outcome(status: str, reason: str | None) -> str:
+    """Say in words how a run stands, or what ended it."""
+    words = [_STATUSES.get(status, status)]
+    if reason:
+        words.append(_REASONS.get(reason, reason.replace("_", " ")))
+    return ": ".join(words)
 
 
 def read_one(source: PageSource, name: str) -> View | None:
@@ -79,7 +113,7 @@ def read_one(source: PageSource, name: str) -> View | None:
     if state.kind == RESEARCH:
         view |= _research(state)
     elif state.kind == ASK:
-        view |= _answered(state, respond(state).final_answer) | {"case": knowledge_of(state)}
+        view |= _answered(state, respond(state).final_answer) | _judged(source, state)
     return view
 
 
@@ -111,6 +145,20 @@ def _answered(state: State, text: str) -> dict[str, Any]:
         "verdict": response.verdict,
         "reason": response.reason,
         "cited": cited,
+    }
+
+
+def _judged(source: PageSource, state: State) -> dict[str, Any]:
+    """What people said of an answer, and what became of a rejected one."""
+    case = knowledge_of(state)
+    last = case.attempts[-1] if case.attempts else None
+    shown = (last.sentences or last.quoted) if last else ()
+    return {
+        "case": case,
+        "said": source.tables.feedback_of(state.run_id),
+        "sentences": {sentence: without_citations(sentence) for sentence in shown},
+        "end": respond(state).end.replace("_", " "),
+        "mended": read_run(source.runs, case.mended_by) if case.mended_by else None,
     }
 
 

@@ -9,7 +9,7 @@ from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.descriptions.find_tools import find_tools
 from coreloop.web.pages.changes import read_changes, read_kept_states
 from coreloop.web.pages.charts import rate_of
-from coreloop.web.pages.health import read_kept_activity
+from coreloop.web.pages.health import read_kept_activity, read_table
 from coreloop.web.pages.page_data import PageSection, PageSource, View
 from coreloop.web.pages.waiting_proposals import WaitingProposal, read_kept_proposals
 
@@ -47,6 +47,7 @@ def read_tools(source: PageSource) -> View:
         "n_tools": len(called),
         "never": never[:_MAX_TOOLS],
         "n_never": len(never),
+        **read_table(source),
     }
 
 

@@ -32,18 +32,22 @@ document.addEventListener("click", (event) => {
 const events = document.getElementById("events");
 if (events) {
   const source = new EventSource(events.dataset.events);
+  const phases = {
+    created: "asked", working: "a worker has begun", planned: "the plan is made", turned: "it turned to another way",
+    paused: "paused", resumed: "it goes on", stopping: "it is being stopped", signal: "something was wrong; it is being mended",
+  };
   const told = {
-    phase: (data) => [data.phase, data.iteration].filter(Boolean).join(" "),
-    query: (data) => `${data.query} (${data.outcome}, ${data.results})`,
-    source: (data) => `[${data.number}] ${data.title}`,
-    finding: (data) => `${data.tag} ${data.text}`,
+    phase: (data) => phases[data.phase] ?? `${data.phase} ${data.iteration ?? data.number} is done`,
+    query: (data) => `searched: ${data.query} (${data.results} found)`,
+    source: (data) => `read: [${data.number}] ${data.title}`,
+    finding: (data) => `found: ${data.tag} ${data.text}`,
     usage: (data) => `${data.step}: ${data.tokens} tokens, ${data.usd} USD`,
   };
   for (const [name, tell] of Object.entries(told)) {
     source.addEventListener(name, (event) => {
       const item = document.createElement("li");
       item.className = name;
-      item.textContent = `${name}: ${tell(JSON.parse(event.data))}`;
+      item.textContent = tell(JSON.parse(event.data));
       events.append(item);
       while (events.children.length > 300) events.firstChild.remove();
     });

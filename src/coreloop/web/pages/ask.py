@@ -1,0 +1,39 @@
+"""The section to ask: questions with their answers, and what could not be answered."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from coreloop.answer.research.research_state import ASK as ANSWER
+from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
+from coreloop.web.pages.runs import read_one, read_rejected
+
+_MAX_SHOWN: Final = 50
+_MAX_SEARCHED: Final = 10_000
+
+
+def read_ask(source: PageSource) -> View:
+    """List the questions that have the words of the search field, the newest first, and open gaps."""
+    words = source.search.casefold().split()
+    rows = source.runs.runs(kind=ANSWER, limit=_MAX_SEARCHED if words else _MAX_SHOWN)
+    asked = [row for row in rows if all(word in row.question.casefold() for word in words)]
+    return {
+        "search": source.search,
+        "asked": asked[:_MAX_SHOWN],
+        "rejected": read_rejected(source),
+        "gaps": source.tables.gaps()[:_MAX_SHOWN],
+    }
+
+
+def _close(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+    source.tables.close_gaps(gap_id=form.get("id", ""), by=by or "person", now=source.now)
+    return ("ask",)
+
+
+ASK: Final = PageSection(
+    name="ask",
+    title="Ask",
+    read=read_ask,
+    item="run.html",
+    read_item=read_one,
+    actions={"close": Button(scope="review", run=_close)},
+)
