@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from coreloop.web.keys import new_key
-from serving import Served, asked, served
+from serving import QUESTION, Served, asked, served, until
 
 KEYS = {
     name: new_key(name, [*scopes])
@@ -19,7 +19,7 @@ KEYS = {
         ("judge", ("read", "review")),
     )
 }
-SECTIONS = ("changes", "errors", "review", "health", "runs", "tools", "work")
+SECTIONS = ("ask", "runs", "review", "tools", "health")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def signed_in(service: Served, name: str) -> Iterator[httpx2.Client]:
         yield client
 
 
-def token(client: httpx2.Client, path: str = "/ui/work") -> str:
+def token(client: httpx2.Client, path: str = "/ui/ask") -> str:
     found = re.search(r'name="csrf" value="([0-9a-f]{64})"', client.get(path).text)
     assert found is not None
     return found[1]
@@ -58,7 +58,7 @@ def test_each_page_is_served_and_loads_nothing_from_elsewhere(client: httpx2.Cli
 
 @pytest.mark.parametrize(
     "path",
-    ["/ui/nothing", "/ui/runs/x", "/ui/runs/..%2f..%2fetc", "/ui/static/..%2fframe.py", "/ui/work/x/y"],
+    ["/ui/nothing", "/ui/runs/x", "/ui/runs/..%2f..%2fetc", "/ui/static/..%2fframe.py", "/ui/ask/x/y"],
 )
 def test_what_is_not_there_is_a_page_that_says_so(client: httpx2.Client, path: str):
     response = client.get(path)
@@ -75,7 +75,7 @@ def test_a_form_without_our_token_does_nothing(client: httpx2.Client, form: dict
 
 def test_a_button_with_our_token_is_pressed_and_a_wrong_id_is_one_sentence(client: httpx2.Client):
     asked(client, **{"async": True})
-    response = client.post("/ui/work/cancel", data={"csrf": token(client), "id": "<b>no</b>"})
+    response = client.post("/ui/health/cancel", data={"csrf": token(client), "id": "<b>no</b>"})
     assert response.status_code == 422
     assert "no job &lt;b&gt;no&lt;/b&gt;" in response.text
 
@@ -133,11 +133,15 @@ def test_the_api_accepts_the_cookie_for_reading_only(guarded: Served):
 @pytest.mark.parametrize(
     ("name", "path", "status"),
     [
-        ("reader", "/ui/work/cancel", 403),
+        ("reader", "/ui/health/cancel", 403),
         ("reader", "/ui/review/judge", 403),
-        ("runner", "/ui/work/cancel", 422),
+        ("runner", "/ui/health/cancel", 422),
         ("runner", "/ui/review/judge", 403),
-        ("judge", "/ui/work/cancel", 403),
+        ("judge", "/ui/health/cancel", 403),
+        ("reader", "/ui/ask/ask", 403),
+        ("judge", "/ui/ask/wrong", 403),
+        ("runner", "/ui/ask/ask", 422),
+        ("runner", "/ui/ask/wrong", 404),
         ("judge", "/ui/review/judge", 422),
         ("judge", "/ui/review/nothing", 404),
     ],
@@ -145,3 +149,22 @@ def test_the_api_accepts_the_cookie_for_reading_only(guarded: Served):
 def test_each_button_needs_its_scope(guarded: Served, name: str, path: str, status: int):
     with signed_in(guarded, name) as client:
         assert client.post(path, data={"csrf": token(client, "/ui/review"), "id": "x"}).status_code == status
+
+
+def test_a_question_is_asked_rejected_and_found_again(client: httpx2.Client):
+    asked_at = client.post("/ui/ask/ask", data={"csrf": token(client), "question": QUESTION})
+    answer = asked_at.headers["location"]
+    until(lambda: "Was it right?" in client.get(answer).text)
+    form = {"csrf": token(client), "id": answer.rpartition("/")[2], "reason": "<b>longer</b>"}
+    assert client.post("/ui/ask/wrong", data=form).headers["location"] == answer
+    rejected = client.get(answer).text
+    assert "&lt;b&gt;longer&lt;/b&gt;" in rejected
+    assert "badge-ok" not in rejected
+    assert re.search(r'href="/ui/ask/[0-9A-Z]{26}">(follow it|What was found instead)', rejected)
+    assert answer in client.get("/ui/ask?q=HAN").text
+    assert answer not in client.get("/ui/ask?q=mars").text
+
+
+def test_earlier_addresses_lead_to_what_has_them_now(client: httpx2.Client):
+    moved = {"": "ask", "changes": "health", "errors": "tools", "work": "health"}
+    assert {old: client.get(f"/ui/{old}").headers["location"][4:] for old in moved} == moved

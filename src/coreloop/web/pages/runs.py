@@ -157,6 +157,7 @@ def _judged(source: PageSource, state: State) -> dict[str, Any]:
         "case": case,
         "said": source.tables.feedback_of(state.run_id),
         "sentences": {sentence: without_citations(sentence) for sentence in shown},
+        "passages": respond(state).passages,
         "end": respond(state).end.replace("_", " "),
         "mended": read_run(source.runs, case.mended_by) if case.mended_by else None,
     }

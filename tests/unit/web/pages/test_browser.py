@@ -19,7 +19,7 @@ from serving import QUESTION, Served, asked, held_search, served, until
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 HOSTILE = [text.encode("utf-8", "replace").decode() for text in QUESTIONS]
-PAGES = ("changes", "errors", "review", "health", "runs", "tools", "work")
+PAGES = ("ask", "runs", "review", "tools", "health")
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_a_run_is_followed_and_stopped(browser: Browser, tmp_path: Path):
             page = visited.go(f"/ui/runs/{run_id}")
             page.wait_for_selector("#events li")
             page.get_by_role("button", name="Stop").click()
-            page.wait_for_selector("text=stopped_by_user")
+            page.wait_for_selector("text=stopped by a person")
             search.is_released.set()
             assert page.get_by_role("button", name="Stop").count() == 0
 
@@ -210,6 +210,6 @@ def test_hostile_text_neither_runs_nor_breaks_a_page(browser: Browser, attacked:
             assert page.evaluate("document.scripts.length") == 1, path
             assert visited.hacked == [], path
             assert not visited.is_wider_than_its_window, path
-        for name in ("tools", "work", "health"):
+        for name in ("tools", "ask", "health"):
             assert "qzcanary" in visited.go(f"/ui/{name}").inner_text("main"), name
         assert [one for one in visited.complaints if "404" not in one] == []

@@ -8,7 +8,7 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
-from coreloop.web.pages.changes import read_section as read_changes_section
+from coreloop.web.pages.changes import read_decided
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.review import read_review
@@ -16,7 +16,7 @@ from coreloop.web.pages.review import read_review
 
 def test_an_accepted_proposal_waits_on_no_screen(source: PageSource):
     def counts() -> tuple[int, int, int]:
-        states = read_changes_section(source)["counts"]
+        states = read_decided(source)["counts"]
         return states["waiting"], read_review(source)["n_proposals"], states.get("accepted", 0)
 
     waiting, listed, accepted = counts()

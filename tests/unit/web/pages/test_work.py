@@ -1,4 +1,4 @@
-"""Jobs and gaps: dead letters are tried again, gaps are closed, suggestions decided."""
+"""Jobs on Health and gaps on Ask: dead letters are tried again, gaps closed, suggestions decided."""
 
 from pathlib import Path
 
@@ -6,9 +6,10 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.web.pages.page_data import PageSource, open_source
-from coreloop.web.pages.render import Frame, render
-from coreloop.web.pages.work import WORK, read_work
+from coreloop.web.pages.ask import ASK
+from coreloop.web.pages.health import HEALTH
+from coreloop.web.pages.page_data import PageSection, PageSource, open_source
+from showing import page
 
 
 @pytest.fixture
@@ -17,8 +18,8 @@ def empty(tmp_path: Path):
         yield source
 
 
-def press(source: PageSource, button: str, **form: str) -> None:
-    assert WORK.actions[button].run(source, form, "Ann") == ("work",)
+def press(source: PageSource, button: str, section: PageSection = HEALTH, **form: str) -> None:
+    assert section.actions[button].run(source, form, "Ann") == (section.name,)
 
 
 def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: PageSource):
@@ -26,8 +27,7 @@ def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: PageSource
     taken = empty.queue.take(["index.file"])
     assert taken is not None
     empty.queue.fail(taken, "a.py: <b>gone</b>")
-    page = render("work.html", Frame(section="work", may_run=True), read_work(empty))
-    assert "a.py: &lt;b&gt;gone&lt;/b&gt;" in page
+    assert "a.py: &lt;b&gt;gone&lt;/b&gt;" in page(empty, HEALTH, may_run=True)
     press(empty, "retry", id=put.id)
     assert empty.queue.get(put.id).status == "queued"
     press(empty, "cancel", id=put.id)
@@ -38,16 +38,15 @@ def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: PageSource
 
 def test_a_gap_is_closed_by_who_read_it(empty: PageSource):
     gap = empty.tables.open_gap(topic="환불은 며칠?", file="", symbol="", reason="search_miss", now=empty.now)
-    frame = Frame(section="work", may_review=True)
-    assert "환불은 며칠?" in render("work.html", frame, read_work(empty))
-    press(empty, "close", id=gap.id)
+    assert "환불은 며칠?" in page(empty, ASK, may_review=True)
+    press(empty, "close", ASK, id=gap.id)
     assert [one.closed_by for one in empty.tables.gaps(open_only=False)] == ["Ann"]
 
 
 def test_a_suggestion_is_rejected_once(empty: PageSource):
     details = {"code_symbol": "a.py::f", "schema_ref": "t.sql#f", "reason": "both are named f"}
     made = empty.tables.suggest("schema.link.suggest", details, now=empty.now)
-    assert "t.sql#f" in render("work.html", Frame(section="work"), read_work(empty))
+    assert "t.sql#f" in page(empty, HEALTH)
     press(empty, "reject", id=made.id)
     assert [one.status for one in empty.tables.suggestions()] == ["rejected"]
     with pytest.raises(UsageError, match="rejected already"):
@@ -56,6 +55,6 @@ def test_a_suggestion_is_rejected_once(empty: PageSource):
 
 def test_a_report_has_no_questions(empty: PageSource):
     empty.tables.open_gap(topic="Who is Dana?", file="", symbol="", reason="search_miss", now=empty.now)
-    page = render("work.html", Frame(section="work", root=""), read_work(empty))
-    assert "Dana" not in page
-    assert "Open gaps: 1" in page
+    shown = page(empty, ASK, root="")
+    assert "Dana" not in shown
+    assert "Open gaps: 1" in shown
