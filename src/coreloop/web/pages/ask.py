@@ -1,10 +1,9 @@
 """The section to ask: questions with their answers, and what could not be answered."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from coreloop.answer.research.research_state import ASK as ANSWER
-from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
+from coreloop.web.pages.page_data import PageSection, PageSource, View, button
 from coreloop.web.pages.runs import read_one, read_rejected
 
 _MAX_SHOWN: Final = 50
@@ -24,9 +23,8 @@ def read_ask(source: PageSource) -> View:
     }
 
 
-def _close(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
-    source.tables.close_gaps(gap_id=form.get("id", ""), by=by or "person", now=source.now)
-    return ("ask",)
+def _close(source: PageSource, gap_id: str, by: str) -> None:
+    source.tables.close_gaps(gap_id=gap_id, by=by or "person", now=source.now)
 
 
 ASK: Final = PageSection(
@@ -35,5 +33,5 @@ ASK: Final = PageSection(
     read=read_ask,
     item="run.html",
     read_item=read_one,
-    actions={"close": Button(scope="review", run=_close)},
+    actions={"close": button("review", _close, "ask")},
 )

@@ -126,22 +126,6 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
-    """Draw numbers as bars; as `interval_chart` otherwise."""
-    height, longest = _ROW * len(rows), _WIDTH - 130
-    max_value = max((row.value for row in rows), default=0) or 1
-    parts = []
-    for number, row in enumerate(rows):
-        y, length = _ROW * number + 20, max(longest * row.value / max_value, float(row.value > 0))
-        parts += [
-            _text(row.label, 0, y - 6),
-            Markup(f'<rect class="mark" x="0" y="{y}" width="{length:.1f}" height="16" rx="2"/>'),
-            _text(row.note, length + 8, y + 13),
-        ]
-    told = (f"{row.label}: {row.note}" for row in rows)
-    return _svg(parts, height, id=id, title=title, text="; ".join(told))
-
-
 def _bounded(share: float) -> float:
     return min(max(share, 0.0), 1.0)
 

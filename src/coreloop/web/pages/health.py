@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -19,7 +20,6 @@ from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import ErrorRow
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
 from coreloop.learn.verdicts.proposal_state import (
     IN_FORCE,
@@ -303,30 +303,18 @@ def _wasted(failure: ToolFailure) -> Bar:
 HEALTH: Final = PageSection(name="health", title="Health", read=read_health, actions=WORK_BUTTONS)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorTable:
-    """The errors of a window of days, as ``refine`` last found them; no days if it never ran."""
-
-    rows: tuple[ErrorRow, ...] = ()
-    since: date | None = None
-    until: date | None = None
-
-
-def read_errors(workspace: Workspace) -> ErrorTable:
-    """Read the table of the newest readable file of ``refine``."""
+def read_errors(workspace: Workspace) -> CounterexamplesFile | None:
+    """Read the newest readable file of ``refine``, which has the table of errors; None if it never ran."""
     for path in sorted(workspace.counterexamples_dir.glob("????-??-??-counterexamples.json"), reverse=True):
-        try:
-            document = read_night(path, CounterexamplesFile)
-        except WorkspaceError:  # status names damaged files
-            continue
-        return ErrorTable(document.errors, document.window.since, document.window.until)
-    return ErrorTable()
+        with suppress(WorkspaceError):  # status names damaged files
+            return read_night(path, CounterexamplesFile)
+    return None
 
 
 def read_table(source: PageSource) -> View:
     """Return the table; a shared page has none, since an error's text may name what only users know."""
     if source.is_shared:
-        return {"table": ErrorTable(), "is_shared": True}
+        return {"table": None, "is_shared": True}
     workspace = source.workspace
     folders = [workspace.counterexamples_dir]
     table = source.snapshots.get("errors", folders, lambda: read_errors(workspace)).value

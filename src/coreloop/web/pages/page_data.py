@@ -166,6 +166,18 @@ class Button:
     run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...]]
 
 
+def button(
+    scope: Literal["run", "review"], act: Callable[[PageSource, str, str], object], *path: str
+) -> Button:
+    """Return a button that tells an item something, by its id and the reader's name, and leads to a page."""
+
+    def run(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+        act(source, form.get("id", ""), by)
+        return tuple(part.format(id=form.get("id", "")) for part in path)
+
+    return Button(scope=scope, run=run)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSection:
     """An entry of the navigation: a page, the pages of its items, and their buttons.

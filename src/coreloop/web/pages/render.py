@@ -133,7 +133,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(interval_chart=charts.interval_chart, bar_chart=charts.bar_chart)
+    environment.globals.update(interval_chart=charts.interval_chart)
     environment.filters.update(
         line=render_line,
         outcome=outcome,

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -19,7 +19,7 @@ from coreloop.runs.driver.driven_run import is_driven, plan_of
 from coreloop.runs.manage import pause_run, read_run
 from coreloop.runs.state import State
 from coreloop.web.pages.markdown import render_answer
-from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
+from coreloop.web.pages.page_data import PageSection, PageSource, View, button
 
 _MAX_RUNS: Final = 100
 _MAX_SOURCES: Final = 40
@@ -199,14 +199,6 @@ def _spent(state: State) -> list[Spent]:
     ]
 
 
-def _tell(tell: Callable[[PageSource, str], State]) -> Button:
-    def run(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-        state = tell(source, form.get("id", ""))
-        return ("runs", state.run_id)
-
-    return Button(scope="run", run=run)
-
-
 RUNS: Final = PageSection(
     name="runs",
     title="Runs",
@@ -214,8 +206,12 @@ RUNS: Final = PageSection(
     item="run.html",
     read_item=read_one,
     actions={
-        "pause": _tell(lambda source, run_id: pause_run(source.runs, run_id)),
-        "stop": _tell(lambda source, run_id: stop_queued(source.runs, source.queue, run_id)),
-        "resume": _tell(lambda source, run_id: go_on(source.runs, source.queue, run_id)),
+        "pause": button("run", lambda source, run_id, _by: pause_run(source.runs, run_id), "runs", "{id}"),
+        "stop": button(
+            "run", lambda source, run_id, _by: stop_queued(source.runs, source.queue, run_id), "runs", "{id}"
+        ),
+        "resume": button(
+            "run", lambda source, run_id, _by: go_on(source.runs, source.queue, run_id), "runs", "{id}"
+        ),
     },
 )

@@ -1,9 +1,9 @@
 """What workers do, and the suggestions that only a person may decide: a part of Health."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import Any, Final
 
-from coreloop.web.pages.page_data import Button, PageSource
+from coreloop.web.pages.page_data import Button, PageSource, button
 
 _MAX_SHOWN: Final = 50
 
@@ -19,17 +19,13 @@ def read_work(source: PageSource) -> Mapping[str, Any]:
     }
 
 
-def _button(scope: Literal["run", "review"], act: Callable[[PageSource, str], object]) -> Button:
-    def run(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-        act(source, form.get("id", ""))
-        return ("health",)
-
-    return Button(scope=scope, run=run)
-
-
 WORK_BUTTONS: Final[Mapping[str, Button]] = {
-    "retry": _button("run", lambda source, id: source.queue.retry(id)),
-    "cancel": _button("run", lambda source, id: source.queue.cancel(id)),
-    "apply": _button("review", lambda source, id: source.tables.decide(id, "applied", now=source.now)),
-    "reject": _button("review", lambda source, id: source.tables.decide(id, "rejected", now=source.now)),
+    "retry": button("run", lambda source, id, _by: source.queue.retry(id), "health"),
+    "cancel": button("run", lambda source, id, _by: source.queue.cancel(id), "health"),
+    "apply": button(
+        "review", lambda source, id, _by: source.tables.decide(id, "applied", now=source.now), "health"
+    ),
+    "reject": button(
+        "review", lambda source, id, _by: source.tables.decide(id, "rejected", now=source.now), "health"
+    ),
 }
