@@ -63,11 +63,6 @@ class Frame:
     csrf: str = ""
 
     @property
-    def policy(self) -> str:
-        """What the page of a file may load; a service says it in a header."""
-        return REPORT_POLICY
-
-    @property
     def is_live(self) -> bool:
         """Whether a service serves the page, not a file."""
         return self.root == ROOT
@@ -133,7 +128,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(interval_chart=charts.interval_chart)
+    environment.globals.update(interval_chart=charts.interval_chart, policy=REPORT_POLICY)
     environment.filters.update(
         line=render_line,
         outcome=outcome,

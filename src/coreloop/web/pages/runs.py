@@ -64,15 +64,6 @@ class Cited:
     passages: Sequence[CitedPassage]
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a run has used of a limit; ``limit`` is None for none."""
-
-    what: str
-    used: float
-    limit: float | None
-
-
 def read_runs(source: PageSource) -> View:
     """List runs, the newest first."""
     rows = source.runs.runs(limit=_MAX_RUNS + 1)
@@ -187,15 +178,16 @@ def passage_of(claim: str, text: str) -> CitedPassage:
     return CitedPassage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
 
 
-def _spent(state: State) -> list[Spent]:
+def _spent(state: State) -> list[tuple[str, float, float | None]]:
+    """What a run has used of each limit; None for no limit."""
     limits, spent = state.limits, state.spent
     return [
-        Spent("iterations", state.iteration, limits.max_iterations),
-        Spent("queries", len(state.search_history), limits.queries),
-        Spent("sources", len(state.read_sources), limits.sources),
-        Spent("seconds of work", round(state.elapsed_s, 1), limits.deadline_s),
-        Spent("tokens", spent.tokens, limits.tokens),
-        Spent("US dollars", spent.usd, limits.usd),
+        ("iterations", state.iteration, limits.max_iterations),
+        ("queries", len(state.search_history), limits.queries),
+        ("sources", len(state.read_sources), limits.sources),
+        ("seconds of work", round(state.elapsed_s, 1), limits.deadline_s),
+        ("tokens", spent.tokens, limits.tokens),
+        ("US dollars", spent.usd, limits.usd),
     ]
 
 
