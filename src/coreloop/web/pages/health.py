@@ -1,7 +1,7 @@
 """The section on health: what the records say, where things fall, what failures cost; and the errors."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -23,8 +23,6 @@ from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
 from coreloop.learn.verdicts.proposal_state import (
     IN_FORCE,
-    ProposalState,
-    count_states,
     kept_states,
     settled_keys,
 )
@@ -206,7 +204,7 @@ def read_health(source: PageSource) -> View:
         return view
     return view | {
         "funnel": _funnel(source, view["status"], activity),
-        "falls": _falls(source, view["status"], activity),
+        "falls": _falls(source, activity),
         "categories": activity.categories[:_MAX_SHOWN],
         "wasted": [_wasted(failure) for failure in activity.failures[:_MAX_SHOWN]],
     }
@@ -261,7 +259,7 @@ def _funnel(source: PageSource, status: Status | None, activity: Activity) -> li
     return [Bar(label, n, count(n)) for label, n in steps.items()]
 
 
-def _falls(source: PageSource, status: Status | None, activity: Activity) -> list[Fall]:
+def _falls(source: PageSource, activity: Activity) -> list[Fall]:
     """What goes no further, stage by stage."""
     falls = [Fall("Records", "neither success nor failure", activity.n_neutral)]
     for of_what, reasons in (("Records", activity.unseen.requests), ("Calls", activity.unseen.calls)):
@@ -274,25 +272,7 @@ def _falls(source: PageSource, status: Status | None, activity: Activity) -> lis
     kinds = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
     for reason, n in kinds.most_common(_MAX_SHOWN):
         falls.append(Fall("Proposals", _REFUSALS.get(reason, reason), n))
-    return [fall for fall in [*falls, *(_of_status(status) if status else ())] if fall.n]
-
-
-def _of_status(status: Status) -> Iterator[Fall]:
-    unreadable = status.log.skipped if status.log is not None else {}
-    yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
-    yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
-    for what, name, todo in (
-        ("wait for a verdict or a promotion", "pending", "open Review"),
-        ("accepted, wait for a promotion", "accepted", "promote them"),
-        ("rejected by a verdict", "rejected", ""),
-    ):
-        n = getattr(status.candidates, name) + getattr(status.counterexamples, name)
-        yield Fall("Proposals with a text", what, n, todo)
-    counts = count_states(status.states) if status.promotions is not None else {}
-    n_open = counts.get(ProposalState.OPEN, 0)
-    yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
-    for state in (ProposalState.RETIRED, ProposalState.REVERTED):
-        yield Fall("Merged", str(state), counts.get(state, 0))
+    return [fall for fall in falls if fall.n]
 
 
 def _wasted(failure: ToolFailure) -> Bar:

@@ -32,12 +32,11 @@ def test_status_health_review_and_judge_count_the_same_proposals(source: PageSou
     status = read_status(source.workspace, now=now, environ={})
     expected = status.candidates.pending + status.counterexamples.pending
     waiting = pending(kept_states(source.workspace, read_verdicts(source.workspace.judgments_dir)))
-    falls = {fall.reason: fall.n for fall in read_health(source)["falls"]}
     assert expected > 0
     assert [expected] * 3 == [
         read_review(source)["n_proposals"],
         len(waiting),
-        falls["wait for a verdict or a promotion"],
+        read_health(source)["counts"]["waiting"],
     ]
     assert all(item.text for item in waiting)
 
