@@ -41,10 +41,6 @@ class _Desk:
         """The verdicts of the last minute, the newest first."""
         return [judgment for judgment in reversed(self.judgments.given) if judgment.judged_at > now - _UNDO]
 
-    def history(self, subject: str) -> list[HumanVerdict]:
-        """The verdicts on an item."""
-        return [judgment for judgment in self.judgments.given if judgment.subject == subject]
-
 
 def read_review(source: PageSource) -> View:
     """List what waits for a verdict, and the verdicts that can still be taken back."""
@@ -71,9 +67,9 @@ def read_item(source: PageSource, name: str) -> View | None:
         "id": name,
         "proposal": proposal,
         "change": change_of(source.workspace, proposal.entry),
-        "questions": _questions(proposal),
+        "questions": [text for text in proposal.entry.example_questions if text],
         "state": _state(source, proposal),
-        "history": desk.history(proposal.entry.key),
+        "history": [one for one in desk.judgments.given if one.subject == proposal.entry.key],
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
         "fresh": desk.fresh(source.now),
@@ -120,10 +116,6 @@ def _read(source: PageSource) -> _Desk:
     judgments, states = read_verdicts(source.workspace.judgments_dir), read_kept_states(source)
     proposals = by_gain(read_kept_proposals(source), states)
     return _Desk(judgments, proposals)
-
-
-def _questions(proposal: WaitingProposal) -> Sequence[str]:
-    return [text for text in proposal.entry.example_questions if text]
 
 
 REVIEW: Final = PageSection(
