@@ -46,11 +46,6 @@ _API: Final[Mapping[str, tuple[str, Callable[[_Form], dict[str, Any]]]]] = {
 }
 
 
-async def home(_request: Request) -> Response:
-    """Lead from the address of the service to its pages."""
-    return RedirectResponse(ROOT, _SEE_OTHER)
-
-
 class Pages:
     """The ASGI application below `ROOT`.
 

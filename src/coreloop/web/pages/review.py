@@ -63,12 +63,13 @@ def read_item(source: PageSource, name: str) -> View | None:
     ids, measured = desk.ids, newest_by_key(source.workspace.measured_file)
     path = proposal.path.relative_to(source.workspace.root).as_posix()
     at = ids.index(name) if name in ids else -1
+    states = {one.key: one.state for one in read_kept_states(source)}
     return {
         "id": name,
         "proposal": proposal,
         "change": change_of(source.workspace, proposal.entry),
         "questions": [text for text in proposal.entry.example_questions if text],
-        "state": _state(source, proposal),
+        "state": str(states.get(proposal.entry.key, "")),
         "history": [one for one in desk.judgments.given if one.subject == proposal.entry.key],
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
@@ -79,11 +80,6 @@ def read_item(source: PageSource, name: str) -> View | None:
         "measured": None if source.is_shared else measured.get(proposal.entry.key),
         "command": f"dartlab-coreloop promote --candidate {path} --id {name} --confirm",
     }
-
-
-def _state(source: PageSource, proposal: WaitingProposal) -> str:
-    states = {one.key: str(one.state) for one in read_kept_states(source)}
-    return states.get(proposal.entry.key, "")
 
 
 def _evidence(entry: Entry) -> dict[str, str]:
