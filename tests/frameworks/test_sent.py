@@ -23,8 +23,7 @@ from typing import Annotated
 from pydantic import Field
 @tool()
 def by_docstring(day: Annotated[str, "Annotated."], n: Annotated[int, Field(description="Field.")]) -> str:
-    """Docstring.
-    """
+    """Docstring."""
 @tool(description="Keyword.")
 def by_keyword(n: int = Field(5, description="Default.")) -> str: ...
 SCHEMA = {"type": "object", "properties": {"day": {"type": "string", "description": "Dictionary."}}}

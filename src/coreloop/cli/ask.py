@@ -50,9 +50,10 @@ def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Outpu
     shown = PassageView(given, question, is_verbose=verbose, n_lines=LINES_NEAR if nearby else LINES)
     also = [in_language_of(question)("also found:"), *_source_lines(nearby, question)] if nearby else []
     notes = [*shown.left_out(), *([given.reason] if given.reason else [])]
-    return Output(
-        given, [*shown.answer_lines(), *also], for_people(map(printable, notes)), EXIT_CODES[given.end]
-    )
+    if given.signals and given.end == "nothing_said_so":
+        notes.append(in_language_of(question)("a gap is noted: dartlab-coreloop repair show"))
+    lines = [*shown.answer_lines(), *also]
+    return Output(given, lines, for_people(map(printable, notes)), EXIT_CODES[given.end])
 
 
 @click.command(cls=Command)

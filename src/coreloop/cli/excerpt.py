@@ -36,9 +36,8 @@ class PassageView:
         """Yield an answer of `ask`."""
         yield from self.lines()
         tell, answer = in_language_of(self.question), self.answer
-        yield tell(
-            "{repairs}; answer {id}", repairs=number_of(answer.repairs, "repair", tell), id=answer.run_id
-        )
+        repairs = number_of(answer.repairs, "repair", tell)
+        yield tell("{repairs}; answer {id}", repairs=repairs, id=answer.run_id)
         if answer.mends:
             yield tell("it replaces answer {id}, which was rejected", id=answer.mends)
 

@@ -33,10 +33,9 @@ _DRIFT: Final[Mapping[Rule, str]] = {
 }
 _ENDS: Final = {
     "max_iterations": "The research ends: it reached its last iteration.",
-    "usd": "The research ends: its budget is spent.",
-    "usd_per_day": "The research ends: today's budget is spent.",
-    "tokens": "The research ends: its tokens are spent.",
+    **dict.fromkeys(("usd", "usd_per_day", "tokens"), "The research ends: its budget is spent."),
     "deadline": "The research ends: its time is over.",
+    "nothing_new": "The research ends: nothing new was found.",
     "completed": "The research ends: all sub-questions are answered.",
     "stopped_by_user": "The research ends: it was stopped.",
 }
@@ -110,9 +109,8 @@ def following_lines(state: State) -> Iterator[str]:
     elif state.status != "running":
         yield from end_lines(state)
     elif not state.drives_itself and state.kind != "research":
-        yield tell(
-            "recorded; the driver says what follows"
-        )  # its driver still checks the command's end, --until and the spending
+        # its driver still checks the command's end, --until and the spending
+        yield tell("recorded; the driver says what follows")
     else:
         yield tell("→ no condition of the end is met → goes on")
         yield tell("The next iteration begins...")

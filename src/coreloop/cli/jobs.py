@@ -21,7 +21,7 @@ from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
-from coreloop.cli.output import Group, Output, table
+from coreloop.cli.output import Group, Output, for_people, table
 from coreloop.cli.runs_output import of, printable_text
 from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
 from coreloop.runs.jobs.work import work as do_jobs
@@ -213,7 +213,8 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
         "suggestions": [_decided(one).value for one in suggestions],
     }
     lines = [line for gap in gaps for line in _gap_lines(gap, reasons[gap.topic])] or ["no gaps"]
-    return Output(facts, [*lines, *(map(_line, suggestions) if suggestions else ["no suggestions"])])
+    notes = for_people(["close a gap: dartlab-coreloop repair show --close ID"] if gaps else [])
+    return Output(facts, [*lines, *(map(_line, suggestions) if suggestions else ["no suggestions"])], notes)
 
 
 @repair.command()

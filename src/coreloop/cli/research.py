@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import click
@@ -10,12 +10,12 @@ import click
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse, ending
 from coreloop.answer.research.earlier_researches import read_session
-from coreloop.answer.research.research_state import Request, environment_wishes
+from coreloop.answer.research.research_state import Request, environment_wishes, knowledge_of
 from coreloop.answer.research.run import begin_research, continue_research
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import choose_session
-from coreloop.cli.excerpt import PassageView
+from coreloop.cli.excerpt import PassageView, place_line
 from coreloop.cli.iteration_block import show_begin, show_progress
 from coreloop.cli.open_runs import limit_options, project_deps
 from coreloop.cli.options import verbose_option
@@ -105,7 +105,18 @@ def response_output(
     text = [
         *before,
         *shown.lines(),
+        *_added_lines(state, response),
         tell("{done}; run {id}", done=done, id=response.run_id),
         *filter(None, [printable(ending(state) or "")]),
     ]
     return Output(value, text, for_people([*shown.left_out(), *filter(None, [printable(reason)])]), code)
+
+
+def _added_lines(state: State, response: AgentResponse) -> Iterator[str]:
+    """Yield the findings that stand neither in the answer nor in its passages."""
+    shown, known = [response.final_answer, *[part.text for part in response.passages]], knowledge_of(state)
+    added = [one for one in known.findings if one.sources and not any(one.text in text for text in shown)]
+    yield from [in_language_of(state.question)("also found:")] if added else []
+    for finding in added[:3]:
+        yield place_line(known.sources[finding.sources[0] - 1].source)
+        yield f"  {printable(finding.text)}"

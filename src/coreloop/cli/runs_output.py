@@ -54,8 +54,7 @@ def state_lines(state: State) -> Iterator[str]:
         findings = number_of(len(part.findings), "finding")
         yield f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}"
     for error in state.error_log[-3:]:
-        at, reason = error["at"][:19], printable(error["error"])
-        yield f"  error     {at} attempt {error['attempt']}: {reason}"
+        yield f"  error     {error['at'][:19]}: {printable(error['error'])}"
 
 
 def _figures(state: State) -> list[tuple[str, str]]:

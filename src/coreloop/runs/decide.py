@@ -100,6 +100,7 @@ def _rows(
 ) -> Iterator[tuple[bool, Status, str]]:
     limits, seconds = state.limits, seconds_left(state, now)
     per_day = None if limits.usd_per_day is None else microusd(limits.usd_per_day)
+    yield state.is_exhausted, "stopped", "nothing_new"
     yield state.iteration >= limits.max_iterations, "stopped", "max_iterations"
     yield _is_over(state, least, "microusd"), "budget_exceeded", "usd"
     for parent in parents:

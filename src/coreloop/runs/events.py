@@ -176,6 +176,7 @@ class Reflected(Event, frozen=True, tag="reflected"):
     sufficient: bool
     confidence: float
     next_actions: tuple[str, ...] = ()
+    is_exhausted: bool = False
 
 
 class Turned(Event, frozen=True, tag="turned"):

@@ -159,7 +159,7 @@ def _report(state: State, event: Event, *, is_reported: bool) -> None:
                 part.waiver = event.reason
         case happened.Reflected():
             state.sufficient, state.confidence = event.sufficient, event.confidence
-            state.next_actions = event.next_actions
+            state.next_actions, state.is_exhausted = event.next_actions, event.is_exhausted
         case happened.Recorded():
             state.progress.reports += 1
             state.progress.claimed += Amount(event.microusd, event.tokens)

@@ -189,6 +189,7 @@ class State:
     found_sources: set[str] = field(default_factory=set)
     is_until_met: bool = False
     sufficient: bool = False
+    is_exhausted: bool = False
     confidence: float = 0.0
     sub_questions: list[SubQuestion] = field(default_factory=list)
     next_actions: tuple[str, ...] = ()

@@ -88,3 +88,9 @@ def test_a_report_never_replaces_a_file(tmp_path: Path, research: Research):
     research(QUESTION)
     done = research("runs", "report", "--out", "docs/han.md")
     assert (done.returncode, "exists" in done.stderr) == (2, True)
+
+
+def test_it_stops_when_nothing_new_is_found(tmp_path: Path, research: Research):
+    project(tmp_path)
+    done = research("우주선 설명서는 누가 썼나?", "--tier", "deep")
+    assert (done.returncode, done.stderr.count("Iteration #"), "찾은 것이 없" in done.stderr) == (1, 1, True)

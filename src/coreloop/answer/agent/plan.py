@@ -21,7 +21,7 @@ from coreloop.runs.clock import SystemClock
 from coreloop.runs.drift import check_drift
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Reported, Turned
-from coreloop.runs.load import load_run, require_going
+from coreloop.runs.load import change_run, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -90,10 +90,9 @@ def plan_iteration(store: Store, run_id: str, plan: AgentPlan) -> PlannedIterati
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = SystemClock().now()
-    while True:
-        folding, newest = load_run(store, run_id)
-        state = folding.state
+    now, made = SystemClock().now(), list[PlannedIteration]()
+
+    def planned(state: State) -> list[happened.Event]:
         require_going(state)
         queries = [
             PlanQuery(one.query, one.intent, state.iteration + 1, one.strategy, one.part, one.against)
@@ -101,23 +100,19 @@ def plan_iteration(store: Store, run_id: str, plan: AgentPlan) -> PlannedIterati
         ]
         _require_fit(state, plan, queries)
         duplicates = _duplicates(state, queries)
-        fresh = [one for one in queries if one.query not in duplicates]
-        chosen = tuple(_choose(state, fresh))
+        chosen = _choose(state, [one for one in queries if one.query not in duplicates])
+        made.append(PlannedIteration(state, tuple(chosen), duplicates))
         data = {"sub_questions": list(plan.sub_questions), "queries": msgspec.to_builtins(chosen)}
-        events: list[Reported] = [
+        dropped = {} if chosen else duplicates  # only then are repeated queries drift
+        events: tuple[Reported, ...] = (
             *added_parts(state, plan.sub_questions, now),
             happened.Noted(at=now, name=PLANNED, data=data),
-        ]
-        if not chosen:  # only then are repeated queries drift
-            dropped = duplicates.items()
-            events += [happened.QueryDropped(at=now, query=one, similar=other) for one, other in dropped]
-        for event in events:
-            folding.add(event)
-        if not chosen and (turn := check_drift(folding.state)):
-            events.append(turn)
-            folding.add(events[-1])
-        if not store.append(run_id, [happened.Recorded(at=now, events=tuple(events))], after=newest):
-            return PlannedIteration(state=folding.state, execute=chosen, duplicates=duplicates)
+            *(happened.QueryDropped(at=now, query=one, similar=dropped[one]) for one in dropped),
+        )
+        return [happened.Recorded(at=now, events=events)]
+
+    state = change_run(store, run_id, planned)
+    return made[-1]._replace(state=state)
 
 
 def order_of(state: State) -> Turned | None:
@@ -181,9 +176,8 @@ def _require_fit(state: State, plan: AgentPlan, queries: Sequence[PlanQuery]) ->
     for intents in _GROUPS:
         number = sum(one.intent in intents for one in queries)
         if number < _LEAST_OF_INTENT and _labels(order)[0].isdisjoint(intents):
-            message = (
-                f"{number} of at least {_LEAST_OF_INTENT} with the intent {' or '.join(intents)}; add some"
-            )
+            intent = " or ".join(intents)
+            message = f"{number} of at least {_LEAST_OF_INTENT} with the intent {intent}; add some"
             raise wrong_field("$.candidates", message)
     if known.focus and not _attacks(queries, leading := known.focus[0].id):
         raise wrong_field(

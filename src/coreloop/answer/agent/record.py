@@ -17,11 +17,11 @@ from coreloop.answer.agent.plan import order_of, require_order
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.research_state import DROPPED, READ, REFLECTED, THOUGHT, Dropped, ReadSource
-from coreloop.answer.research.run_searches import origin_of, passages_of
+from coreloop.answer.research.run_searches import origin_of
 from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
 from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, document_of
-from coreloop.answer.search.extract.text import Passage
+from coreloop.answer.search.extract.text import Passage, plain_document, split_passages
 from coreloop.answer.search.provider import Empty, Found, SearchLimits, Source
 from coreloop.answer.text.claims import holds, split_sentences
 from coreloop.answer.text.terms import term_set
@@ -210,7 +210,7 @@ def _stored(store: Store, state: State, number: int) -> ReadSource:
 
 
 def _shown(read: ReadSource, note: str, query: str, start: int) -> Shown:
-    parts = [part for part in passages_of(read.source.text) if part.end > start]
+    parts = [part for part in split_passages(plain_document(read.source.text)) if part.end > start]
     if query:
         asked = term_set(query)
         parts.sort(key=lambda part: -len(asked & term_set(part.text)))

@@ -230,10 +230,21 @@ def endpoint_headers(endpoint: EndpointSettings, environ: Mapping[str, str]) -> 
         return {}
     if not _HEADER.fullmatch(endpoint.key_header):
         raise UsageError(f"key_header {endpoint.key_header!r} is not the name of a header")
-    key = environ.get(endpoint.key, "").strip()
-    if not key:
-        raise UsageError(f"set {endpoint.key} to the endpoint's key")
-    if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"{endpoint.key} holds characters that no key has")
     bearer = "Bearer " if endpoint.key_header == "Authorization" else ""
-    return {endpoint.key_header: f"{bearer}{key}"}
+    return {endpoint.key_header: f"{bearer}{key_in(environ, endpoint.key)}"}
+
+
+def key_in(environ: Mapping[str, str], name: str) -> str:
+    """Return the key that an environment variable holds.
+
+    Raises
+    ------
+    UsageError
+        It is not set, or holds what no header can.
+    """
+    key = environ.get(name, "").strip()
+    if not key:
+        raise UsageError(f"set {name} to the key of your account")
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"{name} holds characters that no key has")
+    return key

@@ -51,7 +51,6 @@ _SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\
 
 
 Link = Mapping[str, str]
-Targets = tuple[list[File], list[Link]]
 
 
 def job_handlers(deps: Deps) -> Mapping[str, Handler]:
@@ -144,7 +143,7 @@ def _rounds(run: Run, deps: Deps, reason: Reason) -> Iterator[tuple[int, tuple[s
         yield round_, tuple(action for action in ACTIONS[reason][round_ - 1] if action not in idle)
 
 
-def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
+def _targets(run: Run, deps: Deps, found: SearchResult) -> tuple[list[File], list[Link]]:
     """Return what the actions are about: files, the likeliest first, and links to suggest."""
     root, index, question = deps.workspace.root.resolve(), deps.workspace.index_file, run.state.question
     # what the settings name was read before the question; a repair looks in the rest of the project
@@ -160,7 +159,7 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
 
 
 def _work(
-    run: Run, deps: Deps, actions: Sequence[str], targets: Targets, _key: str
+    run: Run, deps: Deps, actions: Sequence[str], targets: tuple[list[File], list[Link]], _key: str
 ) -> tuple[list[str], Amount]:
     """Put jobs into the queue and do them; returns a line for each that was not done before."""
     open_ = [job.id for job in put_jobs(deps, run.state, actions, *targets) if not job.is_finished]

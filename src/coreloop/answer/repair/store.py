@@ -20,7 +20,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.observe.judgments import HumanVerdict, take_back_verdict, user_verdict
 from coreloop.runs.clock import new_ulid
-from coreloop.runs.duplicates import QueryHistory
+from coreloop.runs.duplicates import QueryHistory, Search
 from coreloop.runs.kinds import kind_named, register_kind
 from coreloop.runs.state import State
 
@@ -344,8 +344,7 @@ class RepairStore:
 
     def _of_same_topics(self, topic: str) -> list[Rejection]:
         """Return what was rejected for this question, and for those that ask the same."""
-        topic, history = storable(topic), QueryHistory()
-        history.add_query_to_history(topic, 1, 1, True)
+        history = QueryHistory([Search(topic := storable(topic), 1, 1, success=True)])
         rows = self._select(Rejection, "SELECT * FROM rejections")
         same = {row.topic: row.topic == topic or history.is_duplicate_query(row.topic)[0] for row in rows}
         return [row for row in rows if same[row.topic]]

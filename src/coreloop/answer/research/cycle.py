@@ -5,6 +5,7 @@ A research judges by a reflection, and answers in the end. Both answer by passag
 model wrote and its sources support.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,11 +18,10 @@ from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Reason, signalled
 from coreloop.answer.repair.rounds import asks_again, repair
-from coreloop.answer.research import asking, next_queries
+from coreloop.answer.research import asking, next_queries, run_searches
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.reflect import reflect
-from coreloop.answer.research.run_searches import SearchResult, execute, find_sources, search_step
 from coreloop.answer.research.verify import UNCITED, Grounds, check_answer, numbered, quoted, reorder, without
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
@@ -34,7 +34,6 @@ from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
 from coreloop.runs.state import State
 
-RETRIEVE: Final = "retrieve"  # name of the steps that search for the sources of an attempt
 _MAX_REASONS: Final = 3  # failed searches that an answer names
 
 
@@ -55,7 +54,10 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     problem = "\n".join([*reasons][:_MAX_REASONS])
     with phase(run, "synthesize"):
         attempt = names.Attempt(number=run.state.iteration, problem=problem)
-        attempt, _ = write_answer(run, deps, knowledge.sources, attempt)
+        if deps.searches_index and not deps.ladder.models:
+            asked = _retrieve(run, deps, "answer").sources
+            run_searches.number_sources(run, [(source, "") for source in asked])
+        attempt, _ = write_answer(run, deps, names.knowledge_of(run.state).sources, attempt)
     for claim in attempt.dropped:
         run.record(events.Noted, name=names.DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
@@ -74,14 +76,12 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         run.record(events.Planned, sub_questions=(run.state.question,))
     number = run.state.iteration + 1
     if number == 1 and names.knowledge_of(run.state).request.mends:
-        repair(run, deps, "thumbs_down", SearchResult())
+        repair(run, deps, "thumbs_down", run_searches.SearchResult())
     with phase(run, "search"):
         _read_index(run, deps)
-        words = " ".join(search_words(run.state.question))
-        find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
-        found = search_step(run, RETRIEVE, str(number), find)
+        found = _retrieve(run, deps, str(number))
     with phase(run, "synthesize"):
-        attempt = names.Attempt(number=number, found=found.counts, problem=found.reason)
+        attempt = names.Attempt(number=number, found=Counter(found.origins), problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
         run.record(events.Noted, name=names.ATTEMPTED, data=msgspec.to_builtins(attempt))
     _cover(run, attempt)
@@ -93,6 +93,13 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=limits)
 
 
+def _retrieve(run: Run, deps: Deps, key: str) -> run_searches.SearchResult:
+    """Search for the sources of an attempt."""
+    words = " ".join(search_words(run.state.question))
+    find = partial(run_searches.find_sources, deps, run.state.question, SearchLimits(), words=words)
+    return run_searches.search_step(run, "retrieve", key, find)
+
+
 def _cover(run: Run, attempt: names.Attempt) -> None:
     """Record the sentences as findings: with them, the question counts as answered."""
     for part in run.state.sub_questions:
@@ -101,7 +108,7 @@ def _cover(run: Run, attempt: names.Attempt) -> None:
             run.record(events.FindingRecorded, sub_question=part.id, text=sentence, source=source)
 
 
-def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
+def _signal(run: Run, reason: Reason, found: run_searches.SearchResult) -> None:
     """Record what went wrong, with the best file and the best symbol: where people would look first."""
     file = next(found.of("injected", "text"), None)
     symbol = next(found.of("symbol"), None)
@@ -124,19 +131,14 @@ def _explore(run: Run, deps: Deps) -> None:
         if not run.state.sub_questions:
             _plan(run, deps)
         _turn(run)
-        strategy = (
-            run.state.order.after
-            if run.state.order
-            else run.state.last_strategy or next_queries.START_STRATEGY
-        )
-        queries = next_queries.next_queries(run.state, names.knowledge_of(run.state)) or _other_angle(
-            run.state, strategy
-        )
+        strategy = run.state.last_strategy or ("positive", "broad")
+        known = names.knowledge_of(run.state)
+        queries = next_queries.next_queries(run.state, known) or _other_angle(run.state, strategy)
     with phase(run, "search"):
-        if not execute(run, deps, queries, strategy):
+        if not run_searches.execute(run, deps, queries, strategy):
             _turn(run)
             strategy = run.state.last_strategy
-            execute(run, deps, _other_angle(run.state, strategy), strategy)
+            run_searches.execute(run, deps, _other_angle(run.state, strategy), strategy)
     with phase(run, "reflect"):
         reflect(run, deps.ladder, rejections(run, deps))
 
@@ -154,7 +156,8 @@ def _plan(run: Run, deps: Deps) -> None:
     else:
         run.record(events.Narrowed, limits=names.run_limits(tier, request.wishes))
     run.record(events.Planned, sub_questions=parts)
-    queries = msgspec.to_builtins(next_queries.first_queries(run.state.question, plan, tier))
+    planned = plan.queries or next_queries.plan_offline(material).queries
+    queries = msgspec.to_builtins(next_queries.new_queries(planned, iteration=1))
     run.record(events.Noted, name=names.PLANNED, data={"queries": queries, "tier": tier})
 
 
@@ -169,10 +172,9 @@ def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuer
     open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]
-    texts = (
-        next_queries.angled(text, reversed(strategy), searched) for text in open_parts or [state.question]
-    )
-    return [names.PlanQuery(text, "other angle", number) for text in texts]
+    texts = open_parts or [state.question]
+    turned = (next_queries.angled(text, reversed(strategy), searched) for text in texts)
+    return [names.PlanQuery(text, "other angle", number) for text in turned]
 
 
 def write_answer(
@@ -223,9 +225,8 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> 
     if run.state.kind == names.ASK:
         left = tuple(read for read in grounds.sources if grounds.may_mark(read.source.text))
         prompt = "strict" if STRICT in knowledge.actions else "answer"
-        reply = asking.ask(
-            run, ladder, prompt, asking.material_of(run.state, asking.Memory(left, ())), contracts.LlmResponse
-        )
+        material = asking.material_of(run.state, asking.Memory(left, ()))
+        reply = asking.ask(run, ladder, prompt, material, contracts.LlmResponse)
         if not (reply.confidence or reply.citations):
             return attempt
         is_last = not asks_again(run, deps, "citation_missing")
@@ -240,9 +241,8 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: names.Attempt) -> 
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
     material = asking.material_of(run.state, asking.Memory(attempt.cited, ()), notes)
-    return without(
-        attempt, asking.ask(run, ladder, "check", material, contracts.CheckResponse).unsupported, grounds
-    )
+    checked = asking.ask(run, ladder, "check", material, contracts.CheckResponse)
+    return without(attempt, checked.unsupported, grounds)
 
 
 def _ladder(run: Run, deps: Deps) -> Ladder:

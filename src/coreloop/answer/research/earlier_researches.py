@@ -1,16 +1,14 @@
 """Earlier researches of a project: listed, named and read, and those that are like a question."""
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from coreloop.answer.research.next_queries import question_parts
 from coreloop.answer.research.research_state import KIND
-from coreloop.answer.text.claims import is_denied
 from coreloop.base.errors import RunNotFoundError
-from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
+from coreloop.base.language.similarity import word_similarity
 from coreloop.base.language.words import read_query
+from coreloop.runs.duplicates import QueryHistory, Search
 from coreloop.runs.load import load_run
 from coreloop.runs.state import TERMINAL, State
 from coreloop.runs.stores.accounts import RunRow
@@ -18,7 +16,6 @@ from coreloop.runs.stores.store import Store
 
 MAX_LIKE: Final = 3
 _LATEST: Final = 1_000  # chosen: older ones are not looked for, so that a question takes as long in any store
-_NUMBER: Final = re.compile(r"\d+")
 _SIMILAR_FROM: Final = 0.4  # chosen on ParaKQC: 94.8 % of its paraphrases, 3.1 % of other pairs
 
 
@@ -34,21 +31,17 @@ class Like:
 def like_sessions(question: str, store: Store, *, kind: str = KIND) -> tuple[Like, ...]:
     """Return the unfinished runs of a kind whose words are like a question's, at most `MAX_LIKE`.
 
-    One that asks the same comes first and is ``exact``: it has the same numbers and denials, and asks for
-    nothing beside it.
+    One that asks the same comes first and is ``exact``: it asks for nothing beside it.
     """
+    asked, n_parts = QueryHistory([Search(question, 1, 1, success=True)]), len(question_parts(question))
     words, likes = read_query(question), list[Like]()
     for row in store.runs(kind=kind, limit=_LATEST):
-        other = read_query(row.question)
-        is_same = similarity(words, other) >= DUPLICATE_AT and _asks_for(question) == _asks_for(row.question)
-        score = 1.0 if is_same else word_similarity(words, other)
+        is_alike, _ = asked.is_duplicate_query(row.question)
+        is_same = is_alike and len(question_parts(row.question)) == n_parts
+        score = 1.0 if is_same else word_similarity(words, read_query(row.question))
         if row.status not in TERMINAL and score >= _SIMILAR_FROM:
             likes.append(Like("exact" if is_same else "similar", row, score))
     return tuple(sorted(likes, key=lambda like: -like.score)[:MAX_LIKE])
-
-
-def _asks_for(question: str) -> tuple[Sequence[str], bool, int]:
-    return _NUMBER.findall(question), is_denied(question), len(question_parts(question))
 
 
 def named_session(store: Store, name: str | None) -> str:

@@ -13,20 +13,18 @@ from typing import Final
 from coreloop.answer.models import contracts
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.research.research_state import AT_ONCE, COUNTER_EVIDENCE, Knowledge, PlanQuery
-from coreloop.answer.text.claims import names
+from coreloop.answer.text.claims import UNIT, names
 from coreloop.answer.text.rank import asked_kind, is_name, rank
 from coreloop.answer.text.terms import search_words
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import is_hangul, read_query, shorten_query
 from coreloop.runs.state import State
 
-MAX_FIRST: Final[dict[contracts.Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}  # queries of the plan
 MAX_PARTS: Final = 10  # sub-questions of a plan
-MAX_PROPOSED: Final = 20  # queries of a reflection
+MAX_PROPOSED: Final = 20  # queries of a plan or a reflection, words of a question that another follows
 MAX_CONVERGED: Final = 5  # candidates of an exhaustive run that are kept for the next iteration
 STUCK_AFTER: Final = 3  # searches in a row that found nothing
 FEW: Final = 3  # results; a query with fewer is reworded
-_LONG_QUERY: Final = 12  # words; longer queries find little
 # A strategy's label, and words that turn a query that way, in English and Korean.
 _ROWS: Final = Path(__file__).with_name("angles.tsv").read_text("utf-8").splitlines()[1:]
 _ANGLES: Final = {label: words for label, *words in (row.split("\t") for row in _ROWS)}
@@ -38,19 +36,12 @@ _DIVERGED: Final = {
 }
 _PAIRS: Final = Path(__file__).with_name("synonyms.tsv").read_text("utf-8").splitlines()
 _OTHER: Final = {row.split("\t")[at]: row.split("\t")[1 - at] for row in _PAIRS for at in (0, 1)}
-START_STRATEGY: Final = ("positive", "broad")
 
 
 def plan_parts(question: str, plan: contracts.PlanResponse) -> tuple[str, ...]:
     """Return the sub-questions of a plan; the question itself if it has none."""
     parts = (shorten_query(part) for part in plan.sub_questions[:MAX_PARTS])
     return tuple(dict.fromkeys(filter(None, parts))) or (question,)
-
-
-def first_queries(question: str, plan: contracts.PlanResponse, tier: contracts.Tier) -> list[PlanQuery]:
-    """Return the queries of a plan; the question itself if it has none."""
-    planned = plan.queries or (contracts.PlannedQuery(query=question, intent="answer"),)
-    return new_queries(planned, iteration=1)[: MAX_FIRST[tier]]
 
 
 def new_queries(proposed: Sequence[contracts.PlannedQuery], *, iteration: int) -> list[PlanQuery]:
@@ -104,7 +95,7 @@ def diverge(seeds: Sequence[str], searched: Sequence[str], *, iteration: int) ->
 
 
 def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:
-    """Keep three to five candidates: those with the most new words, unlike each other, short enough to find.
+    """Keep three to five candidates: those with the most new words, unlike each other.
 
     At least one searches for counter-evidence, if a candidate does.
     """
@@ -156,12 +147,12 @@ def _distinct(queries: Iterable[PlanQuery]) -> list[PlanQuery]:
 
 
 def _worth(query: str, others: Sequence[str]) -> float:
-    """Information gain and diversity less length: words that no other query has, and the nearest query."""
+    """Information gain and diversity: words that no other query has, and the nearest query."""
     words = read_query(query)
     known = frozenset().union(*(read_query(other).words for other in others))
     gain = len(words.words - known) / max(1, len(words.words))
     nearest = max((word_similarity(words, read_query(other)) for other in others), default=0.0)
-    return gain - nearest - (0.5 if len(query.split()) > _LONG_QUERY else 0.0)
+    return gain - nearest
 
 
 def _is_redundant(query: str, others: Sequence[str]) -> bool:
@@ -169,7 +160,6 @@ def _is_redundant(query: str, others: Sequence[str]) -> bool:
     return any(similarity(words, read_query(other)) >= DUPLICATE_AT for other in others)
 
 
-MayMark = Callable[[str], bool]
 MAX_LEADS: Final = 3  # passages that are followed, and names of each
 MAX_QUOTES: Final = 2  # for each part of a question
 
@@ -186,7 +176,7 @@ def plan_offline(material: contracts.Material) -> contracts.PlanResponse:
 
 
 def reflect_offline(
-    material: contracts.Material, may_mark: MayMark = lambda _: True
+    material: contracts.Material, may_mark: Callable[[str], bool] = lambda _: True
 ) -> contracts.ReflectionResponse:
     """Report the marked sentences of the best passages as findings, and search for the parts without one."""
     findings = list[contracts.ReportedFinding]()
@@ -194,7 +184,7 @@ def reflect_offline(
     for part in material.sub_questions or question_parts(material.question):
         said = list(_quotes(part, material, may_mark))
         findings += said
-        gaps += [] if said else [part]
+        gaps += [] if any(finding.answers for finding in said) else [part]
     return contracts.ReflectionResponse(
         sufficient=bool(findings) and not gaps,
         confidence=0.0,
@@ -206,14 +196,14 @@ def reflect_offline(
 
 
 def _quotes(
-    part: str, material: contracts.Material, may_mark: MayMark
+    part: str, material: contracts.Material, may_mark: Callable[[str], bool]
 ) -> Iterator[contracts.ReportedFinding]:
     """Yield what the best passages say to a part of the question."""
     for hit in rank(part, material.sources, may_mark=may_mark)[:MAX_QUOTES]:
         if hit.is_near:
-            text = material.sources[hit.number - 1].text[hit.start : hit.end]
-            number = material.sources[hit.number - 1].number
-            yield contracts.ReportedFinding(text=text, sources=(f"[{number}]",), answers=(part,))
+            source, answers = material.sources[hit.number - 1], (part,) if hit.says_so else ()
+            said, sources = source.text[hit.start : hit.end], (f"[{source.number}]",)
+            yield contracts.ReportedFinding(text=said, sources=sources, answers=answers)
 
 
 _LINK: Final = re.compile(
@@ -263,33 +253,62 @@ def question_parts(question: str) -> tuple[str, ...]:
 
 _FEW_WORDS: Final = 2  # of a question that may lack its subject
 _NUMBER: Final = re.compile(r"[\d.,]+")
-_REFERS: Final = re.compile(
+_AROUND: Final = re.compile(
     r"(?i)\A(?:and|but|then|what about|how about|그럼|그러면|그렇다면|그리고|그런데)\s"
-    r"|\b(?:its?|they|their|them|there|he|his|she|her|one)\b"
+    r"|(?:[은는]요?|도요|(?:[은는도]\s)?어[때땠떤떻]\S{0,9}(?:\s되\S{1,9})?|\bones?)\s*[?？]*\Z"
+)  # And the blue one?, 그럼 해외는 어때요?
+_REFERS: Final = re.compile(
+    r"(?i)\b(?:its?|they|their|them|there|he|his|she|her)\b"
+    r"|\b(?:this|that|these|those)\s\w+(?=(?:\s(?:do|mean|have))?\s*\?)"
     r"|(?<![가-힣])(?:그것?|거기|그곳)(?:[은는이가의]|에서?)?\s"
 )  # what makes a question one about the question before
 
 
-def readings(question: str, before: str) -> Iterator[str]:
-    """Yield what a question may mean after another: that one with another word, or asked of its subject."""
-    asked, new = search_words(before), search_words(_REFERS.sub(" ", question))
-    units = {_NUMBER.sub("", word): word for word in asked if word[0].isdecimal()}
+def readings(question: str, before: str) -> list[str]:
+    """Return what a question may mean after another, the likeliest first.
+
+    A whole question is asked of what the one before is about. One that names no more than a noun or a number
+    is the one before, with it in place of a number of its unit, a name, what ends alike, or the last word.
+    """
+    bare = _AROUND.sub("", question)
+    new = search_words(UNIT.sub("", _REFERS.sub(" ", bare)))
+    units = {_NUMBER.sub("", word): word for word in search_words(before) if word[0].isdecimal()}
     for word in new:
         before = before.replace(units.get(_NUMBER.sub("", word), word), word, 1)
-    other = " ".join(word for word in new if word not in before)
-    alike = sorted(asked, key=lambda word: word[-2:] != other[-2:])
-    swapped = [before.replace(word, other, 1) for word in alike if word in before] if other else [before]
-    subjects = sorted(asked, key=lambda word: not is_name(word))
-    asking = question if _REFERS.search(question) else f"it {question}"
-    of_subject = [_REFERS.sub(f" {word} ", asking) for word in subjects]
-    yield from (*of_subject, *swapped) if asked_kind(question) else (*swapped, *of_subject)
+    asked = search_words(UNIT.sub("", before))[:MAX_PROPOSED]
+    exchanged = _exchanged(before, asked, new)
+    if not (asked_kind(question) or _REFERS.search(question)):
+        return exchanged or [question]
+    subjects = (*(" ".join(asked[:size]) for size in range(len(asked), 0, -1)), *filter(is_name, asked))
+    asking = bare if _REFERS.search(bare) else f"it {bare}"
+    return [*(_REFERS.sub(f" {subject} ", asking) for subject in subjects), *exchanged] or [question]
 
 
-def complete(question: str, before: str, is_said: Callable[[str], bool]) -> str:
-    """Complete a question that refers to the one before it: to what is said, else to the likeliest."""
-    n_words = len(search_words(question))
-    is_short = n_words < _FEW_WORDS or (n_words == _FEW_WORDS and not is_said(question))
-    if not before or not (is_short or _REFERS.search(question)):
+def _exchanged(before: str, asked: Sequence[str], new: Sequence[str]) -> list[str]:
+    """Return a question with the words that are new to it in place of as many of its own."""
+    other = [word for word in new if word not in before]
+    if not other:
+        return [before]
+
+    def likeness(end: int) -> tuple[bool, bool, int]:
+        word = asked[end]
+        return is_name(word) != is_name(other[-1]), word[-1] != other[-1][-1], -end
+
+    ends = (end for end in range(len(other) - 1, len(asked)) if not asked[end][0].isdecimal())
+    olds = (asked[end + 1 - len(other) : end + 1] for end in sorted(ends, key=likeness))
+    found = (re.search(r"\S*\s+".join(map(re.escape, old)), before) for old in olds if not {*old} & {*new})
+    return [f"{before[: at.start()]}{' '.join(other)}{before[at.end() :]}" for at in found if at]
+
+
+def complete(question: str, before: str, said: Callable[[str], float]) -> str:
+    """Complete a question that refers to the one before it: to what is said best, else to the likeliest.
+
+    One with two nouns of its own may be whole; it stays as it is if no reading is said.
+    """
+    words, refers = search_words(_AROUND.sub("", question)), _REFERS.search(question)
+    if not before or not (len(words) <= _FEW_WORDS or refers or _AROUND.match(question)):
         return question
-    meant = [" ".join(reading.split()) for reading in readings(question, before)]
-    return next(filter(is_said, meant), meant[0])
+    scores = {" ".join(reading.split()): said(reading) for reading in readings(question, before)}
+    best = max(scores, key=lambda reading: scores[reading])
+    has_own = sum(not word[0].isdecimal() for word in words) >= _FEW_WORDS and not refers
+    return question if has_own and not scores[best] else best

@@ -11,10 +11,11 @@ import msgspec
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.research import findings as tags
+from coreloop.answer.research import next_queries
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import Memory, ask_or_do_without, material_of, notes_of, view
-from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries, reflect_offline
 from coreloop.answer.research.verify import REJECTED, Grounds, source_number, supporting, without_citations
+from coreloop.answer.text.rank import rank
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.events import FindingRecorded, Noted, Reported
@@ -49,9 +50,8 @@ def add_findings(knowledge: names.Knowledge, new: Iterable[tags.Finding]) -> Ite
         for number in finding.sources:
             read = knowledge.source(number)
             fields = {"text": whole.text, "source": read.source.location if read else "", "is_checked": True}
-            yield from (
-                (FindingRecorded, {**fields, "sub_question": part}) for part in whole.answers or ("",)
-            )
+            parts = whole.answers or ("",)
+            yield from ((FindingRecorded, {**fields, "sub_question": part}) for part in parts)
     yield from _compared(knowledge)
 
 
@@ -78,8 +78,12 @@ def weigh(
     hypotheses = with_new(knowledge.all_hypotheses, statements, iteration=iteration)
     findings = {finding.text: finding for finding in knowledge.findings if finding.sources}
     for text, about, stance in evidence:
-        if text in findings and stance:
-            weight = _weight(findings[text], knowledge, iteration=iteration)
+        finding = findings.get(text)
+        if finding and stance:
+            reads = knowledge.sources_of(finding.sources)
+            located = ", ".join(dict.fromkeys(read.source.location for read in reads))
+            sure = finding.confidence
+            weight = tags.Weight(source=located, summary=text, confidence=sure, iteration=iteration)
             hypotheses = [
                 tags.with_evidence(one, weight, stance) if one.id == about else one for one in hypotheses
             ]
@@ -94,10 +98,9 @@ def with_new(
     hypotheses = [*known]
     for statement in statements:
         if len(hypotheses) < _MOST_HYPOTHESES and all(one.statement != statement for one in hypotheses):
-            number = f"h{len(hypotheses) + 1}"
-            hypotheses.append(
-                tags.Hypothesis(id=number, statement=statement, last_updated_iteration=iteration)
-            )
+            new_id = f"h{len(hypotheses) + 1}"
+            new = tags.Hypothesis(id=new_id, statement=statement, last_updated_iteration=iteration)
+            hypotheses.append(new)
     return hypotheses
 
 
@@ -150,14 +153,6 @@ def _sourced(finding: tags.Finding, knowledge: names.Knowledge) -> tags.SourcedT
     return tags.SourcedText(finding.text, finding.sources, max(dates, default=None))
 
 
-def _weight(finding: tags.Finding, knowledge: names.Knowledge, *, iteration: int) -> tags.Weight:
-    """Return a finding as a piece of evidence for or against a hypothesis."""
-    located = ", ".join(dict.fromkeys(read.source.location for read in knowledge.sources_of(finding.sources)))
-    return tags.Weight(
-        source=located, summary=finding.text, confidence=finding.confidence, iteration=iteration
-    )
-
-
 # A situation, the most pressing first, and the tool of thought for it.
 TOOLS: Final = {
     "stuck": "first principles",
@@ -202,12 +197,12 @@ def reflect(run: Run, ladder: Ladder, rejected: frozenset[str]) -> None:
     if run.state.mode == "exhaust" or names.knowledge_of(run.state).tier == "deep":
         reply = _challenged(run, ladder, reply, memory, rejected)
     _record(run, _weighed(run.state, reply))
-    _look_ahead(run, reply, model=ladder.name)
+    _look_ahead(run, reply, ladder)
 
 
 def tool_for(state: State, knowledge: names.Knowledge) -> str:
     """Return the tool of thought that fits the situation."""
-    if is_stuck(state, knowledge):
+    if next_queries.is_stuck(state, knowledge):
         return TOOLS["stuck"]
     if knowledge.contradictions_found:
         return TOOLS["contradiction"]
@@ -222,7 +217,7 @@ def _ask(
     run: Run, ladder: Ladder, prompt: str, memory: Memory, rejected: frozenset[str], *notes: str
 ) -> ReflectionResponse:
     material = material_of(run.state, memory, [*notes_of(names.knowledge_of(run.state), memory), *notes])
-    without = partial(reflect_offline, may_mark=Grounds("", (), rejected).may_mark)
+    without = partial(next_queries.reflect_offline, may_mark=Grounds("", (), rejected).may_mark)
     return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, without)
 
 
@@ -288,14 +283,14 @@ def _weighed(state: State, reply: ReflectionResponse) -> Iterable[Change]:
     return weigh(names.knowledge_of(state), statements, evidence, iteration=state.iteration + 1)
 
 
-def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
+def _look_ahead(run: Run, reply: ReflectionResponse, ladder: Ladder) -> None:
     """Record what is missing and what comes next; a model's opinion counts only with findings."""
     is_exhaustive, upcoming = run.state.mode == "exhaust", run.state.iteration + 2
-    queries = new_queries(reply.new_queries, iteration=upcoming)
+    queries = next_queries.new_queries(reply.new_queries, iteration=upcoming)
     if is_exhaustive:
         queries = _widened(run.state, queries, upcoming)
     data = {
-        "model": model,
+        "model": ladder.name,
         "gaps": list(reply.gaps),
         "uncertainties": [f"{one.text} (needs {one.needs})" for one in reply.uncertainties[:3]],
         "missing": list(reply.missing[:3]),
@@ -307,7 +302,18 @@ def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
         sufficient=reply.sufficient and not is_exhaustive and _has_kept_findings(run.state),
         confidence=_confidence(run.state),
         next_actions=tuple(query.query for query in queries),
+        is_exhausted=not (ladder.models or _has_news(run.state)),
     )
+
+
+def _has_news(state: State) -> bool:
+    """Whether an iteration found a sentence, or a passage among the nearest; unknown if a search failed."""
+    known, number = names.knowledge_of(state), state.iteration + 1
+    texts = [read.source for read in known.sources]
+    ranked = (rank(part.text, texts)[: next_queries.MAX_LEADS] for part in state.sub_questions)
+    nearest = (known.sources[hit.number - 1] for hits in ranked for hit in hits if hit.end)
+    seen_in = [one.iteration for group in (known.failed_queries, known.findings, nearest) for one in group]
+    return number in seen_in
 
 
 def _has_kept_findings(state: State) -> bool:
@@ -331,5 +337,5 @@ def _widened(state: State, queries: Sequence[names.PlanQuery], iteration: int) -
     """Widen and narrow the queries of a model."""
     searched = [search.query for search in state.search_history]
     parts = [part.text for part in state.sub_questions if part.text != names.AGAINST]
-    wider = diverge([query.query for query in queries] or parts, searched, iteration=iteration)
-    return converge([*queries, *wider], searched)
+    wider = next_queries.diverge([query.query for query in queries] or parts, searched, iteration=iteration)
+    return next_queries.converge([*queries, *wider], searched)

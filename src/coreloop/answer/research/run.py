@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from secrets import token_bytes
 from threading import Event
 from typing import Final
@@ -20,10 +21,9 @@ from coreloop.answer.research.answer import AgentResponse, AnswerCall, respond
 from coreloop.answer.research.cycle import conclude, iterate
 from coreloop.answer.research.next_queries import complete
 from coreloop.answer.research.run_searches import SEARCH, find_sources
-from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.text.claims import unsaid
-from coreloop.answer.text.rank import rank
-from coreloop.answer.text.terms import search_words
+from coreloop.answer.search.provider import SearchLimits, Source
+from coreloop.answer.text.claims import head_of_table, split, unsaid
+from coreloop.answer.text.terms import key_list, search_words
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.observe.collector import OwnCollector
@@ -31,6 +31,7 @@ from coreloop.observe.journal import remove_days
 from coreloop.observe.reading.decode import find_record
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.clock import new_ulid
+from coreloop.runs.duplicates import QueryHistory, Search
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
 from coreloop.runs.load import load_run
@@ -80,11 +81,8 @@ def answer(
     ModelError
         No model can be reached.
     """
-    request, question = (
-        names.Request(session_id=session, may_repair=repair),
-        _completed(question, session, deps),
-    )
-    return continue_research(begin_research(question, request, deps, kind=names.ASK), deps, show=show)
+    request, whole = names.Request(session_id=session, may_repair=repair), _completed(question, session, deps)
+    return continue_research(begin_research(whole, request, deps, kind=names.ASK), deps, show=show)
 
 
 def _completed(question: str, session: str, deps: Deps) -> str:
@@ -93,13 +91,24 @@ def _completed(question: str, session: str, deps: Deps) -> str:
     states = (load_run(deps.store, row.run_id)[0].state for row in rows)
     earlier = (state.question for state in states if names.knowledge_of(state).request.session_id == session)
 
-    def is_said(reading: str) -> bool:
-        found = find_sources(deps, reading, SearchLimits(), words=" ".join(search_words(reading)))
-        hits = [hit for hit in rank(reading, found.sources) if hit.says_so]
-        marked = ((found.sources[hit.number - 1], hit) for hit in hits)
-        return any(not unsaid(reading, f"{at.title}\n{at.text[hit.start : hit.end]}") for at, hit in marked)
+    before = next(earlier, "")
 
-    return complete(question, next(earlier, ""), is_said)
+    def said(reading: str) -> float:
+        found = find_sources(deps, reading, SearchLimits(), words=" ".join(search_words(reading)))
+        left = " ".join(word for word in search_words(before) if word not in reading)
+        return max((_said(reading, left, source) for source in found.sources), default=0.0)
+
+    return complete(question, before, said)
+
+
+def _said(reading: str, left: str, source: Source) -> float:
+    """How well a sentence and its heading say a reading; what it left out, and its words together, count."""
+    heading, text = f"{source.title}\n{source.location}", source.text
+    wholes = (f"{heading}\n{head_of_table(text, at)}\n{text[at:end]}" for at, end in split(text))
+    pairs, beside = [*pairwise(key_list(reading))], {*pairwise(key_list(text))}
+    together = sum(pair in beside for pair in pairs) / (len(pairs) + 1)
+    is_whole = any(not unsaid(reading, whole) for whole in wholes)
+    return is_whole and 1 + 2 * (not unsaid(left, text)) + together
 
 
 def run_research(
@@ -319,14 +328,14 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     """Close the gap of a question that was answered, open it of another one, and keep the answer's row."""
     knowledge, now = names.knowledge_of(state), datetime.now(UTC)
     if answer.supported:
-        deps.tables.close_gaps(topic=state.question, by="repair", now=now)
+        asked = QueryHistory([Search(state.question, 1, 1, success=True)])
+        same = [gap for gap in deps.tables.gaps() if asked.is_duplicate_query(gap.topic)[0]]
+        for topic in {state.question, *(gap.topic for gap in same)}:
+            deps.tables.close_gaps(topic=topic, by="repair", now=now)
     elif knowledge.signals:
         last = knowledge.signals[-1]
         file, symbol = last.context.file, last.context.symbol
         deps.tables.open_gap(topic=state.question, file=file, symbol=symbol, reason=last.reason, now=now)
-    row = AnswerRow(
-        run_id=state.run_id,
-        ended_at=now,
-        found=knowledge.attempts[-1].found if knowledge.attempts else {},
-    )
+    found = knowledge.attempts[-1].found if knowledge.attempts else {}
+    row = AnswerRow(run_id=state.run_id, ended_at=now, found=found)
     deps.tables.keep_answer(row)  # last: with the row, all of it is there

@@ -1,7 +1,6 @@
 """The searches of an iteration: executed at once, each as a step, and the sources that they bring."""
 
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,8 +15,7 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.next_queries import FEW, queries_left, reword
-from coreloop.answer.search.extract.document import Document, Section
-from coreloop.answer.search.extract.text import Passage, split_passages
+from coreloop.answer.search.extract.text import plain_document, split_passages
 from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits, Source
 from coreloop.answer.text.terms import term_set
@@ -63,11 +61,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     failures: tuple[str, ...] = ()
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Sources by where they come from."""
-        return dict(Counter(self.origins))
-
     def of(self, *origins: Origin) -> Iterator[Source]:
         """Yield the sources of some origins."""
         pairs = zip(self.sources, self.origins, strict=True)
@@ -77,7 +70,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 def find_sources(
     deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
 ) -> SearchResult:
-    """Search everywhere at once; the same passage counts once.
+    """Search everywhere; the same passage counts once.
 
     Parameters
     ----------
@@ -94,12 +87,10 @@ def find_sources(
     """
     index = deps.workspace.index_file
     is_local = deps.searches_index and index.exists()
-    with ThreadPoolExecutor(max_workers=1) as threads:
-        text = threads.submit(deps.provider.search, words or query, limits)
-        called = find_declared(index, query, _DECLARED) if is_local else []
-        fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
-        injected = deps.tables.evidence_for(question or query, deps.workspace.root)
-        answer = text.result()
+    answer = deps.provider.search(words or query, limits)
+    called = find_declared(index, query, _DECLARED) if is_local else []
+    fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
+    injected = deps.tables.evidence_for(question or query, deps.workspace.root)
     passages = answer.sources if isinstance(answer, Found) else ()
     named = [symbol for symbol in called if is_named(symbol, query)]
     found: list[tuple[Origin, Source]] = [
@@ -149,6 +140,7 @@ COPIED_FROM: Final = 0.5  # share of the shorter text's runs of letters in the o
 _RUN_LETTERS: Final = 20
 _COUNTRY_LETTERS: Final = 2
 _SHORT_LABEL: Final = 3  # co, com, ac, gov, … before a country
+_REWORDED: Final = 3  # times that a query is said in other words: synonyms, fewer words, another angle
 _READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
 _KEPT: Final = 2  # sources of an iteration, and those that are left for other queries if another one comes
 _MOST_READ: Final = 10
@@ -169,10 +161,15 @@ def execute(run: Run, deps: Deps, queries: Sequence[names.PlanQuery], strategy: 
     if not fresh:
         return 0
     run.record(events.ActionTaken, tool=deps.provider.name, strategy=strategy)
-    results = _search(run, deps, fresh)
-    results += _search(run, deps, list(_rewordings(run, results)))
+    results = few = _search(run, deps, fresh)
+    for _ in range(1 if deps.ladder.models else _REWORDED):
+        reworded = _search(run, deps, list(_rewordings(run, few)))
+        results, few = results + reworded, [one for one in reworded if not one.sources]
     chosen = _choose(run.state, results)
-    _number(run, read_pages(run, deps.pages, chosen) if deps.pages else chosen)
+    chosen = read_pages(run, deps.pages, chosen) if deps.pages else chosen
+    for source, _ in chosen:
+        run.record(events.SourceRead, source=identity(source))
+    number_sources(run, chosen)
     return len(results)
 
 
@@ -236,8 +233,7 @@ def _search(run: Run, deps: Deps, queries: Sequence[str]) -> list[SearchResult]:
     limits, number, first = _search_limits(run), run.state.iteration + 1, run.state.progress.queries
 
     def search(place: int, query: str) -> SearchResult:
-        question = run.state.question
-        find = partial(find_sources, deps, query, limits, question=question)
+        find = partial(find_sources, deps, query, limits, question=run.state.question)
         return search_step(run, SEARCH, f"{number}-{first + place}", find)
 
     with ThreadPoolExecutor(max_workers=names.AT_ONCE) as threads:
@@ -268,23 +264,24 @@ def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
 
 def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source, str]]:
     """Return the best new sources of each query in turn, with it, as many as this iteration may read."""
-    known = {_identity(read.source) for read in names.knowledge_of(state).sources}
+    known = {identity(read.source) for read in names.knowledge_of(state).sources}
     pairs = ([(source, result.query) for source in result.sources] for result in results)
     chosen: dict[str, tuple[Source, str]] = {}
     for source, query in filter(None, chain.from_iterable(zip_longest(*pairs))):
-        if _identity(source) not in known:
-            chosen.setdefault(_identity(source), (source, query))
+        if identity(source) not in known:
+            chosen.setdefault(identity(source), (source, query))
     return list(chosen.values())[: sources_now(state)]
 
 
-def _number(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
+def number_sources(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
     """Give sources their numbers, in the order in which they were retrieved."""
+    numbered = {identity(read.source): read for read in names.knowledge_of(run.state).sources}
     for source, query in chosen:
-        earlier = names.knowledge_of(run.state).sources
-        origin = origin_of(source, earlier)
-        read = names.ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
-        run.record(events.SourceRead, source=_identity(source))
-        run.record(events.Noted, name=names.READ, data=msgspec.to_builtins(read))
+        if identity(source) not in numbered:
+            number, origin = len(numbered) + 1, origin_of(source, numbered.values())
+            read = names.ReadSource(number, source, origin, query, run.state.iteration + 1)
+            run.record(events.Noted, name=names.READ, data=msgspec.to_builtins(read))
+            numbered[identity(source)] = read
 
 
 def sources_now(state: State) -> int:
@@ -296,7 +293,7 @@ def sources_now(state: State) -> int:
     return left if is_last else max(min(1, left), min(_READ, left - _KEPT))
 
 
-def _identity(source: Source) -> str:
+def identity(source: Source) -> str:
     """A page is one source; a file has several passages."""
     is_page = source.location.startswith(_WEB)
     return source.location if is_page else f"{source.location}#{source.hash[:16]}"
@@ -316,15 +313,10 @@ def _read_page(reader: "PageReader", snippet: Source, query: str, limits: Search
 def _passage(page: Source, snippet: Source, query: str) -> Source:
     """Return the passage of a page with the most of a query."""
     wanted = term_set(query)
-    best = max(passages_of(page.text), key=lambda part: len(wanted & term_set(part.text)), default=None)
+    parts = split_passages(plain_document(page.text))
+    best = max(parts, key=lambda part: len(wanted & term_set(part.text)), default=None)
     page = replace(page, published=page.published or snippet.published)
     return replace(page, text=best.text, start=best.start) if best else page  # else its beginning is blank
-
-
-def passages_of(text: str) -> list[Passage]:
-    """Return the passages of a text without headings."""
-    whole = Document(type="", text=text, sections=(Section(start=0, end=len(text)),))
-    return list(split_passages(whole))
 
 
 def origin_of(source: Source, earlier: Iterable[names.ReadSource]) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from coreloop.answer.models.ladder import key_in
 from coreloop.answer.search.index.run import vectors_of
 from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Blocked, Failed, Found, Now, Provider, SearchAnswer, SearchLimits
@@ -190,12 +191,7 @@ def _provider(name: SearchProvider, workspace: Workspace, environ: Mapping[str, 
     if name == "arxiv":
         return services.ArxivProvider()
     if name == "tavily":
-        key = environ.get(services.TAVILY_KEY, "").strip()
-        if not key:
-            raise UsageError(f"set {services.TAVILY_KEY} to the key of your account")
-        if not (key.isascii() and key.isprintable()):
-            raise UsageError(f"{services.TAVILY_KEY} holds characters that no key has")
-        return services.TavilyProvider(key)
+        return services.TavilyProvider(key_in(environ, services.TAVILY_KEY))
     url = workspace.settings.search.searxng_url or ""
     if not url.startswith(("http://", "https://")):
         raise UsageError(

@@ -32,8 +32,8 @@ _DENIAL: Final = re.compile(
 )
 _ROLE: Final = re.compile(r"(?:\{\w+\}|:[\w:]{1,60}:)(?=`)")  # {func}`…`, :class:`…`
 _FLAG: Final = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
-_UNIT: Final = re.compile(r"몇\s?[가-힣]+")  # 몇 명인가
-_WITH_UNIT: Final = re.compile(r"(\d[\d.]*\d|\d)([가-힣]?)[가-힣]*$")
+UNIT: Final = re.compile(r"몇\s?[가-힣]+")  # 몇 명인가
+_WITHUNIT: Final = re.compile(r"(\d[\d.]*\d|\d)([가-힣]?)[가-힣]*$")
 _OF_DATES: Final = frozenset({"", "년", "월", "일"})  # 2025-09-30 is of 2025년
 _PREDICATE: Final = re.compile(
     r"(?:하|되|했|됐|한|된|할|될)?(?:[는은]?가요?|나요?|까요?|니까?|냐|지요|죠|어요?|아요?|[해야]야?|(?<=^.)[은는])$"
@@ -71,7 +71,7 @@ def unsaid(question: str, text: str) -> list[str]:
     """Return the words, numbers and flags of a question that a text does not have."""
     text = _ROLE.sub("", unicodedata.normalize("NFKC", text))
     stems = term_set(text)
-    words = (*search_words(_UNIT.sub("", question)), *_FLAG.findall(question))
+    words = (*search_words(UNIT.sub("", question)), *_FLAG.findall(question))
     return [word for word in words if not _stands(word, text, stems)]
 
 
@@ -79,7 +79,7 @@ def _stands(word: str, text: str, stems: frozenset[str]) -> bool:
     """Whether a word stands in a text somehow: 3분기 with its unit, 줄었나 as 줄었다, 만드나 as 만든다."""
     if word.startswith("-"):  # --colors is not --color
         return re.search(rf"{re.escape(word)}(?![\w-])", text) is not None
-    if number := _WITH_UNIT.match(word):
+    if number := _WITHUNIT.match(word):
         unit = "" if number[2] in _OF_DATES else rf"\s?{number[2]}"
         return re.search(rf"(?<![\d.])0*{number[1]}(?!\d|[.]\d){unit}", text.replace(",", "")) is not None
     if len(pieces := words_of(word)) > 1:  # LG전자

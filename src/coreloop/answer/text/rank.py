@@ -126,7 +126,7 @@ def rank(
     for number, (source, one, weight) in enumerate(zip(sources, read, weights, strict=True), 1):
         of_kind, told = prior(source), _told(asked, source, one, may_mark)
         says_so, best, near, start, end = max(told, default=(False, 0.0, 0.0, 0, 0))
-        is_snippet = source.location.startswith("http") and getattr(source, "start", None) is None
+        is_snippet = source.location.startswith("http") and getattr(source, "start", 0) is None
         says_so = says_so and of_kind >= _PRIORS["symbol"] and not is_snippet
         score = of_kind * (weight / top + asked.cover(one.words) + _titled(asked, one.last)) + best
         hits.append(Hit(number, -start, end, score, near, says_so))

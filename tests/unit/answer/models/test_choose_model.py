@@ -63,7 +63,7 @@ def test_an_endpoint_of_ones_own_is_asked_with_its_key_and_price(load: Load):
         ("model: openai", {"OPENAI_API_KEY": "k"}, "must look like openai:NAME"),
         ("model: ' , '", {}, "model is empty"),
         ("model: []", {}, "model is empty"),
-        ("model: openai:gpt-5", {}, "set OPENAI_API_KEY to the endpoint's key"),
+        ("model: openai:gpt-5", {}, "set OPENAI_API_KEY to the key of your account"),
         ("model: azure:mine", {"AZURE_OPENAI_API_KEY": "k"}, "set AZURE_OPENAI_ENDPOINT"),
         (
             "{model: 'openai:gpt-5', limits: {usd_per_day: 1}}",

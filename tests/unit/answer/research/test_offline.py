@@ -21,8 +21,7 @@ def test_a_reflection_has_quotes_and_the_gaps_without_one():
     reflection = reflect_offline(asked)
     (finding,) = reflection.findings
     assert (finding.text, finding.sources) == ("서울의 인구는 약 940만 명이다.", ("[1]",))
-    assert reflection.gaps == ("부산의 항구는?",)
-    assert not reflection.sufficient
+    assert (reflection.gaps, reflection.sufficient) == (("부산의 항구는?",), False)
     assert reflection.new_queries[0].query == "부산 항구"
 
 
