@@ -30,6 +30,7 @@ from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import require_going
 from coreloop.runs.manage import pause_run, read_run, require_status, resume_run
+from coreloop.runs.state import State
 from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
 from coreloop.web.metrics import CONTENT_TYPE
@@ -45,13 +46,13 @@ _FEEDBACK: Final = {"id": bodies.RUN_ID, "value": "down", "reason": "It is out o
 @route("POST", "/run", scope="run", also=_LATER, example={"task": _QUESTION, "max_iters": 2})
 async def run(call: HttpCall, body: bodies.RunRequest) -> AgentResponse:
     """Research a question."""
-    wishes = {name: getattr(body, name) for name in NAMES}
-    request = Request(tier=body.complexity_tier, wishes=wishes)
-    deps = call.service.deps
-    if body.session is None:
-        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
+    request = Request(tier=body.complexity_tier, wishes={name: getattr(body, name) for name in NAMES})
+    begin = partial(begin_research, body.task, request, call.service.deps)
+    earlier = await run_in_threadpool(_earlier, call, body.session) if body.session else None
+    if earlier and earlier.kind == RESEARCH:
+        run_id, job = await run_in_threadpool(_go_on, call, earlier.run_id)
     else:
-        run_id, job = await asyncio.to_thread(_go_on, call, body.session)
+        run_id, job = await accept(call, RESEARCH, partial(begin, origin=earlier.run_id if earlier else ""))
     reply: AgentResponse = await _reply(call, run_id, job)
     return reply
 
@@ -77,14 +78,19 @@ async def ask(call: HttpCall, body: bodies.AskRequest) -> bodies.AskReply:
     return reply
 
 
-def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
-    store = call.service.store
-    state = read_session(store, session)
-    require_going(state)
-    if state.question != call.body.task:
+def _earlier(call: HttpCall, session: str) -> State:
+    """Return the research to go on with, or the answer to deepen."""
+    state = read_run(call.service.store, session)
+    if state.kind != ANSWER:
+        require_going(read_session(call.service.store, session))
+    if state.question.split() != call.body.task.split():
         raise UsageError(f"session {session} asks another question; send its task, or no session")
+    return state
+
+
+def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
     call.service.spending.require(call.caller, now=datetime.now(UTC))
-    resume_run(store, session)
+    resume_run(call.service.store, session)
     job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
     call.service.workers.wake()
     return session, job

@@ -37,10 +37,14 @@ def _rejection(form: _Form) -> dict[str, Any]:
     return {"id": form.get("id", ""), "value": "down", "reason": reason[:MAX_REASON_CHARS]}
 
 
+def _deepening(form: _Form) -> dict[str, Any]:
+    return {"task": form.get("question", ""), "session": form.get("id", ""), "async": True}
+
+
 # Buttons below "ask" -> the route of the API that does the same, and its body.
 _API: Final[Mapping[str, tuple[str, Callable[[_Form], dict[str, Any]]]]] = {
     "ask": ("ask", lambda form: {"question": form.get("question", "").strip(), "async": True}),
-    "deeper": ("run", lambda form: {"task": form.get("question", "").strip(), "async": True}),
+    "deeper": ("run", _deepening),
     "right": ("feedback", lambda form: {"id": form.get("id", ""), "value": "up"}),
     "wrong": ("feedback", _rejection),
 }

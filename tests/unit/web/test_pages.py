@@ -154,7 +154,7 @@ def test_each_button_needs_its_scope(guarded: Served, name: str, path: str, stat
 def test_a_question_is_asked_rejected_and_found_again(client: httpx2.Client):
     asked_at = client.post("/ui/ask/ask", data={"csrf": token(client), "question": "When did Banpo open?"})
     answer = asked_at.headers["location"]
-    until(lambda: "Was it right?" in client.get(answer).text)
+    until(lambda: "Go deeper" in client.get(answer).text)
     form = {"csrf": token(client), "id": answer.rpartition("/")[2], "reason": "<b>longer</b>"}
     assert client.post("/ui/ask/wrong", data=form).headers["location"] == answer
     rejected = client.get(answer).text

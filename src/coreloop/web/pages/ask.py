@@ -3,24 +3,50 @@
 from typing import Final
 
 from coreloop.answer.research.research_state import ASK as ANSWER
+from coreloop.answer.research.research_state import KIND as RESEARCH
+from coreloop.runs.stores.accounts import RunRow
 from coreloop.web.pages.page_data import PageSection, PageSource, View, button
-from coreloop.web.pages.runs import read_one, read_rejected
+from coreloop.web.pages.runs import read_one, read_rejected, run_buttons
 
 _MAX_SHOWN: Final = 50
 _MAX_SEARCHED: Final = 10_000
+_MAX_WORDS: Final = 20
+_WILDCARDS: Final = frozenset("%_\\")
 
 
 def read_ask(source: PageSource) -> View:
     """List the questions that have the words of the search field, the newest first, and open gaps."""
-    words = source.search.casefold().split()
-    rows = source.runs.runs(kind=ANSWER, limit=_MAX_SEARCHED if words else _MAX_SHOWN)
-    asked = [row for row in rows if all(word in row.question.casefold() for word in words)]
     return {
         "search": source.search,
-        "asked": asked[:_MAX_SHOWN],
+        "asked": _having(source, source.search),
         "rejected": read_rejected(source),
         "gaps": source.tables.gaps()[:_MAX_SHOWN],
     }
+
+
+def _having(source: PageSource, text: str) -> list[RunRow]:
+    """Return the newest questions that have the words of a text."""
+    words = text.casefold().split()
+    # the database writes these in small letters as Python does, and they have no wildcards
+    plain = [word for word in words if not _WILDCARDS & {*word} and (word.isascii() or word == word.upper())]
+    limit = _MAX_SHOWN if plain[:_MAX_WORDS] == words else _MAX_SEARCHED
+    rows = source.runs.runs(*plain[:_MAX_WORDS], kind=ANSWER, limit=limit)
+    return [row for row in rows if all(word in row.question.casefold() for word in words)][:_MAX_SHOWN]
+
+
+def read_asked(source: PageSource, name: str) -> View | None:
+    """Show an answer by its id, by that of a research which deepens it, or by that of its gap."""
+    view = read_one(source, name) or read_one(source, _run_of_gap(source, name))
+    if view is None or view["run"].kind != RESEARCH:
+        return view
+    return read_one(source, view["run"].origin) or view
+
+
+def _run_of_gap(source: PageSource, gap_id: str) -> str:
+    """Return the newest question that a gap is about; "" for none."""
+    topic = next((gap.topic for gap in source.tables.gaps(open_only=False) if gap.id == gap_id), "")
+    rows = _having(source, topic) if topic else ()
+    return next((row.run_id for row in rows if row.question == topic), "")
 
 
 def _close(source: PageSource, gap_id: str, by: str) -> None:
@@ -32,6 +58,6 @@ ASK: Final = PageSection(
     title="Ask",
     read=read_ask,
     item="run.html",
-    read_item=read_one,
-    actions={"close": button("review", _close, "ask")},
+    read_item=read_asked,
+    actions={"close": button("review", _close, "ask"), **run_buttons("ask")},
 )

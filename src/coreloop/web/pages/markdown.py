@@ -21,18 +21,21 @@ def render_answer(text: str, numbers: Collection[int]) -> Markup | None:
     """Render an answer, whose lines stay lines, with links to its sources; None if it is too long."""
     if len(text) > MAX_CHARS:
         return None
+    return _linked(_written(_parser().parse(escape(text)), breaks=True), numbers)
 
+
+def render_line(text: str, numbers: Collection[int] = ()) -> Markup:
+    """Render one line, such as a finding: code, emphasis, links to sources, and else text."""
+    line = escape(" ".join(text.split())[:MAX_CHARS])
+    return _linked(_written(_parser().parseInline(line), breaks=False), numbers)
+
+
+def _linked(html: str, numbers: Collection[int]) -> Markup:
     def link(match: re.Match[str]) -> str:
         is_cited = match[1] is not None and int(match[1]) in numbers
         return f'<a href="#source-{int(match[1])}">{match[0]}</a>' if is_cited else match[0]
 
-    return Markup(_CITATION.sub(link, _written(_parser().parse(escape(text)), breaks=True)))
-
-
-def render_line(text: str) -> Markup:
-    """Render one line, such as a finding: code, emphasis, and else text."""
-    line = escape(" ".join(text.split())[:MAX_CHARS])
-    return Markup(_written(_parser().parseInline(line), breaks=False))
+    return Markup(_CITATION.sub(link, html))
 
 
 def _written(tokens: list[Token], *, breaks: bool) -> str:

@@ -17,7 +17,8 @@ from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.markdown import render_line
 from coreloop.web.pages.page_data import PageSection, PageSource
 from coreloop.web.pages.review import REVIEW, read_review
-from coreloop.web.pages.runs import RUNS, outcome
+from coreloop.web.pages.runs import KINDS, RUNS
+from coreloop.web.pages.timeline import outcome
 from coreloop.web.pages.tools import TOOLS
 
 SECTIONS: Final[tuple[PageSection, ...]] = (ASK, RUNS, REVIEW, TOOLS, HEALTH)
@@ -130,6 +131,7 @@ def _environment() -> Environment:
     )
     environment.globals.update(interval_chart=charts.interval_chart, policy=REPORT_POLICY)
     environment.filters.update(
+        kind=lambda kind: KINDS.get(kind, kind),
         line=render_line,
         outcome=outcome,
         short=short,

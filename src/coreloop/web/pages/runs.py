@@ -2,12 +2,11 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.research_state import ASK, ReadSource, knowledge_of
@@ -18,31 +17,16 @@ from coreloop.runs.clock import is_ulid
 from coreloop.runs.driver.driven_run import is_driven, plan_of
 from coreloop.runs.manage import pause_run, read_run
 from coreloop.runs.state import State
-from coreloop.web.pages.markdown import render_answer
-from coreloop.web.pages.page_data import PageSection, PageSource, View, button
+from coreloop.web.pages.markdown import render_answer, render_line
+from coreloop.web.pages.page_data import Button, PageSection, PageSource, View, button
+from coreloop.web.pages.timeline import mended_lines, read_timeline
 
 _MAX_RUNS: Final = 100
-_MAX_SOURCES: Final = 40
+_MAX_ITERATIONS: Final = 100
 _AROUND: Final = 300
 """Characters of a source that are shown before and after a cited sentence."""
 _EVER: Final = datetime(2000, 1, 1, tzinfo=UTC)
-_STATUSES: Final = {
-    "running": "at work",
-    "stopped_by_user": "stopped by a person",
-    "budget_exceeded": "stopped",
-}
-_REASONS: Final = {
-    "max_iterations": "its iterations were used up",
-    "usd": "its money was used up",
-    "usd_per_day": "the money of the day was used up",
-    "tokens": "its tokens were used up",
-    "deadline": "its time was up",
-    "queries": "its queries were used up",
-    "sources": "it read as many sources as it may",
-    "failures": "too many steps in a row failed",
-    "until": "what it ran until came true",
-    "sufficient": "it had enough",
-}
+KINDS: Final = {"ask": "a question", "agent": "of an agent", "driven": "a command", "gate": "measured"}
 _BLANK: Final = re.compile(r"\n\s*\n")
 
 
@@ -77,14 +61,6 @@ def read_rejected(source: PageSource) -> frozenset[str]:
     return frozenset(one.message_id for one in said if one.kind == "down")
 
 
-def outcome(status: str, reason: str | None) -> str:
-    """Say in words how a run stands, or what ended it."""
-    words = [_STATUSES.get(status, status)]
-    if reason:
-        words.append(_REASONS.get(reason, reason.replace("_", " ")))
-    return ": ".join(words)
-
-
 def read_one(source: PageSource, name: str) -> View | None:
     """Show a run; what there is beside its figures depends on its kind."""
     if not is_ulid(name):
@@ -96,7 +72,7 @@ def read_one(source: PageSource, name: str) -> View | None:
     view: dict[str, Any] = {
         "run": state,
         "spent": _spent(state),
-        "kind": state.kind,
+        "timeline": read_timeline(source.runs, name)[-_MAX_ITERATIONS:],
         "command": _command(state),
         "answer": "",
         "cited": (),
@@ -122,9 +98,6 @@ def _research(state: State) -> dict[str, Any]:
     return {
         **_answered(state, "\n".join([response.final_answer, *found])),
         "knowledge": knowledge,
-        "n_sources": len(knowledge.sources),
-        "sources": knowledge.sources[-_MAX_SOURCES:],
-        "is_offline": knowledge.model == OFFLINE,
     }
 
 
@@ -140,18 +113,42 @@ def _answered(state: State, text: str) -> dict[str, Any]:
 
 
 def _judged(source: PageSource, state: State) -> dict[str, Any]:
-    """What people said of an answer, and what became of a rejected one."""
-    case = knowledge_of(state)
+    """What people said of an answer, what became of a rejected one, and the research that deepens it."""
+    case, response = knowledge_of(state), respond(state)
     last = case.attempts[-1] if case.attempts else None
-    shown = (last.sentences or last.quoted) if last else ()
+    derived = [read_run(source.runs, run_id) for run_id in source.runs.derived(state.run_id)]
+    mended = next((one for one in derived if one.run_id == case.mended_by), None)
+    deeper = [one.run_id for one in derived if (one.kind, one.origin) == (RESEARCH, state.run_id)]
+    gaps = [] if response.supported else source.tables.gaps()
+    sentences = (last.sentences or last.quoted) if last else ()
     return {
         "case": case,
         "said": source.tables.feedback_of(state.run_id),
-        "sentences": {sentence: without_citations(sentence) for sentence in shown},
-        "passages": respond(state).passages,
-        "end": respond(state).end.replace("_", " "),
-        "mended": read_run(source.runs, case.mended_by) if case.mended_by else None,
+        "lines": list(_lines(response.final_answer, sentences, cited_sources(state))),
+        "passages": response.passages,
+        "end": response.end.replace("_", " "),
+        "mended": mended,
+        "repairs": _repairs(mended or state),
+        "deeper": read_one(source, deeper[-1]) if deeper else None,
+        "gap": next((gap for gap in gaps if gap.topic == state.question), None),
     }
+
+
+def _repairs(state: State) -> list[str]:
+    return [line for repaired in knowledge_of(state).repairs for line in mended_lines(repaired)]
+
+
+def _lines(answer: str, sentences: Sequence[str], cited: Sequence[ReadSource]) -> Iterator[tuple[str, str]]:
+    """Yield the parts of an answer as HTML, each with the sentence that it is; "" for what is beside them."""
+    parts, rest = list[tuple[str, str]](), answer
+    for sentence in sentences:
+        before, is_there, after = rest.partition(sentence)
+        if is_there:
+            parts += [*(("", line) for line in before.splitlines()), (sentence, sentence)]
+            rest = after
+    for sentence, text in [*parts, *(("", line) for line in rest.splitlines())]:
+        if text.strip():
+            yield sentence, render_line(text, {read.number for read in cited})
 
 
 def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
@@ -191,19 +188,22 @@ def _spent(state: State) -> list[tuple[str, float, float | None]]:
     ]
 
 
+def run_buttons(section: str) -> Mapping[str, Button]:
+    """Return the buttons of a run; each leads back to the run in a section."""
+    return {
+        "pause": button("run", lambda source, id, _: pause_run(source.runs, id), section, "{id}"),
+        "stop": button(
+            "run", lambda source, id, _: stop_queued(source.runs, source.queue, id), section, "{id}"
+        ),
+        "resume": button("run", lambda source, id, _: go_on(source.runs, source.queue, id), section, "{id}"),
+    }
+
+
 RUNS: Final = PageSection(
     name="runs",
     title="Runs",
     read=read_runs,
     item="run.html",
     read_item=read_one,
-    actions={
-        "pause": button("run", lambda source, run_id, _by: pause_run(source.runs, run_id), "runs", "{id}"),
-        "stop": button(
-            "run", lambda source, run_id, _by: stop_queued(source.runs, source.queue, run_id), "runs", "{id}"
-        ),
-        "resume": button(
-            "run", lambda source, run_id, _by: go_on(source.runs, source.queue, run_id), "runs", "{id}"
-        ),
-    },
+    actions=run_buttons("runs"),
 )

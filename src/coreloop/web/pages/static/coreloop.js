@@ -28,7 +28,7 @@ document.addEventListener("click", (event) => {
   });
 });
 
-// The events of a run that goes on; at its end the page is loaded again with the answer.
+// The events of a run that goes on; what a finished iteration did, and the answer, take their place in the page.
 const events = document.getElementById("events");
 if (events) {
   const source = new EventSource(events.dataset.events);
@@ -41,20 +41,35 @@ if (events) {
     query: (data) => `searched: ${data.query} (${data.results} found)`,
     source: (data) => `read: [${data.number}] ${data.title}`,
     finding: (data) => `found: ${data.tag} ${data.text}`,
-    usage: (data) => `${data.step}: ${data.tokens} tokens, ${data.usd} USD`,
+    usage: (data) => `spent: ${data.tokens} tokens, ${data.usd} US dollars`,
   };
+  const renew = async () => {
+    const page = new DOMParser().parseFromString(await (await fetch(window.location.href)).text(), "text/html");
+    const live = page.getElementById("live");
+    if (!live) return window.location.reload(); // signed out
+    page.getElementById("events")?.replaceWith(events);
+    document.getElementById("live").replaceWith(live);
+    if (source.readyState === EventSource.CLOSED) live.querySelector("h2")?.focus();
+  };
+  let due = 0;
   for (const [name, tell] of Object.entries(told)) {
     source.addEventListener(name, (event) => {
+      const data = JSON.parse(event.data);
       const item = document.createElement("li");
       item.className = name;
-      item.textContent = tell(JSON.parse(event.data));
+      item.textContent = tell(data);
       events.append(item);
+      if (data.phase === "iteration") events.replaceChildren();
       while (events.children.length > 300) events.firstChild.remove();
+      if (!["iteration", "paused", "resumed"].includes(data.phase)) return;
+      clearTimeout(due); // of many at once, the page shows the last
+      due = setTimeout(renew, 200);
     });
   }
   const end = () => {
     source.close();
-    window.location.reload();
+    clearTimeout(due);
+    renew();
   };
   source.addEventListener("answer", end);
   source.addEventListener("error", (event) => {
