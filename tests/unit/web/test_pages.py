@@ -151,18 +151,42 @@ def test_each_button_needs_its_scope(guarded: Served, name: str, path: str, stat
         assert client.post(path, data={"csrf": token(client, "/ui/review"), "id": "x"}).status_code == status
 
 
-def test_a_question_is_asked_rejected_and_found_again(client: httpx2.Client):
-    asked_at = client.post("/ui/ask/ask", data={"csrf": token(client), "question": "When did Banpo open?"})
-    answer = asked_at.headers["location"]
-    until(lambda: "Go deeper" in client.get(answer).text)
-    form = {"csrf": token(client), "id": answer.rpartition("/")[2], "reason": "<b>longer</b>"}
-    assert client.post("/ui/ask/wrong", data=form).headers["location"] == answer
+def asked_on_the_page(client: httpx2.Client, question: str) -> str:
+    """Ask a question; returns the address of its answer."""
+    asked_at = client.post("/ui/ask/ask", data={"csrf": token(client), "question": question})
+    until(lambda: "Go deeper" in client.get(asked_at.headers["location"]).text)
+    return asked_at.headers["location"]
+
+
+def test_a_question_is_asked_deepened_rejected_and_found_again(client: httpx2.Client):
+    answer = asked_on_the_page(client, "When did Banpo open?")
+    (sentence,) = re.findall(r'name="sentence" value="([^"]+)"', client.get(answer).text)
+    form = {"csrf": token(client), "id": answer.rpartition("/")[2], "sentence": sentence}
+    asking = {**form, "question": "When did  Banpo open?"}
+    deeper = client.post("/ui/ask/deeper", data=asking).headers["location"]
+    until(lambda: "decided</span> it has enough" in client.get(answer).text)
+    assert client.get(deeper).text == client.get(answer).text
+    assert client.post("/ui/ask/deeper", data={**asking, "question": "Another?"}).status_code == 422
+    given = {**form, "reason": "<b>longer</b>"}
+    assert client.post("/ui/ask/wrong", data=given).headers["location"] == answer
     rejected = client.get(answer).text
-    assert "&lt;b&gt;longer&lt;/b&gt;" in rejected
+    assert f"{sentence}\n&lt;b&gt;longer&lt;/b&gt;" in rejected
     assert "badge-ok" not in rejected
-    assert re.search(r'href="/ui/ask/[0-9A-Z]{26}">(follow it|What was found instead)', rejected)
+    mended = re.search(r'href="(/ui/ask/[0-9A-Z]{26})">(follow it|What was)', rejected)
+    assert mended is not None
+    assert f'<a href="{answer}">rejected answer</a>' in client.get(mended[1]).text
     assert answer in client.get("/ui/ask?q=BANPO").text
     assert answer not in client.get("/ui/ask?q=mars").text
+
+
+def test_a_gap_leads_to_its_question_and_is_closed(client: httpx2.Client):
+    answer = asked_on_the_page(client, "Who <i>won</i> on Mars?")
+    gap = re.search(r'href="/ui/ask/([0-9A-Z]{26})">Who &lt;i&gt;won', client.get("/ui/ask").text)
+    assert gap is not None
+    assert client.get(f"/ui/ask/{gap[1]}").text == client.get(answer).text
+    assert "Nothing in the project says so" in client.get(answer).text
+    client.post("/ui/ask/close", data={"csrf": token(client), "id": gap[1]})
+    assert "Nothing in the project says so" not in client.get(answer).text
 
 
 def test_earlier_addresses_lead_to_what_has_them_now(client: httpx2.Client):

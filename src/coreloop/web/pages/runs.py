@@ -75,6 +75,8 @@ def read_one(source: PageSource, name: str) -> View | None:
         "timeline": read_timeline(source.runs, name)[-_MAX_ITERATIONS:],
         "command": _command(state),
         "answer": "",
+        "case": None,
+        "deeper": None,
         "cited": (),
     }
     if state.kind == RESEARCH:

@@ -9,12 +9,11 @@ _MAX_SHOWN: Final = 50
 
 
 def read_work(source: PageSource) -> Mapping[str, Any]:
-    """Read the queue's figures, the newest jobs, the dead ones and pending suggestions."""
+    """Read the queue's figures, dead and waiting jobs, and pending suggestions."""
     queue, tables = source.queue, source.tables
     return {
         "figures": queue.metrics(),
-        "dead": queue.jobs(status="dead", limit=_MAX_SHOWN),
-        "jobs": queue.jobs(limit=_MAX_SHOWN),
+        "jobs": queue.jobs(status="dead", limit=_MAX_SHOWN) + queue.jobs(status="queued", limit=_MAX_SHOWN),
         "suggestions": tables.suggestions(status="pending")[:_MAX_SHOWN],
     }
 

@@ -1,4 +1,4 @@
-"""Runs: answers whose numbers lead to the sentence in its source, contradictions, limits, buttons."""
+"""Runs: what they did, answers whose numbers lead to the sentence in its source, limits, buttons."""
 
 import re
 from collections.abc import Iterator
@@ -10,11 +10,13 @@ from coreloop.answer.deps import open_deps
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.base.errors import RunEndedError
+from coreloop.runs.driver.driven_run import begin_driven
 from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.runs import RUNS, passage_of, read_one, read_runs
 from researching import project
 from rows import each_row
+from showing import words_of
 
 QUESTION = "How long is the Han river?"
 
@@ -48,6 +50,8 @@ def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
     (cited,) = [one for one in view["cited"] if f"[{one.number}]" == number]
     assert line[0].strip().endswith(cited.passages[0].sentence)
     assert f"<mark>{cited.passages[0].sentence}</mark>" in shown
+    did = f"searched Han river: 2 results .* found {cited.passages[0].sentence} .* decided it has enough"
+    assert re.search(did, words_of(shown))
 
 
 def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource):
@@ -67,6 +71,22 @@ def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource
     assert "/ui/runs/stop" not in ended
     with pytest.raises(RunEndedError):
         press(source, "stop", run_id)
+
+
+def test_a_driven_run_shows_its_command_and_its_prompt_as_title_and_heading_only(source: PageSource):
+    (source.workspace.root / "PROMPT.md").write_text("# Mend the failing tests\n", encoding="utf-8")
+    state = begin_driven(
+        source.workspace,
+        source.runs,
+        ("sh", "-c", "echo a b"),
+        folder=source.workspace.root,
+        prompt=Path("PROMPT.md"),
+        max_iterations=1,
+        now=source.now,
+    )
+    shown = page(source, state.run_id)
+    assert "<code>sh -c &#39;echo a b&#39;</code>" in shown
+    assert shown.count("Mend the failing tests") == 2
 
 
 def test_the_list_has_no_questions_in_a_report(source: PageSource):

@@ -1,11 +1,13 @@
 """Jobs on Health and gaps on Ask: dead letters are tried again, gaps closed, suggestions decided."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
+from coreloop.runs.manage import create_run
 from coreloop.web.pages.ask import ASK
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.page_data import PageSection, PageSource, open_source
@@ -41,6 +43,21 @@ def test_a_gap_is_closed_by_who_read_it(empty: PageSource):
     assert "환불은 며칠?" in page(empty, ASK, may_review=True)
     press(empty, "close", ASK, id=gap.id)
     assert [one.closed_by for one in empty.tables.gaps(open_only=False)] == ["Ann"]
+
+
+def test_questions_are_found_by_their_words(empty: PageSource):
+    for question in ("50% off?", "L'ÉTÉ, a_b", "한강의 길이"):
+        create_run(empty.runs, question, kind="ask")
+    found = {
+        "%": "50% off?",
+        "OFF?": "50% off?",
+        "été": "L'ÉTÉ, a_b",
+        "a_b": "L'ÉTÉ, a_b",
+        "길이 한강": "한강의 길이",
+    }
+    for search, question in found.items():
+        assert [row.question for row in ASK.read(replace(empty, search=search))["asked"]] == [question]
+    assert not ASK.read(replace(empty, search="axb"))["asked"]
 
 
 def test_a_suggestion_is_rejected_once(empty: PageSource):

@@ -59,22 +59,19 @@ if (events) {
       item.className = name;
       item.textContent = tell(data);
       events.append(item);
+      if (!data.phase) return;
       if (data.phase === "iteration") events.replaceChildren();
-      while (events.children.length > 300) events.firstChild.remove();
-      if (!["iteration", "paused", "resumed"].includes(data.phase)) return;
       clearTimeout(due); // of many at once, the page shows the last
       due = setTimeout(renew, 200);
     });
   }
   const end = () => {
     source.close();
-    clearTimeout(due);
     renew();
   };
   source.addEventListener("answer", end);
   source.addEventListener("error", (event) => {
-    if (!event.data) return; // the connection's own error
-    const passes = ["unavailable", "leaving"].includes(JSON.parse(event.data).error.type);
-    if (!passes) end(); // the run has failed
+    const type = event.data && JSON.parse(event.data).error.type; // without one, the connection was lost
+    if (type && !["unavailable", "leaving"].includes(type)) end(); // the run has failed
   });
 }
