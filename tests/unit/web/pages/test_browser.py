@@ -197,12 +197,17 @@ def _attack(source: PageSource) -> None:
 def test_hostile_text_neither_runs_nor_breaks_a_page(browser: Browser, attacked: Served, width: int):
     with attacked.client() as client:
         run_id = asked(client, task="<script>alert(1)</script> How long is the Rhine?").json()["run_id"]
+        answer = client.post(
+            "/ask", json={"question": "<img src=x onerror=alert(1)> What is the Rhine?"}
+        ).json()
+        client.post("/feedback", json={"id": answer["run_id"], "value": "down", "reason": HOSTILE[0]})
     tools = [f"/ui/tools/{name}" for name in ("%3Cscript%3Eqzcanary%3C%2Fscript%3E", "refund_order")]
     with visit(browser, attacked.url, width=width) as visited:
         for path in (
             *(f"/ui/{name}" for name in PAGES),
             "/ui/review/ce-2026-04-25-002",
             f"/ui/runs/{run_id}",
+            f"/ui/ask/{answer['run_id']}",
             *tools,
         ):
             page = visited.go(path)
