@@ -158,12 +158,11 @@ def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
     for sentence, numbers in cited_sentences(answer):
         for number in numbers:
             claims.setdefault(number, {})[without_citations(sentence)] = None
-    return [
-        Cited(
-            read.number, read, [passage_of(claim, read.source.text) for claim in claims.get(read.number, {})]
-        )
-        for read in sources
-    ]
+    cited = []
+    for read in sources:
+        passages = [passage_of(claim, read.source.text) for claim in claims.get(read.number, {})]
+        cited.append(Cited(read.number, read, [one for one in passages if one.sentence] or passages[:1]))
+    return cited
 
 
 def passage_of(claim: str, text: str) -> CitedPassage:

@@ -72,7 +72,9 @@ def outcome(status: str, reason: str | None) -> str:
 def mended_lines(repaired: Repaired) -> list[str]:
     """Say in words what a round of repair did."""
     jobs = (line.partition(" ") for line in repaired.jobs)
-    done = [f"{_JOBS.get(name, 'suggested a link for')} {about}" for name, _, about in jobs]
+    done = [
+        f"{_JOBS.get(name, 'suggested a link for')} {about.removesuffix(': done')}" for name, _, about in jobs
+    ]
     return done or [_ASKED[action] for action in repaired.actions if action in _ASKED]
 
 
