@@ -47,18 +47,19 @@ if (events) {
     const page = new DOMParser().parseFromString(await (await fetch(window.location.href)).text(), "text/html");
     const live = page.getElementById("live");
     if (!live) return window.location.reload(); // signed out
+    if (source.readyState === EventSource.CLOSED && page.getElementById("events")) return; // from before the end
+    const shown = document.getElementById("live");
+    const focused = [...shown.querySelectorAll("a, button")].indexOf(document.activeElement);
     page.getElementById("events")?.replaceWith(events);
-    document.getElementById("live").replaceWith(live);
+    shown.replaceWith(live);
+    live.querySelectorAll("a, button")[focused]?.focus();
     if (source.readyState === EventSource.CLOSED) live.querySelector("h2")?.focus();
   };
   let due = 0;
   for (const [name, tell] of Object.entries(told)) {
     source.addEventListener(name, (event) => {
       const data = JSON.parse(event.data);
-      const item = document.createElement("li");
-      item.className = name;
-      item.textContent = tell(data);
-      events.append(item);
+      events.append(Object.assign(document.createElement("li"), { className: name, textContent: tell(data) }));
       if (!data.phase) return;
       if (data.phase === "iteration") events.replaceChildren();
       clearTimeout(due); // of many at once, the page shows the last
