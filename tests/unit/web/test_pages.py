@@ -164,28 +164,25 @@ def test_a_question_is_asked_deepened_rejected_and_found_again(client: httpx2.Cl
     form = {"csrf": token(client), "id": answer.rpartition("/")[2], "sentence": sentence}
     asking = {**form, "question": "When did  Banpo open?"}
     deeper = client.post("/ui/ask/deeper", data=asking).headers["location"]
-    until(lambda: "decided</span> it has enough" in client.get(answer).text)
+    until(lambda: "Go deeper again" in client.get(answer).text)
     assert client.get(deeper).text == client.get(answer).text
     assert client.post("/ui/ask/deeper", data={**asking, "question": "Another?"}).status_code == 422
-    given = {**form, "reason": "<b>longer</b>"}
-    assert client.post("/ui/ask/wrong", data=given).headers["location"] == answer
+    form["reason"] = "<b>longer</b>"
+    assert client.post("/ui/ask/wrong", data=form).headers["location"] == answer
     rejected = client.get(answer).text
     assert f"{sentence}\n&lt;b&gt;longer&lt;/b&gt;" in rejected
     assert "badge-ok" not in rejected
-    mended = re.search(r'href="(/ui/ask/[0-9A-Z]{26})">(follow it|What was)', rejected)
-    assert mended is not None
-    assert f'<a href="{answer}">rejected answer</a>' in client.get(mended[1]).text
+    (mended,) = re.findall(r'href="(/ui/ask/[0-9A-Z]{26})">(?:follow it|What was)', rejected)
+    assert f'<a href="{answer}">rejected answer</a>' in client.get(mended).text
     assert answer in client.get("/ui/ask?q=BANPO").text
-    assert answer not in client.get("/ui/ask?q=mars").text
 
 
 def test_a_gap_leads_to_its_question_and_is_closed(client: httpx2.Client):
     answer = asked_on_the_page(client, "Who <i>won</i> on Mars?")
-    gap = re.search(r'href="/ui/ask/([0-9A-Z]{26})">Who &lt;i&gt;won', client.get("/ui/ask").text)
-    assert gap is not None
-    assert client.get(f"/ui/ask/{gap[1]}").text == client.get(answer).text
+    gap, run = re.findall(r'href="/ui/ask/([0-9A-Z]{26})">Who &lt;i&gt;won', client.get("/ui/ask").text)
+    assert client.get(f"/ui/ask/{gap}").text == client.get(f"/ui/ask/{run}").text
     assert "Nothing in the project says so" in client.get(answer).text
-    client.post("/ui/ask/close", data={"csrf": token(client), "id": gap[1]})
+    client.post("/ui/ask/close", data={"csrf": token(client), "id": gap})
     assert "Nothing in the project says so" not in client.get(answer).text
 
 

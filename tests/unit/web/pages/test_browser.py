@@ -120,6 +120,11 @@ def test_everything_works_without_a_script(browser: Browser, demo: Path, tmp_pat
         page.get_by_role("button", name="T tolerable").click()
         page.get_by_role("button", name="Take it back").click()
         assert given(folder) == []
+        page = visited.go("/ui/ask")
+        page.fill("#question", QUESTION)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.get_by_role("button", name="Go deeper").click()
+        page.wait_for_selector("text=it has enough")
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
