@@ -1,11 +1,12 @@
 """Runs for tests: stores in other processes, a clock to set, and a run of steps whose calls a file counts."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -70,6 +71,27 @@ def python(code: str, *words: str, **more: Any) -> subprocess.Popen[str]:
         env={**os.environ, "PYTHONPATH": path},
         **more,
     )
+
+
+def kill_each(work: str, words: Sequence[Sequence[Any]]) -> None:
+    """Call the function ``work`` of some code in a process each, which kills itself."""
+    process = python(f"{work}\n{_IN_PROCESSES}")
+    out, errors = process.communicate(json.dumps(words))
+    assert (errors, set(out.split()), len(out.split())) == ("", {"-9"}, len(words))
+
+
+_IN_PROCESSES = """
+import json, os, sys
+for words in json.loads(sys.stdin.read()):
+    child = os.fork()
+    if not child:
+        try:
+            work(*words)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status))
+"""
 
 
 def counted_call(calls: Path, result: Any, cost: Amount = COST) -> Callable[[str], tuple[Any, Amount]]:

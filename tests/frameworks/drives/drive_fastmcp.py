@@ -1,40 +1,8 @@
 """Runs planned requests against a server of FastMCP: PLAN DATA_DIR."""
 
-import asyncio
-import sys
-from typing import Annotated
-
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
-from pydantic import Field
-from tools import booking, cancelled, rooms
 
-from coreloop.observe.adapters.mcp import record_calls
-from serving import drive
+from serving import run
 
-server = FastMCP("rooms")
-
-
-@server.tool()
-def find_rooms(city: str, seats: Annotated[int, Field(ge=1, le=20)]) -> dict:
-    """Find free rooms."""
-    return rooms(city, seats)
-
-
-@server.tool()
-async def book_room(room_id: str, hours: int) -> dict:
-    """Book a room."""
-    try:
-        return booking(room_id, hours)
-    except ValueError as error:
-        raise ToolError(str(error)) from error
-
-
-@server.tool()
-def cancel_booking(booking_id: str) -> dict:
-    """Cancel a booking."""
-    return cancelled(booking_id)
-
-
-record_calls(server, sys.argv[2])
-asyncio.run(drive(lambda: Client(server, mode="legacy")))
+run(FastMCP("rooms"), Client, ToolError)

@@ -1,6 +1,5 @@
 """Kills with SIGKILL at the boundaries of a run's events: nothing is done twice, overspent or lost."""
 
-import json
 import os
 import tempfile
 from pathlib import Path
@@ -15,7 +14,7 @@ from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import Limits
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from running import AT_MOST, calls_in, comparable, new_run, python, research, store_at
+from running import AT_MOST, calls_in, comparable, kill_each, new_run, research, store_at
 from weekly import WEEKLY
 
 ITERATIONS = 50
@@ -25,7 +24,6 @@ Point = tuple[int, bool]
 """The append at which a process kills itself, and whether before it."""
 LIMITS = Limits(max_iterations=ITERATIONS, usd=1.0)
 KILLED = """
-import json, os, sys
 from pathlib import Path
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.active_run import work_on
@@ -35,16 +33,6 @@ from running import Failpoint, research, store_at
 def work(place, run_id, calls, number, is_before):
     with store_at(place) as store, work_on(Failpoint(store, number, is_before=is_before), run_id) as run:
         drive(run, research(Path(calls)))
-
-for words in json.loads(sys.stdin.read()):
-    child = os.fork()
-    if not child:
-        try:
-            work(*words)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    print(os.waitstatus_to_exitcode(status))
 """
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork and no SIGKILL here")
 
@@ -54,9 +42,7 @@ def kill_at(place: str, points: list[Point], folder: Path) -> list[str]:
     with store_at(place) as store:
         ids = [new_run(store, limits=LIMITS) for _ in points]
     words = [(place, run_id, str(folder / run_id), *point) for run_id, point in zip(ids, points, strict=True)]
-    process = python(KILLED)
-    out, errors = process.communicate(json.dumps(words))
-    assert (errors, set(out.split()), len(out.split())) == ("", {"-9"}, len(points))
+    kill_each(KILLED, words)
     return ids
 
 
@@ -128,9 +114,7 @@ def test_a_run_that_is_killed_again_and_again_gets_to_its_end(tmp_path: Path, un
     place, calls = str(tmp_path / "runs.db"), tmp_path / "calls"
     with store_at(place) as store:
         run_id = new_run(store, limits=LIMITS)
-    process = python(KILLED)
-    out, errors = process.communicate(json.dumps([(place, run_id, str(calls), 4, False)] * ITERATIONS))
-    assert (errors, out.split()) == ("", ["-9"] * ITERATIONS)
+    kill_each(KILLED, [(place, run_id, str(calls), 4, False)] * ITERATIONS)
     with store_at(place) as store, work_on(store, run_id) as run:
         assert run.state.iteration > 10
         drive(run, research(calls))

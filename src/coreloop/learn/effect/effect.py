@@ -243,6 +243,9 @@ class EffectFinder:
             reason = f"{days} with calls before it, at least {LEAST_BEFORE} are needed"
             return Decision(EffectVerdict.UNKNOWN, reason=reason)
         decision = decide(max(windows.after) - windows.first + 1, compared.at)
+        if decision.verdict is EffectVerdict.TOO_EARLY and compared.is_alone:
+            reason = "the tools that it was compared with have no calls any more"
+            return Decision(EffectVerdict.UNKNOWN, reason=reason)
         if decision.reason != NO_PAST and (decision.look is not None or not counted[1]):
             return decision
         new = new_model(*(units.filter(tool=change.tool) for units in periods))

@@ -272,7 +272,7 @@ class Comparison:
         self._level = _day_level(tool, past, self._moments)
         self._seen: set[tuple[int, str]] = set()
         self._kept: list[str] = []
-        self._last, self._of_days, self._z = Counter[str](), 0.0, 0.0
+        self._last, self._of_days, self._z, self.is_alone = Counter[str](), 0.0, 0.0, False
 
     def at(self, day: int) -> Look | None:
         """Look after ``day`` days, which are asked for in order; None on a day that says nothing new."""
@@ -295,7 +295,8 @@ class Comparison:
         self._z = _z(self.days_before, days)
         found = {name: self._change(name, _FAILED) for name in self._controls}
         changes = [one for name, own in found.items() for one in own if day - self._last[name] < _LAPSE]
-        if any(found.values()) and not changes:  # whatever happened since is unknown
+        self.is_alone = any(found.values()) and not changes
+        if self.is_alone:  # whatever happened since is unknown
             return None
         shift = _pooled(changes := _agreeing(changes))
         named, scores = self._judge(_NAMED, shift if changes else _pooled(self._change(self._tool, _OTHERS)))

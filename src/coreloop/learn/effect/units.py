@@ -26,6 +26,7 @@ _OUTSIDE: Final = TRANSIENT | {"timeout"}
 _HEAVY: Final = 0.10
 """Share of a period's units above which a customer is a stratum of its own, if they are `_LEAST_HEAVY`."""
 _LEAST_HEAVY: Final = 10  # as many as a stratum needs before
+_LEAST_WEEKEND: Final = 10  # the same: fewer would all be left out
 _TEXTS: Final = dict.fromkeys(("model", "tool", "version"), pl.String)
 _FLAGS: Final = dict.fromkeys(("failed", "repaired", "is_unit"), pl.Boolean)
 _SCHEMA: Final[dict[str, Any]] = {"group": pl.UInt32, "day": pl.Int64, **_TEXTS, **_FLAGS}
@@ -66,8 +67,8 @@ def count_units(
 ) -> list[list[UnitCount]]:
     """Count the units of periods by day, session, tool and stratum.
 
-    A stratum is a model on weekends or other days; a customer with more than a tenth of a period's units of
-    the tool is one, too.
+    A stratum is a model on weekends or other days, unless the tool has few units before on either; a customer
+    with more than a tenth of a period's units of the tool is one, too.
 
     Parameters
     ----------
@@ -82,6 +83,9 @@ def count_units(
     is_named = failed & own & (row.is_in(list(named)) if named is not None else True)
     is_hidden = own & row.is_in(list(hidden)) & ~is_named
     is_weekend = (pl.col("day") + 3) % 7 >= 5  # the first day of 1970 was a Thursday
+    n_before = [periods[0].filter(own, is_weekend == kind).height for kind in (True, False)]
+    if 0 < min(n_before) < _LEAST_WEEKEND:
+        is_weekend = pl.lit(False)
     is_heavy = pl.col("case").is_in([case for units in periods for case in _heavy_cases(units.filter(own))])
     stratum = pl.concat_str("model", is_weekend, is_heavy, separator=" ")
     counts = {"n": pl.len(), "named": is_named.sum(), "failed": (failed & ~is_hidden).sum()}

@@ -1,6 +1,5 @@
 """Kills with SIGKILL at the boundaries of a research's events: it ends as if nobody had killed it."""
 
-import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -15,13 +14,12 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 from researching import counted_deps, project
-from running import calls_in, count_appends, python
+from running import calls_in, count_appends, kill_each
 from weekly import WEEKLY
 
 QUESTION = "How long is the Han river? When was the Banpo bridge opened? Who painted the Mona Lisa?"
 REQUEST = Request(tier="standard", wishes={"max_iters": 3, "max_execution_time_s": 600})
 KILLED = """
-import json, os, sys
 from dataclasses import replace
 from pathlib import Path
 from coreloop.base.project.workspace import open_workspace
@@ -36,16 +34,6 @@ def work(folder, run_id, calls, number, is_before):
         failing = Failpoint(store, number, is_before=is_before)
         with counted_deps(workspace, failing, Path(calls)) as deps:
             continue_research(run_id, deps)
-
-for words in json.loads(sys.stdin.read()):
-    child = os.fork()
-    if not child:
-        try:
-            work(*words)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    print(os.waitstatus_to_exitcode(status))
 """
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork and no SIGKILL here")
 
@@ -75,9 +63,7 @@ def check_kills(folder: Path, points: list[tuple[int, bool]]) -> None:
     words = [
         (str(folder), run_id, str(folder / run_id), *point) for run_id, point in zip(ids, points, strict=True)
     ]
-    process = python(KILLED)
-    out, errors = process.communicate(json.dumps(words))
-    assert (errors, out.split()) == ("", ["-9"] * len(points))
+    kill_each(KILLED, words)
     for run_id in ids:
         check_going_on(workspace, run_id, folder / run_id, whole)
 

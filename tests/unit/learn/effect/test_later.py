@@ -54,6 +54,25 @@ def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypa
     assert effect.until == at(100).date()
 
 
+@pytest.mark.slow
+def test_tools_that_are_called_no_more_are_no_comparison(shop: Shop):
+    write_days(shop, (Planted("refund_order", 0.3, 0.3, 60),), range(66))
+    for day in range(66, 80):
+        write_calls(shop, day, [failed("refund_order", {})] * 9 + [call("refund_order", {})] * 20)
+    effect = effect_at(shop, 80)
+    assert (effect.verdict, effect.more_calls) == (EffectVerdict.UNKNOWN, None)
+    assert effect.reason == "the tools that it was compared with have no calls any more"
+
+
+def test_few_calls_at_weekends_are_compared_with_those_of_other_days(shop: Shop):
+    for day in range(32, 90):
+        calls = call("refund_order", {"reason": "late"}), failed("refund_order", {})
+        write_calls(shop, day, [calls[day % 2]])
+    effect = effect_at(shop, 90)
+    assert effect.look is not None
+    assert (effect.look.n, effect.look.left_out) == (28, 0)
+
+
 def test_a_merge_that_is_not_pushed_is_said(shop: Shop, tmp_path: Path):
     run_git(tmp_path, "init", "--quiet", "--bare", str(shop.project.remote))
     git(shop, "remote", "add", "origin", str(shop.project.remote))
