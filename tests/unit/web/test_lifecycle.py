@@ -92,7 +92,7 @@ def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
     ):
         run_id, other = begin(client, *QUESTIONS[:2])
         until(lambda: len(search.queries) >= 2)
-        assert client.post(f"/runs/{run_id}/pause").json() == {"run_id": run_id, "status": "paused"}
+        assert client.post(f"/runs/{run_id}/pause", json={}).json() == {"run_id": run_id, "status": "paused"}
         assert client.post(f"/runs/{other}/stop").json()["run_id"] == other
         search.is_released.set()
         until(lambda: status_of(client, other) == "stopped_by_user")
