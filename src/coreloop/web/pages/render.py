@@ -16,7 +16,7 @@ from coreloop.web.pages.charts import count, escape, rate, seconds, short, times
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.markdown import render_line
 from coreloop.web.pages.page_data import PageSection, PageSource
-from coreloop.web.pages.review import REVIEW, read_review
+from coreloop.web.pages.review import REVIEW, VERDICTS, read_review
 from coreloop.web.pages.runs import RUNS, outcome
 from coreloop.web.pages.tools import TOOLS
 
@@ -128,7 +128,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(interval_chart=charts.interval_chart, policy=REPORT_POLICY)
+    environment.globals.update(interval_chart=charts.interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS)
     environment.filters.update(
         line=render_line,
         outcome=outcome,
