@@ -1,18 +1,19 @@
 """Templates with values; all text is escaped, and what cannot be seen is shown as an escape."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import cycle
 from typing import Any, Final
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from coreloop.web.pages import charts
 from coreloop.web.pages.ask import ASK
-from coreloop.web.pages.charts import count, escape, rate, seconds, short, timestamp
+from coreloop.web.pages.charts import count, escape, interval_chart, rate, seconds, short, timestamp
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.markdown import render_line
 from coreloop.web.pages.page_data import PageSection, PageSource
@@ -100,7 +101,19 @@ def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
     view : mapping
         Further values. Only `markupsafe.Markup` is not escaped, and only our charts are that.
     """
-    return _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
+    page = _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
+    return _TABLE.sub(_with_labels, page)
+
+
+_TABLE: Final = re.compile(r"<thead>(.*?)</thead>.*?</table>", re.DOTALL)
+
+
+def _with_labels(table: re.Match[str]) -> str:
+    """Name each cell after its column: on a phone, a row is a card."""
+    head, rows = table[0].split("</thead>")
+    names = cycle(re.sub("<[^>]*>", "", name) for name in re.findall("<th[^>]*>(.*?)</th>", head))
+    labelled = re.sub("<t[dh](?= |>)", lambda cell: f'{cell[0]} data-label="{next(names)}"', rows)
+    return f"{head}</thead>{labelled}"
 
 
 ASSETS: Final = {
@@ -128,7 +141,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(interval_chart=charts.interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS)
+    environment.globals.update(interval_chart=interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS)
     environment.filters.update(
         line=render_line,
         outcome=outcome,

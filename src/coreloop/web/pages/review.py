@@ -35,7 +35,6 @@ _CALLS: Final = "calls"
 """The search of an item's page that reads its calls, too: of 100,000 records within seconds."""
 VERDICTS: Final = {"P": "promote it", "T": "good enough", "C": "not yet", "V": "wrong"}
 """What pages call the verdicts; files and the API have the letters."""
-_KINDS: Final = {" ": "same", "+": "added", "-": "taken"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +72,23 @@ def read_item(source: PageSource, name: str) -> View | None:
     proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
     if proposal is None:
         return None
+    has_calls = source.search == _CALLS and proposal.kind == "statement"
     ids, measured = desk.ids, newest_by_key(source.workspace.measured_file)
     path = proposal.path.relative_to(source.workspace.root).as_posix()
-    change = change_of(source.workspace, proposal.entry)
     at = ids.index(name) if name in ids else -1
     states = {one.key: one.state for one in read_kept_states(source)}
     return {
         "id": name,
         "proposal": proposal,
-        "change": change,
+        "change": (change := change_of(source.workspace, proposal.entry)),
         "lines": list(_marked(change, source.workspace)),
-        "calls": _read_calls(source, proposal) if source.search == _CALLS else None,
-        "plan": "",
-        "questions": [text for text in proposal.entry.example_questions if text],
+        "calls": _read_calls(source, proposal) if has_calls else {},
+        "plan": (),
         "state": str(states.get(proposal.entry.key, "")),
         "history": [one for one in desk.judgments.given if one.subject == proposal.entry.key],
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
         "fresh": desk.fresh(source.now),
-        "meaning": proposal.meaning,
         **_evidence(proposal.entry),
         # not on shared pages, whose numbers are of five or more requests
         "measured": None if source.is_shared else measured.get(proposal.entry.key),
@@ -105,13 +102,13 @@ def _evidence(entry: Entry) -> dict[str, str]:
     return {"q": q_text(entry.q_value), "evidence": f"{sides_text(entry, entry.sides)}; {cost_text(entry)}"}
 
 
-def _marked(change: DocstringChange, workspace: Workspace) -> Iterator[tuple[str, str, str]]:
-    """Yield each line of a text: its kind, what the client sends of it, and what it cuts."""
+def _marked(change: DocstringChange, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Yield what the client sends of each line of a text, and what it cuts."""
     is_cut = workspace.settings.reach.framework in SERVED and "[" not in change.target
     left = SENT_CHARS if is_cut else sum(map(len, change.lines))
     for line in change.lines:
         n_sent = len(line) if line.startswith("-") else left + 2
-        yield _KINDS[line[0]], line[:n_sent], line[n_sent:]
+        yield line[:n_sent], line[n_sent:]
         left -= 0 if line.startswith("-") else min(left, len(line) - 1)  # two blanks less, a line break more
 
 
@@ -148,7 +145,7 @@ def _plan(source: PageSource, form: Mapping[str, str], _by: str) -> View:
         plan = "\n".join(plan_promotion(source.workspace, request)[0].lines())
     except CoreloopError as error:
         plan = f"stops    {error}"
-    return {**view, "plan": plan}
+    return {**view, "plan": plan.splitlines()}
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
