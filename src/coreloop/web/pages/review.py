@@ -1,5 +1,6 @@
 """The section on review: what waits for a verdict, and one item with its evidence."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -8,7 +9,6 @@ from typing import Final
 from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import printable
 from coreloop.descriptions.check import SENT_CHARS
 from coreloop.learn.proposals.entry import Statement, cost_text, q_text, sides_text
 from coreloop.learn.propose import read_examples
@@ -74,7 +74,7 @@ def read_item(source: PageSource, name: str) -> View | None:
         return None
     has_calls = source.search == _CALLS and proposal.kind == "statement"
     ids, measured = desk.ids, newest_by_key(source.workspace.measured_file)
-    path = proposal.path.relative_to(source.workspace.root).as_posix()
+    path = shlex.quote(proposal.path.relative_to(source.workspace.root).as_posix())
     at = ids.index(name) if name in ids else -1
     states = {one.key: one.state for one in read_kept_states(source)}
     return {
@@ -92,7 +92,7 @@ def read_item(source: PageSource, name: str) -> View | None:
         **_evidence(proposal.entry),
         # not on shared pages, whose numbers are of five or more requests
         "measured": None if source.is_shared else measured.get(proposal.entry.key),
-        "command": f"dartlab-coreloop promote --candidate {path} --id {name} --confirm",
+        "command": f"dartlab-coreloop promote --candidate {path} --id {shlex.quote(name)} --confirm",
     }
 
 
@@ -139,7 +139,7 @@ def _plan(source: PageSource, form: Mapping[str, str], _by: str) -> View:
     wanted = form.get("id", "")
     view = read_item(replace(source, search=_CALLS), wanted)
     if view is None:
-        raise UsageError(f"no proposal {printable(wanted)}")
+        raise UsageError(f"no proposal {wanted}")
     request = PromoteRequest(path=view["proposal"].path, wanted=wanted)
     try:
         plan = "\n".join(plan_promotion(source.workspace, request)[0].lines())

@@ -43,6 +43,9 @@ const fetchPart = async () => {
 };
 if (link) setTimeout(fetchPart, 400);
 
+// The new lines of a long text are in sight.
+for (const line of document.querySelectorAll(".diff .added:not(.added + .added)")) line.parentElement.scrollTop = line.offsetTop - 100;
+
 document.addEventListener("click", (event) => {
   const copied = event.target.closest("[data-copy]");
   if (copied) navigator.clipboard.writeText(copied.dataset.copy).then(() => (copied.textContent = "Copied"));
