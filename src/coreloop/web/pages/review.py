@@ -10,7 +10,7 @@ from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.check import SENT_CHARS
-from coreloop.learn.proposals.entry import Statement, cost_text, q_text, sides_text
+from coreloop.learn.proposals.entry import Entry, Statement, cost_text, q_text, sides_text
 from coreloop.learn.propose import read_examples
 from coreloop.learn.verdicts.judge import DocstringChange, change_of, judge, judge_name
 from coreloop.observe.judgments import (
@@ -26,7 +26,7 @@ from coreloop.promote.reach import SERVED
 from coreloop.promote.schema_patch import alternatives
 from coreloop.web.pages.changes import read_kept_states
 from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
-from coreloop.web.pages.waiting_proposals import Entry, WaitingProposal, by_gain, read_kept_proposals
+from coreloop.web.pages.waiting_proposals import WaitingProposal, by_gain, read_kept_proposals
 
 _UNDO: Final = timedelta(minutes=1)  # chosen: as long as a slip is noticed at once
 _MAX_SHOWN: Final = 100
