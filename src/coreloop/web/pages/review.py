@@ -8,6 +8,7 @@ from typing import Final
 
 from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.files import read_file
+from coreloop.base.project.python_source import UnprovenError
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.check import SENT_CHARS
 from coreloop.learn.proposals.entry import Entry, Statement, cost_text, q_text, sides_text
@@ -82,7 +83,7 @@ def read_item(source: PageSource, name: str) -> View | None:
         "proposal": proposal,
         "change": (change := change_of(source.workspace, proposal.entry)),
         "lines": list(_marked(change, source.workspace)),
-        "calls": _read_calls(source, proposal) if has_calls else {},
+        "calls": _read_calls(source, proposal, change) if has_calls else {},
         "plan": (),
         "state": str(states.get(proposal.entry.key, "")),
         "history": [one for one in desk.judgments.given if one.subject == proposal.entry.key],
@@ -112,15 +113,19 @@ def _marked(change: DocstringChange, workspace: Workspace) -> Iterator[tuple[str
         left -= 0 if line.startswith("-") else min(left, len(line) - 1)  # two blanks less, a line break more
 
 
-def _read_calls(source: PageSource, proposal: WaitingProposal) -> View:
+def _read_calls(source: PageSource, proposal: WaitingProposal, change: DocstringChange) -> View:
     """Read calls of both sides, and what a schema can say instead; they are no part of a shared page."""
     workspace, entry = source.workspace, proposal.entry
 
     def read() -> View:
-        failing, working = read_examples(workspace, entry)
-        return {"failed": failing, "worked": working, "schema": _schema(workspace, proposal)}
+        try:
+            failing, working = read_examples(workspace, entry)
+        except CoreloopError as error:  # no records, for instance
+            failing, working = [str(error)], []
+        schema = _schema(workspace, proposal) if not change.problem else ("", [change.problem])
+        return {"failed": failing, "worked": working, "schema": schema}
 
-    places = [workspace.records_dir, proposal.path]
+    places = [workspace.records_dir, proposal.path, workspace.root / change.target.partition("::")[0]]
     return source.snapshots.get(f"calls of {entry.key}", places, read).value
 
 
@@ -128,8 +133,8 @@ def _schema(workspace: Workspace, proposal: WaitingProposal) -> tuple[str, list[
     try:
         checked = read_proposal(proposal.path, proposal.entry.id, workspace.settings)
         return alternatives(workspace, checked.file, read_file(workspace.root / checked.file), [checked])
-    except CoreloopError:  # no text, or no target: the plan says which
-        return "", []
+    except (CoreloopError, UnprovenError) as reason:
+        return "", [str(reason)]
 
 
 def _plan(source: PageSource, form: Mapping[str, str], _by: str) -> View:

@@ -184,12 +184,8 @@ def test_hostile_text_neither_runs_nor_breaks_a_page(browser: Browser, attacked:
         run_id = asked(client, task="<script>alert(1)</script> How long is the Rhine?").json()["run_id"]
     tools = [f"/ui/tools/{name}" for name in ("%3Cscript%3Eqzcanary%3C%2Fscript%3E", "refund_order")]
     with visit(browser, attacked.url, width=width) as visited:
-        for path in (
-            *(f"/ui/{name}" for name in PAGES),
-            "/ui/review/ce-2026-04-25-002",
-            f"/ui/runs/{run_id}",
-            *tools,
-        ):
+        items = ("/ui/review/ce-2026-04-25-002?q=calls", f"/ui/runs/{run_id}", *tools)
+        for path in (*(f"/ui/{name}" for name in PAGES), *items):
             page = visited.go(path)
             assert page.locator("main").count() == 1, path
             assert page.evaluate("document.scripts.length") == 1, path

@@ -62,6 +62,9 @@ def test_what_a_client_cuts_off_is_struck_through(source: PageSource):
     html = page(source, REVIEW, read_review(source)["proposals"][0].entry.id)
     assert "+ <s>- limit: at most 20</s>" in html
     assert "<s>  Search the help center." not in html
+    tool.write_text("def search_articles(:\n")
+    html = page(replace(source, search="calls"), REVIEW, read_review(source)["proposals"][0].entry.id)
+    assert "cannot read the file" in html
 
 
 def test_the_plan_is_shown_and_changes_nothing(source: PageSource):
