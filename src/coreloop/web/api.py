@@ -336,7 +336,7 @@ def metrics(call: HttpCall) -> Response:
     return Response(call.service.metrics.text(last_day, deps.queue.metrics()), media_type=CONTENT_TYPE)
 
 
-@route("GET", "/openapi.json")
+@route("GET", "/openapi.json", scope=None)
 async def openapi(_call: HttpCall) -> dict[str, Any]:
     """The description of this API."""
     return describe(ROUTES)

@@ -121,9 +121,11 @@ class Pages:
             raise Problem(404, "not_found", "there is no such button")
         if action.scope not in reader.scopes:
             raise Problem(403, "scope", f"your API key does not allow: {action.scope}")
-        path = await run_in_threadpool(action.run, self._source, form, reader.name)
+        shown = await run_in_threadpool(action.run, self._source, form, reader.name)
         self._service.workers.wake()
-        return RedirectResponse(frame.href(*path), _SEE_OTHER)
+        if not isinstance(shown, tuple):
+            return _page(_section(parts).item, frame, shown)
+        return RedirectResponse(frame.href(*shown), _SEE_OTHER)
 
     async def _signing_in(self, request: Request, frame: Frame) -> Response:
         if request.method != "POST":

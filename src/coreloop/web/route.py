@@ -194,18 +194,23 @@ def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
 
 async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | None:
     data = await read_body(request, most)
-    if kind is None:
-        if data:
-            raise Problem(422, "invalid", "this request takes no body")
+    if kind is None and not data.strip():
         return None
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind is not None and media_type != "application/json":
         raise Problem(415, "media_type", "send JSON, with Content-Type: application/json")
     try:
-        return msgspec.json.decode(data, type=kind)
+        fields = msgspec.json.decode(data, type=dict[str, Any])
+        return msgspec.convert({name: _integral(value) for name, value in fields.items()}, kind or NoQuery)
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, "malformed", f"the body is not JSON: {error}") from error
+
+
+def _integral(value: Any) -> Any:
+    """10.0 is an integer in JSON Schema, and 10 is a number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 async def read_body(request: Request, most: int) -> bytes:

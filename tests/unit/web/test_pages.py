@@ -143,6 +143,8 @@ def test_the_api_accepts_the_cookie_for_reading_only(guarded: Served):
         ("runner", "/ui/ask/ask", 422),
         ("runner", "/ui/ask/wrong", 404),
         ("judge", "/ui/review/judge", 422),
+        ("runner", "/ui/review/plan", 403),
+        ("judge", "/ui/review/plan", 422),
         ("judge", "/ui/review/nothing", 404),
     ],
 )

@@ -28,9 +28,12 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f} s"
 
 
-def timestamp(value: datetime | None) -> str:
-    """Return a time as ``2026-11-23 14:05 UTC``."""
-    return "–" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
+def timestamp(value: datetime | None) -> Markup:
+    """Return a time as ``2026-11-23 14:05 UTC``; the script of the pages says how long ago that was."""
+    if value is None:
+        return Markup("–")
+    exact = f"{value:%Y-%m-%d %H:%M} UTC"
+    return Markup('<time datetime="{:%Y-%m-%dT%H:%MZ}" title="{}">{}</time>').format(value, exact, exact)
 
 
 def count(value: int | None) -> str:

@@ -19,7 +19,6 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
 from coreloop.learn.verdicts.proposal_state import (
     IN_FORCE,
@@ -91,19 +90,6 @@ class Activity:
     tools: Sequence[ToolMetrics]
     sieved: Sieved
     sent: dict[str, str] = field(default_factory=dict)
-
-
-def shared(activity: Activity, words: Vocabulary) -> Activity:
-    """Return the activity without categories and tools that only the log names."""
-    declared = {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
-    known = {tool.name for tool in activity.tools if words.is_known(tool.name)}
-    return replace(
-        activity,
-        categories=[rate for rate in activity.categories if rate.label in declared],
-        failures=[failure for failure in activity.failures if failure.tool in known],
-        tools=[tool for tool in activity.tools if tool.name in known],
-        sent={tool: text for tool, text in activity.sent.items() if tool in known},
-    )
 
 
 def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
@@ -223,7 +209,17 @@ def read_kept_activity(source: PageSource) -> PageSnapshot[Activity] | None:
 
 
 def _shared(source: PageSource, activity: Activity) -> Activity:
-    return shared(activity, vocabulary(source.workspace, [tool.name for tool in activity.tools]))
+    """The activity without categories and tools that only the log names."""
+    words = vocabulary(source.workspace, [tool.name for tool in activity.tools])
+    declared = {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
+    known = {tool.name for tool in activity.tools if words.is_known(tool.name)}
+    return replace(
+        activity,
+        categories=[rate for rate in activity.categories if rate.label in declared],
+        failures=[failure for failure in activity.failures if failure.tool in known],
+        tools=[tool for tool in activity.tools if tool.name in known],
+        sent={tool: text for tool, text in activity.sent.items() if tool in known},
+    )
 
 
 def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:

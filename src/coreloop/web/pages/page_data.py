@@ -105,7 +105,7 @@ class PageSource:
     is_shared : bool
         Whether anybody may see it, so that only declared names are shown.
     search : str
-        What the search field of a page says.
+        What the address asks of a page: the words of its search field, or a part that takes long to read.
     """
 
     workspace: Workspace
@@ -159,11 +159,12 @@ class Button:
         What a key must allow.
     run : callable
         Takes the source, the fields of the form and the reader's name; returns the path of the page that is
-        shown then. A `coreloop.base.errors.CoreloopError` is shown as a sentence.
+        shown then, or what the item's page shows. A `coreloop.base.errors.CoreloopError` is shown as a
+        sentence.
     """
 
     scope: Literal["run", "review"]
-    run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...]]
+    run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...] | View]
 
 
 def button(

@@ -1,22 +1,23 @@
 """Templates with values; all text is escaped, and what cannot be seen is shown as an escape."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import cycle
 from typing import Any, Final
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from coreloop.web.pages import charts
 from coreloop.web.pages.ask import ASK
-from coreloop.web.pages.charts import count, escape, rate, seconds, short, timestamp
+from coreloop.web.pages.charts import count, escape, interval_chart, rate, seconds, short, timestamp
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.markdown import render_line
 from coreloop.web.pages.page_data import PageSection, PageSource
-from coreloop.web.pages.review import REVIEW, read_review
+from coreloop.web.pages.review import REVIEW, VERDICTS, read_review
 from coreloop.web.pages.runs import KINDS, RUNS
 from coreloop.web.pages.timeline import outcome
 from coreloop.web.pages.tools import TOOLS
@@ -101,7 +102,19 @@ def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
     view : mapping
         Further values. Only `markupsafe.Markup` is not escaped, and only our charts are that.
     """
-    return _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
+    page = _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
+    return _TABLE.sub(_with_labels, page)
+
+
+_TABLE: Final = re.compile(r"<thead>(.*?)</thead>.*?</table>", re.DOTALL)
+
+
+def _with_labels(table: re.Match[str]) -> str:
+    """Name each cell after its column: on a phone, a row is a card."""
+    head, rows = table[0].split("</thead>")
+    names = cycle(re.sub("<[^>]*>", "", name) for name in re.findall("<th[^>]*>(.*?)</th>", head))
+    labelled = re.sub("<t[dh](?= |>)", lambda cell: f'{cell[0]} data-label="{next(names)}"', rows)
+    return f"{head}</thead>{labelled}"
 
 
 ASSETS: Final = {
@@ -129,7 +142,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(interval_chart=charts.interval_chart, policy=REPORT_POLICY)
+    environment.globals.update(interval_chart=interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS)
     environment.filters.update(
         kind=lambda kind: KINDS.get(kind, kind),
         line=render_line,

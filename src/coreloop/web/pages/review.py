@@ -1,13 +1,19 @@
 """The section on review: what waits for a verdict, and one item with its evidence."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from coreloop.base.errors import UsageError
-from coreloop.learn.proposals.entry import Statement, cost_text, q_text, sides_text
-from coreloop.learn.verdicts.judge import change_of, judge, judge_name
+from coreloop.base.errors import CoreloopError, UsageError
+from coreloop.base.files import read_file
+from coreloop.base.project.python_source import UnprovenError
+from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.check import SENT_CHARS
+from coreloop.learn.proposals.entry import Entry, Statement, cost_text, q_text, sides_text
+from coreloop.learn.propose import read_examples
+from coreloop.learn.verdicts.judge import DocstringChange, change_of, judge, judge_name
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -16,13 +22,20 @@ from coreloop.observe.judgments import (
     take_back_verdict,
 )
 from coreloop.promote.measure.measurement import newest_by_key
+from coreloop.promote.proposal_entry import read_proposal
+from coreloop.promote.reach import SERVED
+from coreloop.promote.schema_patch import alternatives
 from coreloop.web.pages.changes import read_kept_states
 from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
-from coreloop.web.pages.waiting_proposals import Entry, WaitingProposal, by_gain, read_kept_proposals
+from coreloop.web.pages.waiting_proposals import WaitingProposal, by_gain, read_kept_proposals
 
 _UNDO: Final = timedelta(minutes=1)  # chosen: as long as a slip is noticed at once
 _MAX_SHOWN: Final = 100
 _PATH: Final = "review"
+_CALLS: Final = "calls"
+"""The search of an item's page that reads its calls, too: of 100,000 records within seconds."""
+VERDICTS: Final = {"P": "promote it", "T": "good enough", "C": "not yet", "V": "wrong"}
+"""What pages call the verdicts; files and the API have the letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +68,32 @@ def read_review(source: PageSource) -> View:
 
 
 def read_item(source: PageSource, name: str) -> View | None:
-    """Show a proposal by its id."""
+    """Show a proposal by its id; its calls on demand, since they are read from the records."""
     desk = _read(source)
     proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
     if proposal is None:
         return None
+    has_calls = source.search == _CALLS and proposal.kind == "statement"
     ids, measured = desk.ids, newest_by_key(source.workspace.measured_file)
-    path = proposal.path.relative_to(source.workspace.root).as_posix()
+    path = shlex.quote(proposal.path.relative_to(source.workspace.root).as_posix())
     at = ids.index(name) if name in ids else -1
     states = {one.key: one.state for one in read_kept_states(source)}
     return {
         "id": name,
         "proposal": proposal,
-        "change": change_of(source.workspace, proposal.entry),
-        "questions": [text for text in proposal.entry.example_questions if text],
+        "change": (change := change_of(source.workspace, proposal.entry)),
+        "lines": list(_marked(change, source.workspace)),
+        "calls": _read_calls(source, proposal, change) if has_calls else {},
+        "plan": (),
         "state": str(states.get(proposal.entry.key, "")),
         "history": [one for one in desk.judgments.given if one.subject == proposal.entry.key],
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
         "fresh": desk.fresh(source.now),
-        "meaning": proposal.meaning,
         **_evidence(proposal.entry),
         # not on shared pages, whose numbers are of five or more requests
         "measured": None if source.is_shared else measured.get(proposal.entry.key),
-        "command": f"dartlab-coreloop promote --candidate {path} --id {name} --confirm",
+        "command": f"dartlab-coreloop promote --candidate {path} --id {shlex.quote(name)} --confirm",
     }
 
 
@@ -86,6 +101,56 @@ def _evidence(entry: Entry) -> dict[str, str]:
     if not isinstance(entry, Statement):
         return {"q": "", "evidence": ""}
     return {"q": q_text(entry.q_value), "evidence": f"{sides_text(entry, entry.sides)}; {cost_text(entry)}"}
+
+
+def _marked(change: DocstringChange, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Yield what the client sends of each line of a text, and what it cuts."""
+    is_cut = workspace.settings.reach.framework in SERVED and "[" not in change.target
+    left = SENT_CHARS if is_cut else sum(map(len, change.lines))
+    for line in change.lines:
+        n_sent = len(line) if line.startswith("-") else left + 2
+        yield line[:n_sent], line[n_sent:]
+        left -= 0 if line.startswith("-") else min(left, len(line) - 1)  # two blanks less, a line break more
+
+
+def _read_calls(source: PageSource, proposal: WaitingProposal, change: DocstringChange) -> View:
+    """Read calls of both sides, and what a schema can say instead; they are no part of a shared page."""
+    workspace, entry = source.workspace, proposal.entry
+
+    def read() -> View:
+        try:
+            failing, working = read_examples(workspace, entry)
+        except CoreloopError as error:  # no records, for instance
+            failing, working = [str(error)], []
+        schema = _schema(workspace, proposal) if not change.problem else ("", [change.problem])
+        return {"failed": failing, "worked": working, "schema": schema}
+
+    places = [workspace.records_dir, proposal.path, workspace.root / change.target.partition("::")[0]]
+    return source.snapshots.get(f"calls of {entry.key}", places, read).value
+
+
+def _schema(workspace: Workspace, proposal: WaitingProposal) -> tuple[str, list[str]]:
+    try:
+        checked = read_proposal(proposal.path, proposal.entry.id, workspace.settings)
+        return alternatives(workspace, checked.file, read_file(workspace.root / checked.file), [checked])
+    except (CoreloopError, UnprovenError) as reason:
+        return "", [str(reason)]
+
+
+def _plan(source: PageSource, form: Mapping[str, str], _by: str) -> View:
+    """Show an item with what its promotion would do; nothing changes."""
+    from coreloop.promote.run import PromoteRequest, plan_promotion  # git is loaded for nothing else
+
+    wanted = form.get("id", "")
+    view = read_item(replace(source, search=_CALLS), wanted)
+    if view is None:
+        raise UsageError(f"no proposal {wanted}")
+    request = PromoteRequest(path=view["proposal"].path, wanted=wanted)
+    try:
+        plan = "\n".join(plan_promotion(source.workspace, request)[0].lines())
+    except CoreloopError as error:
+        plan = f"stops    {error}"
+    return {**view, "plan": plan.splitlines()}
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
@@ -121,5 +186,9 @@ REVIEW: Final = PageSection(
     item="review_item.html",
     read_item=read_item,
     items=lambda source: [proposal.entry.id for proposal in _read(source).proposals[:_MAX_SHOWN]],
-    actions={"judge": Button(scope="review", run=_judge), "undo": Button(scope="review", run=_undo)},
+    actions={
+        "judge": Button(scope="review", run=_judge),
+        "undo": Button(scope="review", run=_undo),
+        "plan": Button(scope="review", run=_plan),
+    },
 )

@@ -10,13 +10,12 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval, rate_of
 from coreloop.web.pages.page_data import PageSource
 
-Entry = Statement | Candidate | Counterexample
 _LABELS: Final = {
     "statement": ("following it", "not following it"),
     "sequence": ("with these steps", "other requests"),
@@ -55,16 +54,14 @@ class WaitingProposal:
     @property
     def tool(self) -> str:
         """Whose docstring it is for."""
-        return self.entry.engine if isinstance(self.entry, Candidate) else self.entry.tool
+        return self.entry.tool
 
     @property
     def text(self) -> str:
         """Its line, or its steps."""
         entry = self.entry
-        if isinstance(entry, Statement):
+        if not isinstance(entry, Counterexample):
             return entry.text
-        if isinstance(entry, Candidate):
-            return " > ".join(map(str, entry.tool_pattern))
         steps = " > ".join(map(str, entry.steps or (entry.call,)))
         return f"{steps}: {entry.error_class or ', '.join(entry.labels)}"
 

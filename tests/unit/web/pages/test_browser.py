@@ -1,5 +1,6 @@
 """The pages in Chromium: by keyboard, live, accessible, at each size, with hostile text, without a script."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +106,9 @@ def test_a_run_that_ends_shows_its_answer_by_itself(browser: Browser, tmp_path: 
 def test_a_citation_is_opened(browser: Browser, shop: Served):
     with visit(browser, shop.url) as visited:
         page = visited.go("/ui/runs")
+        time = page.locator("time").first
+        assert re.fullmatch(r"just now|\d+ (min|h) ago", time.inner_text())
+        assert (time.get_attribute("title") or "").endswith(" UTC")
         page.get_by_role("link", name=QUESTION).first.click()
         page.get_by_role("link", name="[1]").first.click()
         assert (
@@ -117,7 +121,11 @@ def test_everything_works_without_a_script(browser: Browser, demo: Path, tmp_pat
     with served(folder) as service, visit(browser, service.url, java_script_enabled=False) as visited:
         page = visited.go("/ui/review")
         page.locator("ol.items a").first.click()
-        page.get_by_role("button", name="T tolerable").click()
+        page.get_by_role("link", name="Show calls").click()
+        assert page.locator("#calls li").count() >= 6
+        page.get_by_role("button", name="Show the plan").click()
+        assert "branch   skill/caveat-search-articles" in page.inner_text("[aria-label='The plan']")
+        page.get_by_role("button", name="good enough").click()
         page.get_by_role("button", name="Take it back").click()
         assert given(folder) == []
         page = visited.go("/ui/ask")
@@ -133,21 +141,10 @@ def test_pages_are_accessible_and_fit(browser: Browser, shop: Served, width: int
         for path in paths(shop):
             page = visited.go(path)
             found = Axe().run(page).response["violations"]
-            serious = [
-                (one["id"], one["nodes"][0]["html"])
-                for one in found
-                if one["impact"] in {"serious", "critical"}
-            ]
-            assert serious == [], path
+            assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
             assert not visited.is_wider_than_its_window, path
+            assert width != 390 or visited.unfit_for_a_phone == [], path
         assert visited.complaints == []
-
-
-def test_pages_fit_a_large_screen(browser: Browser, shop: Served):
-    with visit(browser, shop.url, width=1920) as visited:
-        for path in paths(shop):
-            visited.go(path)
-            assert not visited.is_wider_than_its_window, path
 
 
 @pytest.fixture(scope="module")
@@ -166,16 +163,10 @@ def attacked(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 def _attack(source: PageSource) -> None:
     workspace, now = source.workspace, source.now
+    texts = ("question", "category", "model", "request_id")
     calls = [[call(text), failed(text, {text[:60]: text}, text)] for text in HOSTILE]
     log = [
-        record(
-            ts=now.isoformat(),
-            question=text,
-            category=text,
-            model=text,
-            tool_calls=calls[number],
-            request_id=text,
-        )
+        record(ts=now.isoformat(), tool_calls=calls[number], **dict.fromkeys(texts, text))
         for number, text in enumerate(HOSTILE)
     ]
     write_log(workspace.records_dir / f"{now.date()}.jsonl", log)
@@ -187,14 +178,8 @@ def _attack(source: PageSource) -> None:
         taken = source.queue.take([plain[:200]])
         if taken is not None:
             source.queue.fail(taken, plain)
-        judgment = HumanVerdict(
-            id="ce-2026-04-25-002",
-            key=None,
-            verdict=VerdictLetter.PASS,
-            cause=plain,
-            judged_at=now,
-            judged_by=plain,
-        )
+        given = {"id": "ce-2026-04-25-002", "cause": plain, "judged_at": now, "judged_by": plain}
+        judgment = HumanVerdict(key=None, verdict=VerdictLetter.PASS, **given)
         append_verdict(workspace.judgments_dir, judgment)
 
 
@@ -208,13 +193,8 @@ def test_hostile_text_neither_runs_nor_breaks_a_page(browser: Browser, attacked:
         client.post("/feedback", json={"id": answer["run_id"], "value": "down", "reason": HOSTILE[0]})
     tools = [f"/ui/tools/{name}" for name in ("%3Cscript%3Eqzcanary%3C%2Fscript%3E", "refund_order")]
     with visit(browser, attacked.url, width=width) as visited:
-        for path in (
-            *(f"/ui/{name}" for name in PAGES),
-            "/ui/review/ce-2026-04-25-002",
-            f"/ui/runs/{run_id}",
-            f"/ui/ask/{answer['run_id']}",
-            *tools,
-        ):
+        items = ("/ui/review/ce-2026-04-25-002?q=calls", f"/ui/runs/{run_id}", f"/ui/ask/{answer['run_id']}")
+        for path in (*(f"/ui/{name}" for name in PAGES), *items, *tools):
             page = visited.go(path)
             assert page.locator("main").count() == 1, path
             assert page.evaluate("document.scripts.length") == 1, path

@@ -20,12 +20,35 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Times are told as ages, however they came into the page; the exact one is on hover.
+const units = { d: 86_400, h: 3_600, min: 60 };
+const tellAges = () => {
+  for (const time of document.querySelectorAll("time")) {
+    const age = (Date.now() - Date.parse(time.dateTime)) / 1000;
+    const unit = Object.keys(units).find((name) => age >= units[name]);
+    const told = unit ? `${Math.floor(age / units[unit])} ${unit} ago` : age >= 0 ? "just now" : time.title;
+    if (time.textContent !== told) time.textContent = told;
+  }
+};
+tellAges();
+setInterval(tellAges, 30_000);
+new MutationObserver(tellAges).observe(document.getElementById("main"), { childList: true, subtree: true });
+
+// A part that takes long to read comes behind its page, for those who stay on it.
+const link = document.querySelector("a[data-part]");
+const fetchPart = async () => {
+  const page = new DOMParser().parseFromString(await (await fetch(link.href)).text(), "text/html");
+  const part = page.getElementById(link.dataset.part);
+  if (part) document.getElementById(link.dataset.part).replaceChildren(...part.childNodes);
+};
+if (link) setTimeout(fetchPart, 400);
+
+// The new lines of a long text are in sight.
+for (const line of document.querySelectorAll(".diff .added:not(.added + .added)")) line.parentElement.scrollTop = line.offsetTop - 100;
+
 document.addEventListener("click", (event) => {
   const copied = event.target.closest("[data-copy]");
-  if (!copied) return;
-  navigator.clipboard.writeText(copied.dataset.copy).then(() => {
-    copied.setAttribute("data-done", "");
-  });
+  if (copied) navigator.clipboard.writeText(copied.dataset.copy).then(() => (copied.textContent = "Copied"));
 });
 
 // The events of a run that goes on; what a finished iteration did, and the answer, take their place in the page.
