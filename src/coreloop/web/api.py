@@ -217,7 +217,7 @@ def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
 
 
 def _run_id(call: HttpCall) -> str:
-    now, key = datetime.now(UTC), call.request.headers.get("idempotency-key")
+    now, key = datetime.now(UTC), call.once
     if key is None:
         return new_ulid(now, token_bytes(10))
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):

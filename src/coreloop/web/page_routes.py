@@ -12,7 +12,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from coreloop.answer.repair.feedback import MAX_REASON_CHARS
+from coreloop.answer.research.run import MAX_QUESTION_CHARS
 from coreloop.web.keys import COOKIE, LASTS_S, ApiKey, Caller, find_key
+from coreloop.web.pages.ask import read_ask
 from coreloop.web.pages.page_data import PageSection, PageSource
 from coreloop.web.pages.render import ASSETS, ROOT, SECTIONS, Frame, asset, first_section, render
 from coreloop.web.problems import Problem, problem_of
@@ -41,9 +43,16 @@ def _deepening(form: _Form) -> dict[str, Any]:
     return {"task": form.get("question", ""), "session": form.get("id", ""), "async": True}
 
 
+def _misfit(question: str) -> str:
+    """Say why a text is no question; "" if it is one."""
+    if len(question) > MAX_QUESTION_CHARS:
+        return f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are read."
+    return "" if question else "There is no question yet; write one."
+
+
 # Buttons below "ask" -> the route of the API that does the same, and its body.
 _API: Final[Mapping[str, tuple[str, Callable[[_Form], dict[str, Any]]]]] = {
-    "ask": ("ask", lambda form: {"question": form.get("question", "").strip(), "async": True}),
+    "ask": ("ask", lambda form: {"question": " ".join(form.get("question", "").split()), "async": True}),
     "deeper": ("run", _deepening),
     "right": ("feedback", lambda form: {"id": form.get("id", ""), "value": "up"}),
     "wrong": ("feedback", _rejection),
@@ -114,7 +123,11 @@ class Pages:
             return response
         if parts[0] == "ask" and parts[1:] and parts[1] in _API:
             name, body_of = _API[parts[1]]
-            run_id = await submit(name, body_of(form), request, self._service, reader)
+            if frame.may_run and name == "ask" and (problem := _misfit(body_of(form)["question"])):
+                view = await run_in_threadpool(read_ask, self._source)
+                unsent = {"problem": problem, "question": form.get("question", "")}
+                return _page("ask.html", frame, {**view, **unsent}, 422)
+            run_id = await submit(name, body_of(form), request, self._service, reader, form.get("once", ""))
             return RedirectResponse(frame.href("ask", run_id or form["id"]), _SEE_OTHER)
         action = _section(parts).actions.get(parts[1]) if len(parts) == 2 else None
         if action is None:
@@ -123,8 +136,6 @@ class Pages:
             raise Problem(403, "scope", f"your API key does not allow: {action.scope}")
         shown = await run_in_threadpool(action.run, self._source, form, reader.name)
         self._service.workers.wake()
-        if not isinstance(shown, tuple):
-            return _page(_section(parts).item, frame, shown)
         return RedirectResponse(frame.href(*shown), _SEE_OTHER)
 
     async def _signing_in(self, request: Request, frame: Frame) -> Response:

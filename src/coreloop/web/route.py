@@ -5,6 +5,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final, get_type_hints
 
@@ -45,6 +46,8 @@ class HttpCall:
         Values of the route's types; None if it takes no body.
     last_event_id : int
         The number of the last event that the client has; 0 for none.
+    once : str or None
+        The idempotency key.
     """
 
     service: Service
@@ -53,6 +56,7 @@ class HttpCall:
     body: Any
     query: Any
     last_event_id: int
+    once: str | None
 
     @property
     def caller(self) -> str:
@@ -173,6 +177,7 @@ class RouteEndpoint:
             body=await _body(request, route.body, service.settings.max_body_bytes),
             query=_query(request.query_params, route.query),
             last_event_id=_event_id(request.headers.get("last-event-id", "0")),
+            once=request.headers.get("idempotency-key"),
         )
         if service.shutdown.is_set() and route.method == "POST":
             raise leaving()
@@ -250,7 +255,7 @@ def _query(params: QueryParams, kind: type[Body]) -> Body:
 
 
 async def submit(
-    name: str, fields: Mapping[str, Any], request: Request, service: Service, key: ApiKey
+    name: str, fields: Mapping[str, Any], request: Request, service: Service, key: ApiKey, form: str
 ) -> str:
     """Call a route as the form of a page does, with all that holds for programs.
 
@@ -273,7 +278,10 @@ async def submit(
         raise Problem(422, "invalid", str(error)) from error
     if service.shutdown.is_set():
         raise leaving()
-    call = HttpCall(service=service, request=request, key=key, body=body, query=None, last_event_id=0)
+    once = sha256(repr((form, fields)).encode("utf-8", "replace")).hexdigest() if form else None
+    call = HttpCall(
+        service=service, request=request, key=key, body=body, query=None, last_event_id=0, once=once
+    )
     await _called(route, call)
     return str(request.scope.get("coreloop.run_id", ""))
 

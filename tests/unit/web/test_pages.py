@@ -10,6 +10,7 @@ import pytest
 
 from coreloop.web.keys import new_key
 from serving import Served, asked, served, until
+from showing import words_of
 
 KEYS = {
     name: new_key(name, [*scopes])
@@ -143,8 +144,6 @@ def test_the_api_accepts_the_cookie_for_reading_only(guarded: Served):
         ("runner", "/ui/ask/ask", 422),
         ("runner", "/ui/ask/wrong", 404),
         ("judge", "/ui/review/judge", 422),
-        ("runner", "/ui/review/plan", 403),
-        ("judge", "/ui/review/plan", 422),
         ("judge", "/ui/review/nothing", 404),
     ],
 )
@@ -167,13 +166,14 @@ def test_a_question_is_asked_deepened_rejected_and_found_again(client: httpx2.Cl
     asking = {**form, "question": "When did  Banpo open?"}
     deeper = client.post("/ui/ask/deeper", data=asking).headers["location"]
     until(lambda: "Go deeper again" in client.get(answer).text)
-    assert client.get(deeper).text == client.get(answer).text
+    assert words_of(client.get(deeper).text) == words_of(client.get(answer).text)
     assert client.post("/ui/ask/deeper", data={**asking, "question": "Another?"}).status_code == 422
     form["reason"] = "<b>longer</b>"
     assert client.post("/ui/ask/wrong", data=form).headers["location"] == answer
     rejected = client.get(answer).text
     assert f"{sentence}\n&lt;b&gt;longer&lt;/b&gt;" in rejected
-    assert "badge-ok" not in rejected
+    assert '<p><span class="badge badge-fail">rejected</span>' in rejected
+    assert "by user" not in client.get("/ui/review").text
     (mended,) = re.findall(r'href="(/ui/ask/[0-9A-Z]{26})">(?:follow it|What was)', rejected)
     assert f'<a href="{answer}">rejected answer</a>' in client.get(mended).text
     assert answer in client.get("/ui/ask?q=BANPO").text
@@ -182,10 +182,34 @@ def test_a_question_is_asked_deepened_rejected_and_found_again(client: httpx2.Cl
 def test_a_gap_leads_to_its_question_and_is_closed(client: httpx2.Client):
     answer = asked_on_the_page(client, "Who <i>won</i> on Mars?")
     gap, run = re.findall(r'href="/ui/ask/([0-9A-Z]{26})">Who &lt;i&gt;won', client.get("/ui/ask").text)
-    assert client.get(f"/ui/ask/{gap}").text == client.get(f"/ui/ask/{run}").text
-    assert "Nothing in the project says so" in client.get(answer).text
-    client.post("/ui/ask/close", data={"csrf": token(client), "id": gap})
-    assert "Nothing in the project says so" not in client.get(answer).text
+    assert words_of(client.get(f"/ui/ask/{gap}").text) == words_of(client.get(f"/ui/ask/{run}").text)
+    shown = client.get(answer).text
+    assert "Nothing in the project says so" in shown
+    assert "/ui/ask/right" not in shown
+    closed = client.post("/ui/ask/close", data={"csrf": token(client), "id": gap}).headers["location"]
+    assert "The question is closed, by person" in client.get(closed).text
+
+
+def test_an_answer_to_a_part_of_a_question_is_partly_answered_everywhere(client: httpx2.Client):
+    question = "How long is the Han river and who won on Venus?"
+    answer = asked_on_the_page(client, question)
+    research = asked(client, task=question).json()["run_id"]
+    for path in (answer, f"/ui/runs/{research}"):
+        assert client.get(path).text.count("partly answered") == 2
+    ends = [">partly answered (stopped: nothing new)</", ">partly answered</"]
+    assert re.findall(">partly answered[^/]*/", client.get("/ui/runs").text) == ends
+
+
+def test_a_form_that_is_sent_twice_asks_once_and_no_question_is_a_sentence_beside_its_field(
+    client: httpx2.Client,
+):
+    form = {"csrf": token(client), "once": "a", "question": "How long is\r\nthe Rhine?"}
+    first, again, other = (client.post("/ui/ask/ask", data={**form, "once": once}) for once in "aab")
+    assert first.headers["location"] == again.headers["location"] != other.headers["location"]
+    for question, said in (("", "There is no question yet"), ("long " * 3000, "has 14,999 characters")):
+        refused = client.post("/ui/ask/ask", data={**form, "question": question})
+        assert (refused.status_code, f">{question}</textarea>" in refused.text) == (422, True)
+        assert said in refused.text
 
 
 def test_earlier_addresses_lead_to_what_has_them_now(client: httpx2.Client):

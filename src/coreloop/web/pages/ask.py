@@ -1,12 +1,13 @@
 """The section to ask: questions with their answers, and what could not be answered."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.runs.stores.accounts import RunRow
-from coreloop.web.pages.page_data import PageSection, PageSource, View, button
-from coreloop.web.pages.runs import read_one, read_rejected, run_buttons
+from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
+from coreloop.web.pages.runs import read_one, run_buttons, with_ends
 
 _MAX_SHOWN: Final = 50
 _MAX_SEARCHED: Final = 10_000
@@ -18,8 +19,9 @@ def read_ask(source: PageSource) -> View:
     """List the questions that have the words of the search field, the newest first, and open gaps."""
     return {
         "search": source.search,
-        "asked": _having(source, source.search),
-        "rejected": read_rejected(source),
+        "problem": "",
+        "question": "",
+        "asked": with_ends(source, _having(source, source.search)),
         "gaps": source.tables.gaps()[:_MAX_SHOWN],
     }
 
@@ -49,8 +51,10 @@ def _run_of_gap(source: PageSource, gap_id: str) -> str:
     return next((row.run_id for row in rows if row.question == topic), "")
 
 
-def _close(source: PageSource, gap_id: str, by: str) -> None:
+def _close(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+    gap_id = form.get("id", "")
     source.tables.close_gaps(gap_id=gap_id, by=by or "person", now=source.now)
+    return ("ask", gap_id) if _run_of_gap(source, gap_id) else ("ask",)
 
 
 ASK: Final = PageSection(
@@ -59,5 +63,5 @@ ASK: Final = PageSection(
     read=read_ask,
     item="run.html",
     read_item=read_asked,
-    actions={"close": button("review", _close, "ask"), **run_buttons("ask")},
+    actions={"close": Button(scope="review", run=_close), **run_buttons("ask")},
 )

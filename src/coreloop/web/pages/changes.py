@@ -35,6 +35,11 @@ def read_kept_states(source: PageSource) -> tuple[Standpoint, ...]:
     )
 
 
+def read_state_words(source: PageSource) -> dict[str, str]:
+    """Return the state of each proposal by its key, in the words of `count_states`."""
+    return {one.key: next(iter(count_states([one]))) for one in read_kept_states(source)}
+
+
 def read_kept_effects(source: PageSource) -> Sequence[Effect]:
     """The changes of descriptions with their effects; none where git has no history to read."""
     workspace = source.workspace

@@ -14,6 +14,12 @@ from coreloop.web.pages.charts import escape
 
 MAX_CHARS: Final = 10_000
 """Of an answer that is rendered; a longer one is shown as text."""
+_BEGIN, _END = "\ue000", "\ue001"
+"""Around a marked sentence while it is rendered; those of a text are escaped."""
+_SENTENCE: Final = re.compile(r"([\s|#>*+-]*)(.*?)([\s|]*)\Z", re.DOTALL)
+_BETWEEN: Final = re.compile(f"{_BEGIN}(.*?){_END}", re.DOTALL)
+_TAGS: Final = re.compile(r"((?:<[^>]*>\s*)+)")
+_REOPENED: Final = r"</mark>\1<mark>"
 _CITATION: Final = re.compile(r"<code>.*?</code>|\[([0-9]{1,9})\]", re.DOTALL)
 
 
@@ -28,6 +34,18 @@ def render_line(text: str, numbers: Collection[int] = ()) -> Markup:
     """Render one line, such as a finding: code, emphasis, links to sources, and else text."""
     line = escape(" ".join(text.split())[:MAX_CHARS])
     return _linked(_written(_parser().parseInline(line), breaks=False), numbers)
+
+
+def render_marked(before: str, marked: str, after: str) -> Markup:
+    """Render a passage with its marked sentence, "" for none; as text if it is too long."""
+    lead, sentence, tail = _SENTENCE.match(marked).groups()  # type: ignore[union-attr]
+    parts = [*map(escape, (before + lead, sentence, tail + after))]
+    if sum(map(len, parts)) > MAX_CHARS:
+        return Markup("{}<mark>{}</mark>{}").format(*parts)
+    text = f"{parts[0]}{_BEGIN}{parts[1]}{_END}{parts[2]}" if sentence else "".join(parts)
+    html = _written(_parser().parse(text), breaks=True)
+    html = _BETWEEN.sub(lambda found: f"<mark>{_TAGS.sub(_REOPENED, found[1])}</mark>", html)
+    return Markup(re.sub(f"[{_BEGIN}{_END}]", "", html))
 
 
 def _linked(html: str, numbers: Collection[int]) -> Markup:

@@ -159,12 +159,11 @@ class Button:
         What a key must allow.
     run : callable
         Takes the source, the fields of the form and the reader's name; returns the path of the page that is
-        shown then, or what the item's page shows. A `coreloop.base.errors.CoreloopError` is shown as a
-        sentence.
+        shown then. A `coreloop.base.errors.CoreloopError` is shown as a sentence.
     """
 
     scope: Literal["run", "review"]
-    run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...] | View]
+    run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...]]
 
 
 def button(

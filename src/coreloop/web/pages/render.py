@@ -2,24 +2,25 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import cycle
+from secrets import token_hex
 from typing import Any, Final
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from coreloop.answer.research.run import MAX_QUESTION_CHARS
 from coreloop.web.pages.ask import ASK
 from coreloop.web.pages.charts import count, escape, interval_chart, rate, seconds, short, timestamp
 from coreloop.web.pages.health import HEALTH
-from coreloop.web.pages.markdown import render_line
+from coreloop.web.pages.markdown import render_line, render_marked
 from coreloop.web.pages.page_data import PageSection, PageSource
 from coreloop.web.pages.review import REVIEW, VERDICTS, read_review
 from coreloop.web.pages.runs import KINDS, RUNS
-from coreloop.web.pages.timeline import outcome
 from coreloop.web.pages.tools import TOOLS
 
 SECTIONS: Final[tuple[PageSection, ...]] = (ASK, RUNS, REVIEW, TOOLS, HEALTH)
@@ -55,6 +56,8 @@ class Frame:
         Whether there are buttons for runs and for verdicts, and private text.
     csrf : str
         The hidden field of each form.
+    once : str
+        Another one, by which a form that is sent twice does its work once.
     """
 
     section: str = ""
@@ -63,6 +66,7 @@ class Frame:
     may_run: bool = False
     may_review: bool = False
     csrf: str = ""
+    once: str = field(default_factory=lambda: token_hex(8))
 
     @property
     def is_live(self) -> bool:
@@ -142,11 +146,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(interval_chart=interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS)
+    environment.globals.update(
+        interval_chart=interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS, max_chars=MAX_QUESTION_CHARS
+    )
     environment.filters.update(
         kind=lambda kind: KINDS.get(kind, kind),
         line=render_line,
-        outcome=outcome,
+        marked=render_marked,
         short=short,
         rate=rate,
         seconds=seconds,

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,6 +14,7 @@ from coreloop.descriptions.check import SENT_CHARS
 from coreloop.learn.proposals.entry import Entry, Statement, cost_text, q_text, sides_text
 from coreloop.learn.propose import read_examples
 from coreloop.learn.verdicts.judge import DocstringChange, change_of, judge, judge_name
+from coreloop.learn.verdicts.proposal_state import ACCEPTED
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -25,7 +26,7 @@ from coreloop.promote.measure.measurement import newest_by_key
 from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.reach import SERVED
 from coreloop.promote.schema_patch import alternatives
-from coreloop.web.pages.changes import read_kept_states
+from coreloop.web.pages.changes import read_kept_states, read_state_words
 from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
 from coreloop.web.pages.waiting_proposals import WaitingProposal, by_gain, read_kept_proposals
 
@@ -34,6 +35,7 @@ _MAX_SHOWN: Final = 100
 _PATH: Final = "review"
 _CALLS: Final = "calls"
 """The search of an item's page that reads its calls, too: of 100,000 records within seconds."""
+_PLAN: Final = "plan"
 VERDICTS: Final = {"P": "promote it", "T": "good enough", "C": "not yet", "V": "wrong"}
 """What pages call the verdicts; files and the API have the letters."""
 
@@ -51,14 +53,17 @@ class _Desk:
         return [one.entry.id for one in self.proposals[:_MAX_SHOWN]]
 
     def fresh(self, now: datetime) -> list[HumanVerdict]:
-        """The verdicts of the last minute, the newest first."""
-        return [judgment for judgment in reversed(self.judgments.given) if judgment.judged_at > now - _UNDO]
+        """The verdicts on proposals of the last minute, the newest first."""
+        return [one for one in reversed(self.judgments.given) if one.key and one.judged_at > now - _UNDO]
 
 
 def read_review(source: PageSource) -> View:
     """List what waits for a verdict, and the verdicts that can still be taken back."""
-    desk = _read(source)
+    desk, known = _read(source), read_kept_proposals(source)
+    accepted = {key for key, state in read_state_words(source).items() if state == ACCEPTED}
+    ready = [one for key, one in known.items() if key in accepted and one.entry.refused is None]
     return {
+        "accepted": [(one, _command(source.workspace, one)) for one in ready],
         "proposals": desk.proposals[:_MAX_SHOWN],
         "n_proposals": sum(proposal.entry.refused is None for proposal in desk.proposals),
         "n_more": max(0, len(desk.proposals) - _MAX_SHOWN),
@@ -75,17 +80,15 @@ def read_item(source: PageSource, name: str) -> View | None:
         return None
     has_calls = source.search == _CALLS and proposal.kind == "statement"
     ids, measured = desk.ids, newest_by_key(source.workspace.measured_file)
-    path = shlex.quote(proposal.path.relative_to(source.workspace.root).as_posix())
     at = ids.index(name) if name in ids else -1
-    states = {one.key: one.state for one in read_kept_states(source)}
     return {
         "id": name,
         "proposal": proposal,
         "change": (change := change_of(source.workspace, proposal.entry)),
         "lines": list(_marked(change, source.workspace)),
         "calls": _read_calls(source, proposal, change) if has_calls else {},
-        "plan": (),
-        "state": str(states.get(proposal.entry.key, "")),
+        "plan": _plan(source.workspace, proposal) if source.search == _PLAN else (),
+        "state": read_state_words(source).get(proposal.entry.key, ""),
         "history": [one for one in desk.judgments.given if one.subject == proposal.entry.key],
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
@@ -93,8 +96,13 @@ def read_item(source: PageSource, name: str) -> View | None:
         **_evidence(proposal.entry),
         # not on shared pages, whose numbers are of five or more requests
         "measured": None if source.is_shared else measured.get(proposal.entry.key),
-        "command": f"dartlab-coreloop promote --candidate {path} --id {shlex.quote(name)} --confirm",
+        "command": _command(source.workspace, proposal),
     }
+
+
+def _command(workspace: Workspace, proposal: WaitingProposal) -> str:
+    path = shlex.quote(proposal.path.relative_to(workspace.root).as_posix())
+    return f"dartlab-coreloop promote --candidate {path} --id {shlex.quote(proposal.entry.id)} --confirm"
 
 
 def _evidence(entry: Entry) -> dict[str, str]:
@@ -137,20 +145,15 @@ def _schema(workspace: Workspace, proposal: WaitingProposal) -> tuple[str, list[
         return "", [str(reason)]
 
 
-def _plan(source: PageSource, form: Mapping[str, str], _by: str) -> View:
-    """Show an item with what its promotion would do; nothing changes."""
+def _plan(workspace: Workspace, proposal: WaitingProposal) -> list[str]:
+    """Say what its promotion would do; nothing changes."""
     from coreloop.promote.run import PromoteRequest, plan_promotion  # git is loaded for nothing else
 
-    wanted = form.get("id", "")
-    view = read_item(replace(source, search=_CALLS), wanted)
-    if view is None:
-        raise UsageError(f"no proposal {wanted}")
-    request = PromoteRequest(path=view["proposal"].path, wanted=wanted)
+    request = PromoteRequest(path=proposal.path, wanted=proposal.entry.id)
     try:
-        plan = "\n".join(plan_promotion(source.workspace, request)[0].lines())
+        return "\n".join(plan_promotion(workspace, request)[0].lines()).splitlines()
     except CoreloopError as error:
-        plan = f"stops    {error}"
-    return {**view, "plan": plan.splitlines()}
+        return [f"stops    {error}"]
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
@@ -189,6 +192,5 @@ REVIEW: Final = PageSection(
     actions={
         "judge": Button(scope="review", run=_judge),
         "undo": Button(scope="review", run=_undo),
-        "plan": Button(scope="review", run=_plan),
     },
 )

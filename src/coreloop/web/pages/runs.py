@@ -9,23 +9,27 @@ from typing import Any, Final
 
 from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
-from coreloop.answer.research.research_state import ASK, ReadSource, knowledge_of
+from coreloop.answer.research.research_state import AGAINST, ASK, ReadSource, knowledge_of
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.runs.clock import is_ulid
 from coreloop.runs.driver.driven_run import is_driven, plan_of
+from coreloop.runs.events import Ended
 from coreloop.runs.manage import pause_run, read_run
-from coreloop.runs.state import State
+from coreloop.runs.state import TERMINAL, State
+from coreloop.runs.stores.accounts import RunRow
 from coreloop.web.pages.markdown import render_answer, render_line
 from coreloop.web.pages.page_data import Button, PageSection, PageSource, View, button
-from coreloop.web.pages.timeline import mended_lines, read_timeline
+from coreloop.web.pages.timeline import mended_lines, outcome, read_timeline
 
 _MAX_RUNS: Final = 100
 _MAX_ITERATIONS: Final = 100
 _AROUND: Final = 300
 """Characters of a source that are shown before and after a cited sentence."""
 _EVER: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_REJECTED: Final = "rejected"
+_PARTLY: Final = "partly answered"
 KINDS: Final = {"ask": "a question", "agent": "of an agent", "driven": "a command", "gate": "measured"}
 _BLANK: Final = re.compile(r"\n\s*\n")
 
@@ -51,14 +55,48 @@ class Cited:
 def read_runs(source: PageSource) -> View:
     """List runs, the newest first."""
     rows = source.runs.runs(limit=_MAX_RUNS + 1)
-    rejected = read_rejected(source)
-    return {"runs": rows[:_MAX_RUNS], "has_more": len(rows) > _MAX_RUNS, "rejected": rejected}
+    return {"runs": with_ends(source, rows[:_MAX_RUNS]), "has_more": len(rows) > _MAX_RUNS}
 
 
-def read_rejected(source: PageSource) -> frozenset[str]:
-    """Return the ids of the answers that somebody rejected."""
+def with_ends(source: PageSource, rows: Sequence[RunRow]) -> list[tuple[RunRow, str]]:
+    """Return runs, each with how far it answers its question, or else how it stands."""
     said = source.tables.feedback_since(_EVER)
-    return frozenset(one.message_id for one in said if one.kind == "down")
+    rejected = {one.message_id for one in said if one.kind == "down"}
+
+    def end(row: RunRow) -> str:
+        if row.run_id in rejected:
+            return _REJECTED
+        if row.status not in TERMINAL or row.kind not in (ASK, RESEARCH):
+            return _end(source, row)
+        name = f"end {row.run_id} {row.newest}"
+        return source.snapshots.get(name, [], lambda: _end(source, read_run(source.runs, row.run_id))).value
+
+    return [(row, end(row)) for row in rows]
+
+
+def _end(source: PageSource, run: RunRow | State) -> str:
+    stands = outcome(run.status, run.stop_reason)
+    if run.status == "paused":
+        working = {job.payload.get("run") for job in source.queue.jobs(status="running")}
+        return "pausing after this iteration" if run.run_id in working else stands
+    if isinstance(run, RunRow) or not run.is_terminal or run.kind not in (ASK, RESEARCH):
+        return stands
+    response = respond(run)
+    if not response.supported:
+        return response.end.replace("_", " ") if run.status in ("completed", "stopped") else stands
+    far = _PARTLY if _is_partial(run) else "answered"
+    return f"{far} ({stands})" if run.kind == RESEARCH and run.status != "completed" else far
+
+
+def _is_partial(state: State) -> bool:
+    response = respond(state)
+    return response.supported and bool(response.verdict != "says so" or _open_parts(state))
+
+
+def _open_parts(state: State) -> list[str]:
+    """The parts of a research's question without a finding."""
+    parts = (part for part in state.counted if part.is_open and part.text != AGAINST)
+    return [part.text for part in parts] if state.kind == RESEARCH else []
 
 
 def read_one(source: PageSource, name: str) -> View | None:
@@ -71,8 +109,10 @@ def read_one(source: PageSource, name: str) -> View | None:
         return None
     view: dict[str, Any] = {
         "run": state,
-        "spent": _spent(state),
+        "end": _end(source, state),
+        "spent": _spent(source, state),
         "timeline": read_timeline(source.runs, name)[-_MAX_ITERATIONS:],
+        "follows": "" if state.is_terminal else name,
         "command": _command(state),
         "answer": "",
         "case": None,
@@ -105,11 +145,12 @@ def _research(state: State) -> dict[str, Any]:
 
 def _answered(state: State, text: str) -> dict[str, Any]:
     response, cited = respond(state), _cited(text, cited_sources(state))
+    unsaid = [f"not answered: {part}" for part in _open_parts(state) if part not in response.final_answer]
     return {
         "answer": response.final_answer,
         "html": render_answer(response.final_answer, {one.number for one in cited}),
-        "verdict": response.verdict,
-        "reason": response.reason,
+        "verdict": _PARTLY if _is_partial(state) else response.verdict,
+        "reason": "; ".join(filter(None, [response.reason, *unsaid])),
         "cited": cited,
     }
 
@@ -121,18 +162,21 @@ def _judged(source: PageSource, state: State) -> dict[str, Any]:
     derived = [read_run(source.runs, run_id) for run_id in source.runs.derived(state.run_id)]
     mended = next((one for one in derived if one.run_id == case.mended_by), None)
     deeper = [one.run_id for one in derived if (one.kind, one.origin) == (RESEARCH, state.run_id)]
-    gaps = [] if response.supported else source.tables.gaps()
+    gaps = [gap for gap in source.tables.gaps(open_only=False) if gap.topic == state.question]
     sentences = (last.sentences or last.quoted) if last else ()
+    said = source.tables.feedback_of(state.run_id)
+    is_rejected = mended is not None or any(one.kind == "down" for one in said)
     return {
+        **({"end": _REJECTED} if is_rejected else {}),
         "case": case,
-        "said": source.tables.feedback_of(state.run_id),
+        "said": said,
         "lines": list(_lines(response.final_answer, sentences, cited_sources(state))),
         "passages": response.passages,
-        "end": response.end.replace("_", " "),
         "mended": mended,
+        **({"follows": mended.run_id} if mended and not mended.is_terminal else {}),
         "repairs": _repairs(mended or state),
         "deeper": read_one(source, deeper[-1]) if deeper else None,
-        "gap": next((gap for gap in gaps if gap.topic == state.question), None),
+        "gap": min(gaps, key=lambda gap: gap.closed_at is not None, default=None),
     }
 
 
@@ -176,14 +220,16 @@ def passage_of(claim: str, text: str) -> CitedPassage:
     return CitedPassage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
 
 
-def _spent(state: State) -> list[tuple[str, float, float | None]]:
+def _spent(source: PageSource, state: State) -> list[tuple[str, float, float | None]]:
     """What a run has used of each limit; None for no limit."""
     limits, spent = state.limits, state.spent
+    ends = [event.at for _, event in source.runs.read(state.run_id) if isinstance(event, Ended)]
+    later_s = (state.clock - ends[-1]).total_seconds() if ends and state.is_terminal else 0.0
     return [
         ("iterations", state.iteration, limits.max_iterations),
         ("queries", len(state.search_history), limits.queries),
         ("sources", len(state.read_sources), limits.sources),
-        ("seconds of work", round(state.elapsed_s, 1), limits.deadline_s),
+        ("seconds of work", round(state.elapsed_s - later_s, 1), limits.deadline_s),
         ("tokens", spent.tokens, limits.tokens),
         ("US dollars", spent.usd, limits.usd),
     ]

@@ -7,7 +7,7 @@ from typing import Any, Final
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.descriptions.find_tools import find_tools
-from coreloop.web.pages.changes import read_changes, read_kept_states
+from coreloop.web.pages.changes import read_changes, read_state_words
 from coreloop.web.pages.charts import rate_of
 from coreloop.web.pages.health import read_kept_activity, read_table
 from coreloop.web.pages.page_data import PageSection, PageSource, View
@@ -77,7 +77,7 @@ def read_tool(source: PageSource, name: str) -> View | None:
 
 def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str]]:
     """The proposals for a tool, each with its state."""
-    states = {one.key: one.state for one in read_kept_states(source)}
+    states = read_state_words(source)
     mine = [one for one in read_kept_proposals(source).values() if one.tool == name][:_MAX_PROPOSALS]
     return [(one, states[one.entry.key]) for one in mine if one.entry.key in states]
 

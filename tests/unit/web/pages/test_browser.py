@@ -123,7 +123,7 @@ def test_everything_works_without_a_script(browser: Browser, demo: Path, tmp_pat
         page.locator("ol.items a").first.click()
         page.get_by_role("link", name="Show calls").click()
         assert page.locator("#calls li").count() >= 6
-        page.get_by_role("button", name="Show the plan").click()
+        page.get_by_role("link", name="Show the plan").click()
         assert "branch   skill/caveat-search-articles" in page.inner_text("[aria-label='The plan']")
         page.get_by_role("button", name="good enough").click()
         page.get_by_role("button", name="Take it back").click()

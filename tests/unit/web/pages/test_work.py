@@ -56,7 +56,7 @@ def test_questions_are_found_by_their_words(empty: PageSource):
         "길이 한강": "한강의 길이",
     }
     for search, question in found.items():
-        assert [row.question for row in ASK.read(replace(empty, search=search))["asked"]] == [question]
+        assert [row.question for row, _ in ASK.read(replace(empty, search=search))["asked"]] == [question]
     assert not ASK.read(replace(empty, search="axb"))["asked"]
 
 

@@ -1,6 +1,7 @@
 // Keys and live events; every page works without them.
 "use strict";
 
+document.documentElement.classList.add("scripted");
 const inField = (target) => target.closest("input:not([type=hidden]), textarea, select") !== null;
 
 // A button with data-key is pressed by that key; j and k go through the items of a list.
@@ -35,21 +36,30 @@ setInterval(tellAges, 30_000);
 new MutationObserver(tellAges).observe(document.getElementById("main"), { childList: true, subtree: true });
 
 // A part that takes long to read comes behind its page, for those who stay on it.
-const link = document.querySelector("a[data-part]");
-const fetchPart = async () => {
+const fetchPart = async (link) => {
   const page = new DOMParser().parseFromString(await (await fetch(link.href)).text(), "text/html");
   const part = page.getElementById(link.dataset.part);
   if (part) document.getElementById(link.dataset.part).replaceChildren(...part.childNodes);
 };
-if (link) setTimeout(fetchPart, 400);
+setTimeout(() => document.querySelectorAll("a[data-soon]").forEach(fetchPart), 400);
 
 // The new lines of a long text are in sight.
 for (const line of document.querySelectorAll(".diff .added:not(.added + .added)")) line.parentElement.scrollTop = line.offsetTop - 100;
 
 document.addEventListener("click", (event) => {
   const copied = event.target.closest("[data-copy]");
+  const part = event.target.closest("a[data-part]");
+  if (part) {
+    event.preventDefault();
+    fetchPart(part);
+  }
   if (copied) navigator.clipboard.writeText(copied.dataset.copy).then(() => (copied.textContent = "Copied"));
 });
+
+// What was sent once is not sent again by a second click; whoever comes back can.
+const enable = (is) => document.querySelectorAll("form[method=post] button").forEach((one) => (one.disabled = !is));
+document.addEventListener("submit", (event) => event.target.method === "post" && setTimeout(enable, 0, false));
+window.addEventListener("pageshow", () => enable(true));
 
 // The events of a run that goes on; what a finished iteration did, and the answer, take their place in the page.
 const events = document.getElementById("events");
@@ -66,19 +76,24 @@ if (events) {
     finding: (data) => `found: ${data.tag} ${data.text}`,
     usage: (data) => `spent: ${data.tokens} tokens, ${data.usd} US dollars`,
   };
+  let due = 0;
   const renew = async () => {
     const page = new DOMParser().parseFromString(await (await fetch(window.location.href)).text(), "text/html");
     const live = page.getElementById("live");
     if (!live) return window.location.reload(); // signed out
-    if (source.readyState === EventSource.CLOSED && page.getElementById("events")) return; // from before the end
+    const more = page.getElementById("events");
+    if (source.readyState === EventSource.CLOSED && more) { // from before the end, or of another run
+      if (more.dataset.events !== events.dataset.events) window.location.reload();
+      return;
+    }
     const shown = document.getElementById("live");
     const focused = [...shown.querySelectorAll("a, button")].indexOf(document.activeElement);
     page.getElementById("events")?.replaceWith(events);
     shown.replaceWith(live);
     live.querySelectorAll("a, button")[focused]?.focus();
     if (source.readyState === EventSource.CLOSED) live.querySelector("h2")?.focus();
+    if (live.querySelector("[data-again]")) due = setTimeout(renew, 1000);
   };
-  let due = 0;
   for (const [name, tell] of Object.entries(told)) {
     source.addEventListener(name, (event) => {
       const data = JSON.parse(event.data);
