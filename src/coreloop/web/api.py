@@ -60,9 +60,8 @@ async def run(call: HttpCall, body: bodies.RunRequest) -> AgentResponse:
 @route("POST", "/run-simple", scope="run", also=_LATER, example={"task": _QUESTION})
 async def run_simple(call: HttpCall, body: bodies.SimpleRequest) -> AgentResponse:
     """Research a question with the least effort."""
-    deps, request = call.service.deps, Request(tier="simple")
-    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
-    reply: AgentResponse = await _reply(call, run_id, job)
+    body = bodies.RunRequest(**msgspec.structs.asdict(body), complexity_tier="simple")
+    reply: AgentResponse = await run(call, body)
     return reply
 
 
@@ -208,7 +207,7 @@ def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     if queue.metrics().by_status.get("queued", 0) >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
     service.spending.require(call.caller, now=datetime.now(UTC))
-    run_id = begin(run_id=_run_id(call), trace_id=call.trace_id)
+    run_id = begin(run_id=_run_id(call), trace_id=call.request.scope["coreloop.trace_id"])
     service.spending.begin(call.caller, run_id)
     call.request.scope["coreloop.run_id"] = run_id  # for the log
     job = queue_run(queue, kind, run_id)
@@ -217,7 +216,8 @@ def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
 
 
 def _run_id(call: HttpCall) -> str:
-    now, key = datetime.now(UTC), call.once
+    once = call.request.scope.get("coreloop.once")
+    now, key = datetime.now(UTC), once or call.request.headers.get("idempotency-key")
     if key is None:
         return new_ulid(now, token_bytes(10))
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
@@ -231,8 +231,7 @@ def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
     found, note = search_files(call.service.deps.workspace, body.query, body.limit, now=datetime.now(UTC))
     return bodies.SearchReply(
-        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found),
-        note,
+        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found), note
     )
 
 
@@ -249,13 +248,13 @@ def list_runs(call: HttpCall, query: bodies.RunsQuery) -> bodies.RunsReply:
 @route("GET", "/runs/{run_id}")
 def show_run(call: HttpCall) -> bodies.RunReply:
     """Show a run and its answer."""
-    return run_reply(read_run(call.service.store, call.run_id))
+    return run_reply(read_run(call.service.store, call.path("run_id")))
 
 
 @route("GET", "/runs/{run_id}/events", media_type=_EVENTS, also={204: None})
 async def run_events(call: HttpCall) -> Response:
     """Stream what happens to a run."""
-    return await stream_of(call, call.run_id)
+    return await stream_of(call, call.path("run_id"))
 
 
 async def stream_of(call: HttpCall, run_id: str) -> Response:
@@ -271,22 +270,22 @@ async def stream_of(call: HttpCall, run_id: str) -> Response:
 @route("POST", "/runs/{run_id}/pause", scope="run")
 def pause(call: HttpCall) -> bodies.StatusReply:
     """Let a run stop after its iteration."""
-    state = pause_run(call.service.store, call.run_id)
-    return bodies.StatusReply(state.run_id, state.status)
+    return _told(call, pause_run(call.service.store, call.path("run_id")))
 
 
 @route("POST", "/runs/{run_id}/stop", scope="run")
 def stop(call: HttpCall) -> bodies.StatusReply:
     """End a run."""
-    state = stop_queued(call.service.store, call.service.deps.queue, call.run_id)
-    call.service.workers.wake()
-    return bodies.StatusReply(state.run_id, state.status)
+    return _told(call, stop_queued(call.service.store, call.service.deps.queue, call.path("run_id")))
 
 
 @route("POST", "/runs/{run_id}/resume", scope="run")
 def resume(call: HttpCall) -> bodies.StatusReply:
     """Let a paused run go on."""
-    state = go_on(call.service.store, call.service.deps.queue, call.run_id)
+    return _told(call, go_on(call.service.store, call.service.deps.queue, call.path("run_id")))
+
+
+def _told(call: HttpCall, state: State) -> bodies.StatusReply:
     call.service.workers.wake()
     return bodies.StatusReply(state.run_id, state.status)
 

@@ -1,9 +1,9 @@
 """The routes of the service, and what every request passes first."""
 
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from secrets import token_hex
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -133,7 +133,8 @@ class _Sent:
             }
             if self._is_last():  # so that the client does not use the connection again
                 own["Connection"] = "close"
-            message = {**message, "headers": [*message.get("headers", ()), *_raw(own)]}
+            raw = [(name.lower().encode(), value.encode()) for name, value in own.items()]
+            message = {**message, "headers": [*message.get("headers", ()), *raw]}
         await self._send(message)
 
 
@@ -143,10 +144,6 @@ def _host(name: str) -> str:
         return urlsplit(f"//{name}").hostname or ""
     except ValueError:
         return ""
-
-
-def _raw(headers: MutableMapping[str, Any]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
 def _trace_id(headers: Headers) -> str:

@@ -39,21 +39,13 @@ def _rejection(form: _Form) -> dict[str, Any]:
     return {"id": form.get("id", ""), "value": "down", "reason": reason[:MAX_REASON_CHARS]}
 
 
-def _deepening(form: _Form) -> dict[str, Any]:
-    return {"task": form.get("question", ""), "session": form.get("id", ""), "async": True}
-
-
-def _misfit(question: str) -> str:
-    """Say why a text is no question; "" if it is one."""
-    if len(question) > MAX_QUESTION_CHARS:
-        return f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are read."
-    return "" if question else "There is no question yet; write one."
-
-
 # Buttons below "ask" -> the route of the API that does the same, and its body.
 _API: Final[Mapping[str, tuple[str, Callable[[_Form], dict[str, Any]]]]] = {
     "ask": ("ask", lambda form: {"question": " ".join(form.get("question", "").split()), "async": True}),
-    "deeper": ("run", _deepening),
+    "deeper": (
+        "run",
+        lambda form: {"task": form.get("question", ""), "session": form.get("id", ""), "async": True},
+    ),
     "right": ("feedback", lambda form: {"id": form.get("id", ""), "value": "up"}),
     "wrong": ("feedback", _rejection),
 }
@@ -123,9 +115,10 @@ class Pages:
             return response
         if parts[0] == "ask" and parts[1:] and parts[1] in _API:
             name, body_of = _API[parts[1]]
-            if frame.may_run and name == "ask" and (problem := _misfit(body_of(form)["question"])):
+            n_chars = len(body_of(form).get("question", "?"))
+            if frame.may_run and not 1 <= n_chars <= MAX_QUESTION_CHARS:
                 view = await run_in_threadpool(read_ask, self._source)
-                unsent = {"problem": problem, "question": form.get("question", "")}
+                unsent = {"n_chars": n_chars, "question": form.get("question", "")}
                 return _page("ask.html", frame, {**view, **unsent}, 422)
             run_id = await submit(name, body_of(form), request, self._service, reader, form.get("once", ""))
             return RedirectResponse(frame.href("ask", run_id or form["id"]), _SEE_OTHER)

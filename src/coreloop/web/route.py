@@ -46,8 +46,6 @@ class HttpCall:
         Values of the route's types; None if it takes no body.
     last_event_id : int
         The number of the last event that the client has; 0 for none.
-    once : str or None
-        The idempotency key.
     """
 
     service: Service
@@ -56,23 +54,12 @@ class HttpCall:
     body: Any
     query: Any
     last_event_id: int
-    once: str | None
 
     @property
     def caller(self) -> str:
         """Whom limits count."""
         caller: Caller = self.request.scope["coreloop.caller"]
         return caller.name
-
-    @property
-    def run_id(self) -> str:
-        """The run in the path."""
-        return self.path("run_id")
-
-    @property
-    def trace_id(self) -> str:
-        """Of the request, and of the run that it begins."""
-        return str(self.request.scope["coreloop.trace_id"])
 
     def path(self, name: str) -> str:
         """Return a part of the path."""
@@ -177,12 +164,13 @@ class RouteEndpoint:
             body=await _body(request, route.body, service.settings.max_body_bytes),
             query=_query(request.query_params, route.query),
             last_event_id=_event_id(request.headers.get("last-event-id", "0")),
-            once=request.headers.get("idempotency-key"),
         )
         if service.shutdown.is_set() and route.method == "POST":
             raise leaving()
-        response = _response(await _called(route, call), route)
-        await send_in_time(response, scope, receive, send)
+        reply = await _called(route, call)
+        if not isinstance(reply, Response):
+            reply = Response(msgspec.json.encode(reply), media_type=route.media_type)
+        await send_in_time(reply, scope, receive, send)
 
 
 def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
@@ -206,11 +194,11 @@ async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | 
         raise Problem(415, "media_type", "send JSON, with Content-Type: application/json")
     try:
         fields = msgspec.json.decode(data, type=dict[str, Any])
-        return msgspec.convert({name: _integral(value) for name, value in fields.items()}, kind or NoQuery)
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, "malformed", f"the body is not JSON: {error}") from error
+    return _converted({name: _integral(value) for name, value in fields.items()}, kind or NoQuery)
 
 
 def _integral(value: Any) -> Any:
@@ -248,8 +236,12 @@ async def _read(request: Request, most: int) -> bytes:
 def _query(params: QueryParams, kind: type[Body]) -> Body:
     if len(params.multi_items()) != len(params):
         raise Problem(422, "invalid", "a parameter was given twice")
+    return _converted(dict(params), kind, strict=False)
+
+
+def _converted(fields: Mapping[str, Any], kind: type[Body], *, strict: bool = True) -> Body:
     try:
-        return msgspec.convert(dict(params), kind, strict=False)
+        return msgspec.convert(fields, kind, strict=strict)
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", str(error)) from error
 
@@ -272,16 +264,12 @@ async def submit(
     route = next(route for route in ROUTES if route.name == name)
     if route.scope not in key.scopes:
         raise Problem(403, "scope", f"your API key does not allow: {route.scope}")
-    try:
-        body = msgspec.convert(fields, route.body)
-    except msgspec.ValidationError as error:
-        raise Problem(422, "invalid", str(error)) from error
+    body = _converted(fields, route.body or NoQuery)
     if service.shutdown.is_set():
         raise leaving()
-    once = sha256(repr((form, fields)).encode("utf-8", "replace")).hexdigest() if form else None
-    call = HttpCall(
-        service=service, request=request, key=key, body=body, query=None, last_event_id=0, once=once
-    )
+    if form:  # what is sent twice begins one run
+        request.scope["coreloop.once"] = sha256(repr((form, fields)).encode("utf-8", "replace")).hexdigest()
+    call = HttpCall(service=service, request=request, key=key, body=body, query=None, last_event_id=0)
     await _called(route, call)
     return str(request.scope.get("coreloop.run_id", ""))
 
@@ -307,12 +295,6 @@ async def send_in_time(response: Response, scope: Scope, receive: Receive, send:
             await response(scope, receive, send)
     except TimeoutError as error:
         raise Problem(408, "too_slow", "the client does not read") from error
-
-
-def _response(reply: Any, route: Route) -> Response:
-    if isinstance(reply, Response):
-        return reply
-    return Response(msgspec.json.encode(reply), media_type=route.media_type)
 
 
 _REF: Final = "#/components/schemas/{name}"

@@ -206,7 +206,10 @@ def test_a_form_that_is_sent_twice_asks_once_and_no_question_is_a_sentence_besid
     form = {"csrf": token(client), "once": "a", "question": "How long is\r\nthe Rhine?"}
     first, again, other = (client.post("/ui/ask/ask", data={**form, "once": once}) for once in "aab")
     assert first.headers["location"] == again.headers["location"] != other.headers["location"]
-    for question, said in (("", "There is no question yet"), ("long " * 3000, "has 14,999 characters")):
+    for question, said in (
+        ("", "There is no question yet"),
+        ("long " * 3000, "This one has 14,999 characters"),
+    ):
         refused = client.post("/ui/ask/ask", data={**form, "question": question})
         assert (refused.status_code, f">{question}</textarea>" in refused.text) == (422, True)
         assert said in refused.text

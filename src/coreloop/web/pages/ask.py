@@ -19,7 +19,6 @@ def read_ask(source: PageSource) -> View:
     """List the questions that have the words of the search field, the newest first, and open gaps."""
     return {
         "search": source.search,
-        "problem": "",
         "question": "",
         "asked": with_ends(source, _having(source, source.search)),
         "gaps": source.tables.gaps()[:_MAX_SHOWN],

@@ -1,7 +1,6 @@
 """What each change of a description did, and what was decided on each proposal: a part of Health."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from coreloop.base.errors import GitError
@@ -59,14 +58,6 @@ def _read_promoted(source: PageSource) -> GitPromotions:
 _MAX_SHOWN: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayedChange:
-    """A change of a description, and the chart of before and after; no rows without an estimate."""
-
-    effect: Effect
-    rows: tuple[Interval, ...]
-
-
 def read_decided(source: PageSource) -> View:
     """List the decided proposals, and the changes of descriptions, the newest first."""
     states = read_kept_states(source)
@@ -83,14 +74,14 @@ def read_decided(source: PageSource) -> View:
     }
 
 
-def read_changes(source: PageSource) -> list[DisplayedChange]:
-    """Return the changes, alarms first, then the newest; a shared page has those of declared tools."""
+def read_changes(source: PageSource) -> list[tuple[Effect, Sequence[Interval]]]:
+    """Return the changes with charts, alarms first, then the newest; a shared page has declared tools."""
     effects: Sequence[Effect] = read_kept_effects(source)
     if source.is_shared:
         words = vocabulary(source.workspace, {effect.change.tool for effect in effects})
         effects = [effect for effect in effects if words.is_known(effect.change.tool)]
     ordered = sorted(effects, key=lambda effect: (effect.rank, -effect.change.place))
-    return [DisplayedChange(effect, before_and_after(effect.look)) for effect in ordered]
+    return [(effect, before_and_after(effect.look)) for effect in ordered]
 
 
 def before_and_after(look: Look | None) -> tuple[Interval, ...]:
@@ -98,13 +89,14 @@ def before_and_after(look: Look | None) -> tuple[Interval, ...]:
     if look is None:
         return ()
     found = look.named
-    after = (max(0.0, found.expected + found.low), found.after, min(1.0, found.expected + found.high))
-    return (
-        _row("before", found.before, found.before, found.before, is_other=True),
-        _row("expected without it", found.expected, found.expected, found.expected, is_other=True),
-        _row("after", *after),
+    rows = (
+        ("before", (found.before,) * 3, True),
+        ("expected without it", (found.expected,) * 3, True),
+        ("after", (found.expected + found.low, found.after, found.expected + found.high), False),
     )
-
-
-def _row(label: str, low: float, value: float, high: float, *, is_other: bool = False) -> Interval:
-    return Interval(label=label, low=low, value=value, high=high, note=f"{value:.1%}", is_other=is_other)
+    return tuple(
+        Interval(
+            label=label, low=max(0.0, low), value=at, high=min(1.0, high), note=f"{at:.1%}", is_other=other
+        )
+        for label, (low, at, high), other in rows
+    )

@@ -118,7 +118,9 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
     parts = [Markup("").join(_ticks(left, right, height - 24))]
     for number, row in enumerate(rows):
         y, kind = _ROW * number + 30, "-2" if row.is_other else ""
-        x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
+        x_low, x, x_high = (
+            left + (right - left) * min(max(at, 0.0), 1.0) for at in (row.low, row.value, row.high)
+        )
         parts += [
             _text(row.label, 0, y - 16),
             Markup(f'<line class="bar{kind}" x1="{x_low:.1f}" x2="{x_high:.1f}" y1="{y}" y2="{y}"/>'),
@@ -127,10 +129,6 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
         ]
     told = (f"{row.label}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
-
-
-def _bounded(share: float) -> float:
-    return min(max(share, 0.0), 1.0)
 
 
 def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:

@@ -20,11 +20,7 @@ from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
-from coreloop.learn.verdicts.proposal_state import (
-    IN_FORCE,
-    kept_states,
-    settled_keys,
-)
+from coreloop.learn.verdicts.proposal_state import IN_FORCE, kept_states, settled_keys
 from coreloop.observe.descriptions_in_force import last_sent
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.web.pages.changes import read_decided
@@ -192,7 +188,10 @@ def read_health(source: PageSource) -> View:
         "funnel": _funnel(source, view["status"], activity),
         "falls": _falls(source, activity),
         "categories": activity.categories[:_MAX_SHOWN],
-        "wasted": [_wasted(failure) for failure in activity.failures[:_MAX_SHOWN]],
+        "wasted": [
+            Bar(f"{one.tool}: {one.error_class}", one.wasted_s, f"{seconds(one.wasted_s)}, {count(one.n)} ×")
+            for one in activity.failures[:_MAX_SHOWN]
+        ],
     }
 
 
@@ -271,11 +270,6 @@ def _falls(source: PageSource, activity: Activity) -> list[Fall]:
     return [fall for fall in falls if fall.n]
 
 
-def _wasted(failure: ToolFailure) -> Bar:
-    note = f"{seconds(failure.wasted_s)}, {count(failure.n)} ×"
-    return Bar(f"{failure.tool}: {failure.error_class}", failure.wasted_s, note)
-
-
 HEALTH: Final = PageSection(name="health", title="Health", read=read_health, actions=WORK_BUTTONS)
 
 
@@ -289,9 +283,6 @@ def read_errors(workspace: Workspace) -> CounterexamplesFile | None:
 
 def read_table(source: PageSource) -> View:
     """Return the table; a shared page has none, since an error's text may name what only users know."""
-    if source.is_shared:
-        return {"table": None, "is_shared": True}
-    workspace = source.workspace
-    folders = [workspace.counterexamples_dir]
-    table = source.snapshots.get("errors", folders, lambda: read_errors(workspace)).value
-    return {"table": table, "is_shared": False}
+    folders, read = [source.workspace.counterexamples_dir], partial(read_errors, source.workspace)
+    table = None if source.is_shared else source.snapshots.get("errors", folders, read).value
+    return {"table": table, "is_shared": source.is_shared}

@@ -16,10 +16,6 @@ MAX_CHARS: Final = 10_000
 """Of an answer that is rendered; a longer one is shown as text."""
 _BEGIN, _END = "\ue000", "\ue001"
 """Around a marked sentence while it is rendered; those of a text are escaped."""
-_SENTENCE: Final = re.compile(r"([\s|#>*+-]*)(.*?)([\s|]*)\Z", re.DOTALL)
-_BETWEEN: Final = re.compile(f"{_BEGIN}(.*?){_END}", re.DOTALL)
-_TAGS: Final = re.compile(r"((?:<[^>]*>\s*)+)")
-_REOPENED: Final = r"</mark>\1<mark>"
 _CITATION: Final = re.compile(r"<code>.*?</code>|\[([0-9]{1,9})\]", re.DOTALL)
 
 
@@ -38,13 +34,18 @@ def render_line(text: str, numbers: Collection[int] = ()) -> Markup:
 
 def render_marked(before: str, marked: str, after: str) -> Markup:
     """Render a passage with its marked sentence, "" for none; as text if it is too long."""
-    lead, sentence, tail = _SENTENCE.match(marked).groups()  # type: ignore[union-attr]
+    lead = re.match(r"[\s|#>*+-]*", marked)[0]  # type: ignore[index]
+    sentence = marked.removeprefix(lead).rstrip(" \n|")
+    tail = marked[len(lead) + len(sentence) :]
     parts = [*map(escape, (before + lead, sentence, tail + after))]
     if sum(map(len, parts)) > MAX_CHARS:
         return Markup("{}<mark>{}</mark>{}").format(*parts)
     text = f"{parts[0]}{_BEGIN}{parts[1]}{_END}{parts[2]}" if sentence else "".join(parts)
     html = _written(_parser().parse(text), breaks=True)
-    html = _BETWEEN.sub(lambda found: f"<mark>{_TAGS.sub(_REOPENED, found[1])}</mark>", html)
+    start, end = html.find(_BEGIN), html.find(_END)
+    if 0 <= start < end:
+        inner = re.sub(r"((?:<[^>]*>\s*)+)", r"</mark>\1<mark>", html[start + 1 : end])
+        html = f"{html[:start]}<mark>{inner}</mark>{html[end + 1 :]}"
     return Markup(re.sub(f"[{_BEGIN}{_END}]", "", html))
 
 

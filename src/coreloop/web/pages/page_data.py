@@ -74,19 +74,12 @@ class PageSnapshots:
 
 def _state(paths: Sequence[Path]) -> Iterator[tuple[str, int, int]]:
     for path in paths:
-        for file in (path, *_files(path)):
+        for file in (path, *sorted(path.glob("*"))):
             try:
                 found = file.stat()
                 yield str(file), found.st_mtime_ns, found.st_size
             except OSError:  # it is absent, or went away: that is a state, too
                 yield str(file), 0, 0
-
-
-def _files(path: Path) -> list[Path]:
-    try:
-        return sorted(path.iterdir())
-    except OSError:  # no folder, or a closed one
-        return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from coreloop.base.errors import CoreloopError, UsageError
@@ -17,7 +16,6 @@ from coreloop.learn.verdicts.judge import DocstringChange, change_of, judge, jud
 from coreloop.learn.verdicts.proposal_state import ACCEPTED
 from coreloop.observe.judgments import (
     HumanVerdict,
-    HumanVerdicts,
     VerdictLetter,
     read_verdicts,
     take_back_verdict,
@@ -33,53 +31,32 @@ from coreloop.web.pages.waiting_proposals import WaitingProposal, by_gain, read_
 _UNDO: Final = timedelta(minutes=1)  # chosen: as long as a slip is noticed at once
 _MAX_SHOWN: Final = 100
 _PATH: Final = "review"
-_CALLS: Final = "calls"
-"""The search of an item's page that reads its calls, too: of 100,000 records within seconds."""
-_PLAN: Final = "plan"
 VERDICTS: Final = {"P": "promote it", "T": "good enough", "C": "not yet", "V": "wrong"}
 """What pages call the verdicts; files and the API have the letters."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    """What waits, and all verdicts."""
-
-    judgments: HumanVerdicts
-    proposals: Sequence[WaitingProposal]
-
-    @property
-    def ids(self) -> list[str]:
-        """The items of the list, in its order."""
-        return [one.entry.id for one in self.proposals[:_MAX_SHOWN]]
-
-    def fresh(self, now: datetime) -> list[HumanVerdict]:
-        """The verdicts on proposals of the last minute, the newest first."""
-        return [one for one in reversed(self.judgments.given) if one.key and one.judged_at > now - _UNDO]
-
-
 def read_review(source: PageSource) -> View:
     """List what waits for a verdict, and the verdicts that can still be taken back."""
-    desk, known = _read(source), read_kept_proposals(source)
+    waiting, known = _waiting(source), read_kept_proposals(source)
     accepted = {key for key, state in read_state_words(source).items() if state == ACCEPTED}
     ready = [one for key, one in known.items() if key in accepted and one.entry.refused is None]
     return {
         "accepted": [(one, _command(source.workspace, one)) for one in ready],
-        "proposals": desk.proposals[:_MAX_SHOWN],
-        "n_proposals": sum(proposal.entry.refused is None for proposal in desk.proposals),
-        "n_more": max(0, len(desk.proposals) - _MAX_SHOWN),
-        "fresh": desk.fresh(source.now),
+        "proposals": waiting[:_MAX_SHOWN],
+        "n_proposals": sum(proposal.entry.refused is None for proposal in waiting),
+        "n_more": max(0, len(waiting) - _MAX_SHOWN),
+        "fresh": _fresh(source),
         "has_records": source.workspace.records_dir.is_dir(),
     }
 
 
 def read_item(source: PageSource, name: str) -> View | None:
     """Show a proposal by its id; its calls on demand, since they are read from the records."""
-    desk = _read(source)
     proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
     if proposal is None:
         return None
-    has_calls = source.search == _CALLS and proposal.kind == "statement"
-    ids, measured = desk.ids, newest_by_key(source.workspace.measured_file)
+    has_calls = source.search == "calls" and proposal.kind == "statement"
+    ids, measured = _ids(source), newest_by_key(source.workspace.measured_file)
     at = ids.index(name) if name in ids else -1
     return {
         "id": name,
@@ -87,12 +64,16 @@ def read_item(source: PageSource, name: str) -> View | None:
         "change": (change := change_of(source.workspace, proposal.entry)),
         "lines": list(_marked(change, source.workspace)),
         "calls": _read_calls(source, proposal, change) if has_calls else {},
-        "plan": _plan(source.workspace, proposal) if source.search == _PLAN else (),
+        "plan": _plan(source.workspace, proposal) if source.search == "plan" else (),
         "state": read_state_words(source).get(proposal.entry.key, ""),
-        "history": [one for one in desk.judgments.given if one.subject == proposal.entry.key],
+        "history": [
+            one
+            for one in read_verdicts(source.workspace.judgments_dir).given
+            if one.subject == proposal.entry.key
+        ],
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
-        "fresh": desk.fresh(source.now),
+        "fresh": _fresh(source),
         **_evidence(proposal.entry),
         # not on shared pages, whose numbers are of five or more requests
         "measured": None if source.is_shared else measured.get(proposal.entry.key),
@@ -160,7 +141,7 @@ def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, .
     wanted, given = form.get("id", ""), form.get("verdict", "")
     if given not in set(VerdictLetter):
         raise UsageError("a verdict is P (pass), T (tolerable), C (caution) or V (violation)")
-    ids = _read(source).ids
+    ids = _ids(source)
     workspace = source.workspace
     name = judge_name(by, workspace.root)
     judge(workspace, wanted, VerdictLetter(given), cause=form.get("cause"), by=name, now=source.now)
@@ -170,16 +151,25 @@ def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, .
 
 def _undo(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     wanted, folder = form.get("id", ""), source.workspace.judgments_dir
-    fresh = next((judgment for judgment in _read(source).fresh(source.now) if judgment.id == wanted), None)
+    fresh = next((judgment for judgment in _fresh(source) if judgment.id == wanted), None)
     if fresh is None or not take_back_verdict(folder, fresh):
         raise UsageError("this verdict is older than a minute; give another one, the newest counts")
     return (_PATH, wanted)
 
 
-def _read(source: PageSource) -> _Desk:
-    judgments, states = read_verdicts(source.workspace.judgments_dir), read_kept_states(source)
-    proposals = by_gain(read_kept_proposals(source), states)
-    return _Desk(judgments, proposals)
+def _fresh(source: PageSource) -> list[HumanVerdict]:
+    """The verdicts on proposals of the last minute, the newest first."""
+    given, since = read_verdicts(source.workspace.judgments_dir).given, source.now - _UNDO
+    return [one for one in reversed(given) if one.key and one.judged_at > since]
+
+
+def _waiting(source: PageSource) -> Sequence[WaitingProposal]:
+    return by_gain(read_kept_proposals(source), read_kept_states(source))
+
+
+def _ids(source: PageSource) -> list[str]:
+    """The items of the list, in its order."""
+    return [one.entry.id for one in _waiting(source)[:_MAX_SHOWN]]
 
 
 REVIEW: Final = PageSection(
@@ -188,9 +178,6 @@ REVIEW: Final = PageSection(
     read=read_review,
     item="review_item.html",
     read_item=read_item,
-    items=lambda source: [proposal.entry.id for proposal in _read(source).proposals[:_MAX_SHOWN]],
-    actions={
-        "judge": Button(scope="review", run=_judge),
-        "undo": Button(scope="review", run=_undo),
-    },
+    items=_ids,
+    actions={"judge": Button(scope="review", run=_judge), "undo": Button(scope="review", run=_undo)},
 )

@@ -2,14 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
-from coreloop.answer.research.research_state import AGAINST, ASK, ReadSource, knowledge_of
+from coreloop.answer.research.research_state import AGAINST, ASK, Attempt, ReadSource, knowledge_of
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
@@ -31,25 +30,10 @@ _EVER: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _REJECTED: Final = "rejected"
 _PARTLY: Final = "partly answered"
 KINDS: Final = {"ask": "a question", "agent": "of an agent", "driven": "a command", "gate": "measured"}
-_BLANK: Final = re.compile(r"\n\s*\n")
 
 
-@dataclass(frozen=True, slots=True)
-class CitedPassage:
-    """A cited sentence in its source: what stands before it, itself, and what follows."""
-
-    before: str
-    sentence: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A source that an answer cites, and where."""
-
-    number: int
-    source: ReadSource
-    passages: Sequence[CitedPassage]
+Passage = tuple[str, str, str]
+"""A cited sentence in its source: what stands before it, itself, and what follows."""
 
 
 def read_runs(source: PageSource) -> View:
@@ -137,10 +121,7 @@ def _command(state: State) -> str:
 def _research(state: State) -> dict[str, Any]:
     knowledge, response = knowledge_of(state), respond(state)
     found = (f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in knowledge.findings)
-    return {
-        **_answered(state, "\n".join([response.final_answer, *found])),
-        "knowledge": knowledge,
-    }
+    return {**_answered(state, "\n".join([response.final_answer, *found])), "knowledge": knowledge}
 
 
 def _answered(state: State, text: str) -> dict[str, Any]:
@@ -148,7 +129,7 @@ def _answered(state: State, text: str) -> dict[str, Any]:
     unsaid = [f"not answered: {part}" for part in _open_parts(state) if part not in response.final_answer]
     return {
         "answer": response.final_answer,
-        "html": render_answer(response.final_answer, {one.number for one in cited}),
+        "html": render_answer(response.final_answer, {read.number for read, _ in cited}),
         "verdict": _PARTLY if _is_partial(state) else response.verdict,
         "reason": "; ".join(filter(None, [response.reason, *unsaid])),
         "cited": cited,
@@ -171,17 +152,13 @@ def _judged(source: PageSource, state: State) -> dict[str, Any]:
         "case": case,
         "said": said,
         "lines": list(_lines(response.final_answer, sentences, cited_sources(state))),
-        "passages": response.passages,
+        **({"cited": list(_passages(last))} if last and last.passages else {}),
         "mended": mended,
         **({"follows": mended.run_id} if mended and not mended.is_terminal else {}),
-        "repairs": _repairs(mended or state),
+        "repairs": [line for done in knowledge_of(mended or state).repairs for line in mended_lines(done)],
         "deeper": read_one(source, deeper[-1]) if deeper else None,
         "gap": min(gaps, key=lambda gap: gap.closed_at is not None, default=None),
     }
-
-
-def _repairs(state: State) -> list[str]:
-    return [line for repaired in knowledge_of(state).repairs for line in mended_lines(repaired)]
 
 
 def _lines(answer: str, sentences: Sequence[str], cited: Sequence[ReadSource]) -> Iterator[tuple[str, str]]:
@@ -197,7 +174,14 @@ def _lines(answer: str, sentences: Sequence[str], cited: Sequence[ReadSource]) -
             yield sentence, render_line(text, {read.number for read in cited})
 
 
-def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
+def _passages(attempt: Attempt) -> Iterator[tuple[ReadSource, list[Passage]]]:
+    by_number = {read.number: read for read in attempt.cited}
+    for one in attempt.passages:
+        text = by_number[one.number].source.text
+        yield by_number[one.number], [(text[: one.start], text[one.start : one.end], text[one.end :])]
+
+
+def _cited(answer: str, sources: Sequence[ReadSource]) -> list[tuple[ReadSource, list[Passage]]]:
     claims: dict[int, dict[str, None]] = {}  # in their order, once each
     for sentence, numbers in cited_sentences(answer):
         for number in numbers:
@@ -205,19 +189,19 @@ def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
     cited = []
     for read in sources:
         passages = [passage_of(claim, read.source.text) for claim in claims.get(read.number, {})]
-        cited.append(Cited(read.number, read, [one for one in passages if one.sentence] or passages[:1]))
+        cited.append((read, [one for one in passages if one[1]] or passages[:1]))
     return cited
 
 
-def passage_of(claim: str, text: str) -> CitedPassage:
+def passage_of(claim: str, text: str) -> Passage:
     """Find a quoted sentence in the text of its source; the text's beginning if it is not quoted."""
     words = claim.strip(" …").split()
     found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
     if found is None:
-        return CitedPassage("", "", text[: 2 * _AROUND])
+        return "", "", text[: 2 * _AROUND]
     start, end = found.span()
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    return CitedPassage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
+    return before.lstrip(), text[start:end], after.rstrip()
 
 
 def _spent(source: PageSource, state: State) -> list[tuple[str, float, float | None]]:
@@ -237,13 +221,12 @@ def _spent(source: PageSource, state: State) -> list[tuple[str, float, float | N
 
 def run_buttons(section: str) -> Mapping[str, Button]:
     """Return the buttons of a run; each leads back to the run in a section."""
-    return {
-        "pause": button("run", lambda source, id, _: pause_run(source.runs, id), section, "{id}"),
-        "stop": button(
-            "run", lambda source, id, _: stop_queued(source.runs, source.queue, id), section, "{id}"
-        ),
-        "resume": button("run", lambda source, id, _: go_on(source.runs, source.queue, id), section, "{id}"),
+    acts: Mapping[str, Callable[[PageSource, str, str], object]] = {
+        "pause": lambda source, id, _: pause_run(source.runs, id),
+        "stop": lambda source, id, _: stop_queued(source.runs, source.queue, id),
+        "resume": lambda source, id, _: go_on(source.runs, source.queue, id),
     }
+    return {name: button("run", act, section, "{id}") for name, act in acts.items()}
 
 
 RUNS: Final = PageSection(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved
@@ -58,8 +58,9 @@ def read_tool(source: PageSource, name: str) -> View | None:
     metrics = next((tool for tool in activity.tools if tool.name == name), None) if activity else None
     if metrics is None and name not in _declared(source):
         return None
-    changes = [change for change in read_changes(source) if change.effect.change.tool == name]
-    view: dict[str, Any] = {
+    changes = [one for one in read_changes(source) if one[0].change.tool == name]
+    failures = [one for one in activity.failures if one.tool == name] if activity else []
+    return {
         "name": name,
         "read": [kept] if kept else [],
         "figures": metrics,
@@ -67,18 +68,15 @@ def read_tool(source: PageSource, name: str) -> View | None:
         "description": _describe(source, name),
         "changes": changes[:_MAX_PROPOSALS],
         "proposals": _proposals(source, name),
+        "days": activity.days if activity else None,
+        "failing": [rate_of(one.error_class, one.n, metrics.n) for one in failures if metrics],
     }
-    if activity is None or metrics is None:
-        return view
-    failures = [failure for failure in activity.failures if failure.tool == name]
-    failing = [rate_of(failure.error_class, failure.n, metrics.n) for failure in failures]
-    return view | {"days": activity.days, "failing": failing}
 
 
 def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str]]:
     """The proposals for a tool, each with its state."""
     states = read_state_words(source)
-    mine = [one for one in read_kept_proposals(source).values() if one.tool == name][:_MAX_PROPOSALS]
+    mine = [one for one in read_kept_proposals(source).values() if one.entry.tool == name][:_MAX_PROPOSALS]
     return [(one, states[one.entry.key]) for one in mine if one.entry.key in states]
 
 

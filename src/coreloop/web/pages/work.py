@@ -1,7 +1,7 @@
 """What workers do, and the suggestions that only a person may decide: a part of Health."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coreloop.web.pages.page_data import Button, PageSource, button
 
@@ -18,13 +18,15 @@ def read_work(source: PageSource) -> Mapping[str, Any]:
     }
 
 
+def _deciding(status: Literal["applied", "rejected"]) -> Button:
+    return button(
+        "review", lambda source, id, _by: source.tables.decide(id, status, now=source.now), "health"
+    )
+
+
 WORK_BUTTONS: Final[Mapping[str, Button]] = {
     "retry": button("run", lambda source, id, _by: source.queue.retry(id), "health"),
     "cancel": button("run", lambda source, id, _by: source.queue.cancel(id), "health"),
-    "apply": button(
-        "review", lambda source, id, _by: source.tables.decide(id, "applied", now=source.now), "health"
-    ),
-    "reject": button(
-        "review", lambda source, id, _by: source.tables.decide(id, "rejected", now=source.now), "health"
-    ),
+    "apply": _deciding("applied"),
+    "reject": _deciding("rejected"),
 }

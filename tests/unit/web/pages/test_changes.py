@@ -9,7 +9,6 @@ import effects
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.web.pages.changes import DisplayedChange
 from coreloop.web.pages.page_data import open_source
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.report import write_report
@@ -28,7 +27,7 @@ def test_an_alarm_is_marked_and_has_its_figures():
         place=1,
         merged_at=datetime(2026, 4, 25, tzinfo=UTC),
     )
-    one = DisplayedChange(Effect(change=change, verdict=EffectVerdict.MOVED, look=LOOK), ())
+    one = (Effect(change=change, verdict=EffectVerdict.MOVED, look=LOOK), ())
     view = {"counts": {}, "decided": [], "n_more": 0, "changes": [one]}
     page = render("changes.html", Frame(section="health", root=""), view)
     assert '<span class="badge badge-fail">moved</span>' in page
