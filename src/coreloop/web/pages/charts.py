@@ -1,5 +1,6 @@
 """Numbers, shares and times as pages show them; and charts as SVG, drawn on the server."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,13 +47,20 @@ def short(text: str, max_chars: int = 300) -> str:
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
+_KEPT: Final = re.compile(
+    r"(\n|(?<=[^\x00-\x7f\u2000-\u206f])[\u200c-\u200f]|[\u200e\u200f](?=[\u0590-\u08ff]))"
+)
+"""Lines, and single marks that join emoji or belong to a script that is written from right to left."""
+
+
 def escape(value: Any) -> Any:
     r"""Return a text with its lines, but with other control and invisible characters as ``\u{…}``."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     if value.isprintable() and FILLERS.isdisjoint(value):
         return value
-    return "\n".join(map(printable, value.encode("utf-8", "replace").decode().split("\n")))
+    parts = enumerate(_KEPT.split(value.encode("utf-8", "replace").decode()))
+    return "".join(part if at % 2 else printable(part) for at, part in parts)
 
 
 _WIDTH: Final = 440

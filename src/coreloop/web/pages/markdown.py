@@ -19,10 +19,10 @@ _BEGIN, _END = "\ue000", "\ue001"
 _CITATION: Final = re.compile(r"<code>.*?</code>|\[([0-9]{1,9})\]", re.DOTALL)
 
 
-def render_answer(text: str, numbers: Collection[int]) -> Markup | None:
-    """Render an answer, whose lines stay lines, with links to its sources; None if it is too long."""
+def render_answer(text: str, numbers: Collection[int]) -> Markup:
+    """Render an answer, whose lines stay lines, with links to its sources; as text if it is too long."""
     if len(text) > MAX_CHARS:
-        return None
+        return Markup("<pre>{}</pre>").format(escape(text))
     return _linked(_written(_parser().parse(escape(text)), breaks=True), numbers)
 
 

@@ -1,7 +1,7 @@
 """The section on tools: what the model is told of each, and how its calls end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from coreloop.base.project.settings import ToolSettings
@@ -15,24 +15,6 @@ from coreloop.web.pages.waiting_proposals import WaitingProposal, read_kept_prop
 
 _MAX_TOOLS: Final = 200
 _MAX_PROPOSALS: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A tool's docstring as the model reads it, without the indent of the source.
-
-    Attributes
-    ----------
-    target : str
-        Where the tool is defined, ``path.py::qualname``; ``problem`` says why that is not known.
-    exceeded : mapping of str to int
-        The model or provider whose limit it exceeds -> that limit, in characters.
-    """
-
-    target: str = ""
-    problem: str = ""
-    text: str = ""
-    exceeded: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_tools(source: PageSource) -> View:
@@ -99,20 +81,20 @@ def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     return find_tools(names, source.workspace, only_places=True, and_registered=True)
 
 
-def _describe(source: PageSource, name: str) -> Description:
-    """Read the docstring as it is in the file now."""
+def _describe(source: PageSource, name: str) -> View:
+    """Read the docstring as it is in the file now, where it is, and what limits it exceeds; or why not."""
     workspace, tool = source.workspace, _definitions(source).get(name)
     if tool is None:
-        return Description(problem="it is new; its definition is looked up every ten minutes")
+        return {"problem": "it is new; its definition is looked up every ten minutes"}
     if isinstance(tool, Tool):
         target = ToolSettings(target=f"{tool.file}::{tool.qualname}")
         settings = replace(workspace.settings, tools={name: target})
         tool = find_tools([name], replace(workspace, settings=settings))[name]
     if isinstance(tool, Unresolved):
-        return Description(problem=tool.reason)
+        return {"problem": tool.reason}
     text = tool.docstring
     exceeded = {cap: n for cap, n in workspace.settings.reach.caps.items() if len(text) > n}
-    return Description(f"{tool.file}::{tool.qualname}", text=text, exceeded=exceeded)
+    return {"target": f"{tool.file}::{tool.qualname}", "text": text, "exceeded": exceeded}
 
 
 def _names(source: PageSource) -> list[str]:
