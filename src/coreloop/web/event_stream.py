@@ -36,14 +36,12 @@ def run_reply(state: State) -> RunReply:
 
 def answer_in(state: State) -> AgentResponse | AskReply | None:
     """Return the answer of a run, whole or partial; None for a kind of run that answers nothing."""
-    if state.kind == RESEARCH:
-        return respond(state)
-    if state.kind != ANSWER:
+    if state.kind not in (RESEARCH, ANSWER):
         return None
-    # with the id that replays know it by
     answer = respond(state)
     whole: dict[str, Any] = fields_of(answer, *AgentResponse.__slots__)
-    return AskReply(**whole, request_id=answer.run_id)
+    # replays know it by the id of its run
+    return AskReply(**whole, request_id=answer.run_id) if state.kind == ANSWER else answer
 
 
 def end_of(service: Service, run_id: str) -> tuple[str, Any]:

@@ -60,9 +60,8 @@ class Metrics:
 
     def ended(self, state: State) -> None:
         """Count a run that this process has ended."""
-        kind, known = state.kind, state.of_kind
-        if not isinstance(known, Knowledge):  # its kind answers no questions
-            known = Knowledge()
+        known = state.of_kind if isinstance(state.of_kind, Knowledge) else Knowledge()
+        kind = state.kind
         self._spans["research_loop_duration_seconds"].labels(kind, state.status).observe(state.elapsed_s)
         self._spans["iterations_per_request"].labels(kind).observe(state.iteration)
         for name, number in (

@@ -29,9 +29,8 @@ def read_kept_states(source: PageSource) -> tuple[Standpoint, ...]:
     proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
     promoted = source.snapshots.get("promoted", source.git_places, lambda: _read_promoted(source)).value
     judgments = read_verdicts(workspace.judgments_dir)
-    return read_states(
-        proposed, judgments, promoted, read_kept_effects(source) if promoted.promotions else ()
-    )
+    effects = read_kept_effects(source) if promoted.promotions else ()
+    return read_states(proposed, judgments, promoted, effects)
 
 
 def read_state_words(source: PageSource) -> dict[str, str]:

@@ -159,9 +159,10 @@ class Button:
     run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...]]
 
 
-def button(
-    scope: Literal["run", "review"], act: Callable[[PageSource, str, str], object], *path: str
-) -> Button:
+Act = Callable[[PageSource, str, str], object]
+
+
+def button(scope: Literal["run", "review"], act: Act, *path: str) -> Button:
     """Return a button that tells an item something, by its id and the reader's name, and leads to a page."""
 
     def run(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:

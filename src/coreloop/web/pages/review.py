@@ -37,9 +37,9 @@ VERDICTS: Final = {"P": "promote it", "T": "good enough", "C": "not yet", "V": "
 
 def read_review(source: PageSource) -> View:
     """List what waits for a verdict, and the verdicts that can still be taken back."""
-    waiting, known = _waiting(source), read_kept_proposals(source)
-    accepted = {key for key, state in read_state_words(source).items() if state == ACCEPTED}
-    ready = [one for key, one in known.items() if key in accepted and one.entry.refused is None]
+    waiting, states = _waiting(source), read_state_words(source)
+    known = ((states.get(key), one) for key, one in read_kept_proposals(source).items())
+    ready = [one for state, one in known if state == ACCEPTED and one.entry.refused is None]
     return {
         "accepted": [(one, _command(source.workspace, one)) for one in ready],
         "proposals": waiting[:_MAX_SHOWN],

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from coreloop.runs.manage import pause_run, read_run
 from coreloop.runs.state import TERMINAL, State
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.web.pages.markdown import render_answer, render_line
-from coreloop.web.pages.page_data import Button, PageSection, PageSource, View, button
+from coreloop.web.pages.page_data import Act, Button, PageSection, PageSource, View, button
 from coreloop.web.pages.timeline import mended_lines, outcome, read_timeline
 
 _MAX_RUNS: Final = 100
@@ -201,7 +201,8 @@ def passage_of(claim: str, text: str) -> Passage:
         return "", "", text[: 2 * _AROUND]
     start, end = found.span()
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    return before.lstrip(), text[start:end], after.rstrip()
+    lead, tail = "…" * (start > _AROUND), "…" * (len(text) > end + _AROUND)
+    return lead + before.lstrip(), text[start:end], after.rstrip() + tail
 
 
 def _spent(source: PageSource, state: State) -> list[tuple[str, float, float | None]]:
@@ -221,7 +222,7 @@ def _spent(source: PageSource, state: State) -> list[tuple[str, float, float | N
 
 def run_buttons(section: str) -> Mapping[str, Button]:
     """Return the buttons of a run; each leads back to the run in a section."""
-    acts: Mapping[str, Callable[[PageSource, str, str], object]] = {
+    acts: Mapping[str, Act] = {
         "pause": lambda source, id, _: pause_run(source.runs, id),
         "stop": lambda source, id, _: stop_queued(source.runs, source.queue, id),
         "resume": lambda source, id, _: go_on(source.runs, source.queue, id),
