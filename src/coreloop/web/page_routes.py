@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
@@ -13,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from coreloop.answer.repair.feedback import MAX_REASON_CHARS
 from coreloop.answer.research.run import MAX_QUESTION_CHARS
+from coreloop.base.errors import UsageError
 from coreloop.web.keys import COOKIE, LASTS_S, ApiKey, Caller, find_key
 from coreloop.web.pages.ask import read_ask
 from coreloop.web.pages.page_data import PageSection, PageSource
@@ -31,6 +33,7 @@ _SEE_OTHER: Final = 303
 _MOVED: Final = {"changes": "health", "errors": "tools", "work": "health"}
 """Earlier sections, and those that have them now."""
 _MAX_SEARCH_CHARS: Final = 200
+_LENGTH: Final = f"a question has 1 to {MAX_QUESTION_CHARS:,} characters"
 _Form = Mapping[str, str]
 
 
@@ -115,12 +118,17 @@ class Pages:
             return response
         if parts[0] == "ask" and parts[1:] and parts[1] in _API:
             name, body_of = _API[parts[1]]
-            n_chars = len(body_of(form).get("question", "?"))
-            if frame.may_run and not 1 <= n_chars <= MAX_QUESTION_CHARS:
+            if form.get("once"):  # what is sent twice begins one run
+                request.scope["coreloop.once"] = sha256(repr(form).encode("utf-8", "replace")).hexdigest()
+            try:
+                run_id = await submit(name, body_of(form), request, self._service, reader)
+            except (Problem, UsageError) as error:
+                if name != "ask" or getattr(error, "kind", "invalid") != "invalid":
+                    raise
+                said = str(error) if isinstance(error, UsageError) else _LENGTH
+                unsent = {"problem": said, "question": form.get("question", "")}
                 view = await run_in_threadpool(read_ask, self._source)
-                unsent = {"n_chars": n_chars, "question": form.get("question", "")}
                 return _page("ask.html", frame, {**view, **unsent}, 422)
-            run_id = await submit(name, body_of(form), request, self._service, reader, form.get("once", ""))
             return RedirectResponse(frame.href("ask", run_id or form["id"]), _SEE_OTHER)
         action = _section(parts).actions.get(parts[1]) if len(parts) == 2 else None
         if action is None:

@@ -5,7 +5,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final, get_type_hints
 
@@ -247,7 +246,7 @@ def _converted(fields: Mapping[str, Any], kind: type[Body], *, strict: bool = Tr
 
 
 async def submit(
-    name: str, fields: Mapping[str, Any], request: Request, service: Service, key: ApiKey, form: str
+    name: str, fields: Mapping[str, Any], request: Request, service: Service, key: ApiKey
 ) -> str:
     """Call a route as the form of a page does, with all that holds for programs.
 
@@ -267,8 +266,6 @@ async def submit(
     body = _converted(fields, route.body or NoQuery)
     if service.shutdown.is_set():
         raise leaving()
-    if form:  # what is sent twice begins one run
-        request.scope["coreloop.once"] = sha256(repr((form, fields)).encode("utf-8", "replace")).hexdigest()
     call = HttpCall(service=service, request=request, key=key, body=body, query=None, last_event_id=0)
     await _called(route, call)
     return str(request.scope.get("coreloop.run_id", ""))

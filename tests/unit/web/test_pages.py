@@ -113,7 +113,6 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites_and_does_not_have_the_k
         lambda name, until, mac: f"{name}~1~{mac}",
         lambda name, until, mac: f"{name}~~",
         lambda name, until, mac: "~" * 50,
-        lambda name, until, mac: "",
     ],
 )
 def test_a_changed_cookie_is_no_sign_in(guarded: Served, change):
@@ -206,10 +205,7 @@ def test_a_form_that_is_sent_twice_asks_once_and_no_question_is_a_sentence_besid
     form = {"csrf": token(client), "once": "a", "question": "How long is\r\nthe Rhine?"}
     first, again, other = (client.post("/ui/ask/ask", data={**form, "once": once}) for once in "aab")
     assert first.headers["location"] == again.headers["location"] != other.headers["location"]
-    for question, said in (
-        ("", "There is no question yet"),
-        ("long " * 3000, "This one has 14,999 characters"),
-    ):
+    for question, said in (("", "1 to 10,000"), ("long " * 3000, "1 to 10,000"), ("?!", "no words to")):
         refused = client.post("/ui/ask/ask", data={**form, "question": question})
         assert (refused.status_code, f">{question}</textarea>" in refused.text) == (422, True)
         assert said in refused.text

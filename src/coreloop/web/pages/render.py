@@ -149,14 +149,8 @@ def _environment() -> Environment:
     environment.globals.update(
         interval_chart=interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS, max_chars=MAX_QUESTION_CHARS
     )
+    environment.filters.update(short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count)
     environment.filters.update(
-        kind=lambda kind: KINDS.get(kind, kind),
-        line=render_line,
-        marked=render_marked,
-        short=short,
-        rate=rate,
-        seconds=seconds,
-        timestamp=timestamp,
-        count=count,
+        line=render_line, marked=render_marked, kind=lambda kind: KINDS.get(kind, kind)
     )
     return environment

@@ -68,7 +68,9 @@ def test_ten_items_are_judged_by_keyboard_and_the_last_one_taken_back(
         settled(page, "Enter")
         page.fill("#cause", "typed p t c v")  # keys in a field are text
         assert given(folder) == []
-        page.locator("#cause").blur()
+        page.get_by_role("link", name="Show the plan").click()
+        page.wait_for_selector("[aria-label='The plan']")
+        assert page.input_value("#cause") == "typed p t c v"
         for key in "ptcvtttttt":  # what has no text cannot be promoted
             settled(page, key)
         assert given(folder) == [*"PTCVTTTTTT"]
@@ -85,22 +87,26 @@ def test_a_run_is_followed_and_stopped(browser: Browser, tmp_path: Path):
         with visit(browser, service.url) as visited:
             page = visited.go(f"/ui/runs/{run_id}")
             page.wait_for_selector("#events li")
+            page.get_by_role("button", name="Pause").click()
+            page.wait_for_selector("text=pausing after this iteration")
             page.get_by_role("button", name="Stop").click()
             page.wait_for_selector("text=stopped by a person")
             search.is_released.set()
             assert page.get_by_role("button", name="Stop").count() == 0
 
 
-def test_a_run_that_ends_shows_its_answer_by_itself(browser: Browser, tmp_path: Path):
-    with held_search() as search, served(tmp_path, settings=search.settings) as service:
-        with service.client() as client:
-            run_id = asked(client, **{"async": True}).json()["run_id"]
-        with visit(browser, service.url) as visited:
-            page = visited.go(f"/ui/runs/{run_id}")
-            page.wait_for_selector("#events li")
-            search.is_released.set()
-            page.wait_for_selector("h2:has-text('Answer')")
-            page.wait_for_selector("mark")
+def test_an_answer_comes_by_itself_and_so_does_what_was_found_instead_of_a_wrong_one(
+    browser: Browser, tmp_path: Path
+):
+    with served(tmp_path) as service, visit(browser, service.url) as visited, service.client() as client:
+        page = visited.go("/ui/ask")
+        page.fill("#question", QUESTION)
+        page.get_by_role("button", name="Ask", exact=True).dblclick()
+        page.wait_for_selector("mark")
+        assert page.locator(":checked").count() == 0
+        page.get_by_role("button", name="Wrong").click()
+        page.wait_for_selector("text=What was looked for instead")
+        assert len(client.get("/runs").json()["runs"]) == 2
 
 
 def test_a_citation_is_opened(browser: Browser, shop: Served):

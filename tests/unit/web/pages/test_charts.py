@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from coreloop.web.pages.charts import Interval, interval_chart
+from coreloop.web.pages.charts import Interval, escape, interval_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = f"{SVG}text"
@@ -28,6 +28,11 @@ def test_hostile_labels_are_text():
     assert tags <= {"svg", "title", "desc", "line", "rect", "circle", "text"}
     assert not any(name.startswith("on") or name == "style" for one in root.iter() for name in one.attrib)
     assert "\u202e" not in "".join(root.itertext())
+
+
+def test_joined_emoji_stay_whole_and_hidden_joiners_are_shown():
+    told = "👩\u200d👧 שלום\u200f"
+    assert escape(f"{told}\na\u200db\u202e") == f"{told}\na\\u{{200d}}b\\u{{202e}}"
 
 
 def test_a_chart_is_named_by_its_title_and_its_text():

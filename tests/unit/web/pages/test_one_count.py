@@ -39,10 +39,3 @@ def test_status_health_review_and_judge_count_the_same_proposals(source: PageSou
         read_health(source)["counts"]["waiting"],
     ]
     assert all(item.text for item in waiting)
-
-
-def test_proposals_without_a_text_are_listed_and_not_counted(source: PageSource):
-    review = read_review(source)
-    without = [one for one in review["proposals"] if one.entry.suggested_append is None]
-    assert without
-    assert review["n_proposals"] == len(review["proposals"]) - len(without)

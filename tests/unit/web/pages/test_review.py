@@ -86,6 +86,9 @@ def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):
     view = read_item(source, first)
     assert view is not None
     assert [judgment.judged_by for judgment in view["history"]] == ["Ann"]
+    press(source, "judge", id=second, verdict="P")
+    assert '<span class="badge">accepted</span>' in page(source, REVIEW, second)
+    assert f"--id {second} --confirm" in page(source, REVIEW)
 
 
 def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: PageSource):

@@ -10,7 +10,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.manage import create_run
 from coreloop.web.pages.ask import ASK
 from coreloop.web.pages.health import HEALTH
-from coreloop.web.pages.page_data import PageSection, PageSource, open_source
+from coreloop.web.pages.page_data import PageSource, open_source
 from showing import page
 
 
@@ -20,8 +20,8 @@ def empty(tmp_path: Path):
         yield source
 
 
-def press(source: PageSource, button: str, section: PageSection = HEALTH, **form: str) -> None:
-    assert section.actions[button].run(source, form, "Ann") == (section.name,)
+def press(source: PageSource, button: str, **form: str) -> None:
+    assert HEALTH.actions[button].run(source, form, "Ann") == ("health",)
 
 
 def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: PageSource):
@@ -36,13 +36,6 @@ def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: PageSource
     assert empty.queue.get(put.id).status == "cancelled"
     with pytest.raises(UsageError, match="only queued jobs"):
         press(empty, "cancel", id=put.id)
-
-
-def test_a_gap_is_closed_by_who_read_it(empty: PageSource):
-    gap = empty.tables.open_gap(topic="환불은 며칠?", file="", symbol="", reason="search_miss", now=empty.now)
-    assert "환불은 며칠?" in page(empty, ASK, may_review=True)
-    press(empty, "close", ASK, id=gap.id)
-    assert [one.closed_by for one in empty.tables.gaps(open_only=False)] == ["Ann"]
 
 
 def test_questions_are_found_by_their_words(empty: PageSource):
