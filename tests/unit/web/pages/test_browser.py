@@ -95,18 +95,18 @@ def test_a_run_is_followed_and_stopped(browser: Browser, tmp_path: Path):
             assert page.get_by_role("button", name="Stop").count() == 0
 
 
-def test_an_answer_comes_by_itself_and_so_does_what_was_found_instead_of_a_wrong_one(
-    browser: Browser, tmp_path: Path
-):
+def test_an_answer_and_what_was_found_instead_come_by_themselves(browser: Browser, tmp_path: Path):
     with served(tmp_path) as service, visit(browser, service.url) as visited, service.client() as client:
         page = visited.go("/ui/ask")
         page.fill("#question", QUESTION)
         page.get_by_role("button", name="Ask", exact=True).dblclick()
         page.wait_for_selector("mark")
+        page.get_by_role("button", name="Go deeper").click()
+        page.get_by_role("button", name="Go deeper again").wait_for()
         assert page.locator(":checked").count() == 0
         page.get_by_role("button", name="Wrong").click()
         page.wait_for_selector("text=What was looked for instead")
-        assert len(client.get("/runs").json()["runs"]) == 2
+        assert len(client.get("/runs").json()["runs"]) == 3
 
 
 def test_a_citation_is_opened(browser: Browser, shop: Served):

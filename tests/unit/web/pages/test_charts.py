@@ -36,10 +36,7 @@ def test_joined_emoji_stay_whole_and_hidden_joiners_are_shown():
 
 
 def test_a_chart_is_named_by_its_title_and_its_text():
-    root = read(draw("success"))
-    title, desc = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
-    assert title is not None
-    assert desc is not None
+    title, desc, *_ = root = read(draw("success"))
     assert root.get("role") == "img"
     assert root.get("aria-labelledby") == f"{title.get('id')} {desc.get('id')}"
     assert title.text == "success"

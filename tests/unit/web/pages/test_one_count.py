@@ -1,4 +1,4 @@
-"""One number of waiting proposals on every screen, and what an item without another side shows."""
+"""One number of waiting proposals on every screen."""
 
 from datetime import UTC, datetime
 

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from coreloop.answer.deps import open_deps
-from coreloop.answer.research.research_state import Request
+from coreloop.answer.research.research_state import MENDED, Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.base.errors import RunEndedError
 from coreloop.runs.driver.driven_run import begin_driven
+from coreloop.runs.events import Noted
 from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.runs import RUNS, passage_of, read_one, read_runs
@@ -52,6 +54,9 @@ def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
     assert f"<mark>{sentence}</mark>" in shown
     did = f"searched Han river: 2 results .* found {sentence} .* decided it has enough"
     assert re.search(did, words_of(shown))
+    later = Noted(at=source.now + timedelta(hours=1), name=MENDED, data="")
+    source.runs.append(run_id, [later], after=source.runs.newest([run_id])[run_id])
+    assert dict(row[:2] for row in read_one(source, run_id)["spent"])["seconds of work"] < 60  # type: ignore[index]
 
 
 def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource):

@@ -80,13 +80,9 @@ if (events) {
   const renew = async () => {
     const page = new DOMParser().parseFromString(await (await fetch(window.location.href)).text(), "text/html");
     const live = page.getElementById("live");
-    if (!live) return window.location.reload(); // signed out
-    const more = page.getElementById("events");
-    if (source.readyState === EventSource.CLOSED && more) { // from before the end, or of another run
-      if (more.dataset.events !== events.dataset.events) window.location.reload();
-      return;
-    }
     const shown = document.getElementById("live");
+    if (live?.localName !== shown.localName) return window.location.reload(); // signed out, or another part is live
+    if (source.readyState === EventSource.CLOSED && page.getElementById("events")) return; // from before the end
     const focused = [...shown.querySelectorAll("a, button")].indexOf(document.activeElement);
     page.getElementById("events")?.replaceWith(events);
     shown.replaceWith(live);
