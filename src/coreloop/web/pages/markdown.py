@@ -44,7 +44,7 @@ def render_marked(before: str, marked: str, after: str) -> Markup:
     html = _written(_parser().parse(text), breaks=True)
     start, end = html.find(_BEGIN), html.find(_END)
     if 0 <= start < end:
-        inner = re.sub(r"((?:<[^>]*>\s*)+)", r"</mark>\1<mark>", html[start + 1 : end])
+        inner = re.sub(r"((?:<[^<>]*>\s*)+)", r"</mark>\1<mark>", html[start + 1 : end])
         html = f"{html[:start]}<mark>{inner}</mark>{html[end + 1 :]}"
     return Markup(re.sub(f"[{_BEGIN}{_END}]", "", html))
 

@@ -116,7 +116,7 @@ _TABLE: Final = re.compile(r"<thead>(.*?)</thead>.*?</table>", re.DOTALL)
 def _with_labels(table: re.Match[str]) -> str:
     """Name each cell after its column: on a phone, a row is a card."""
     head, rows = table[0].split("</thead>")
-    names = cycle(re.sub("<[^>]*>", "", name) for name in re.findall("<th[^>]*>(.*?)</th>", head))
+    names = cycle(re.findall("<th[^<>]*>([^<]*)</th>", head))
     labelled = re.sub("<t[dh](?= |>)", lambda cell: f'{cell[0]} data-label="{next(names)}"', rows)
     return f"{head}</thead>{labelled}"
 
