@@ -12,6 +12,17 @@ from playwright.sync_api import Browser, Page, sync_playwright
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+SCREENS += [(1920, "light"), (640, "light")]  # the last is 1280 at 200 %
+_SMALL = """
+() => [...document.querySelectorAll("a:not(.skip), button, summary, .choice, input:not([type=radio])")]
+    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+    .map((one) => one.outerHTML)
+"""
+_SIDEWAYS = """
+() => [...document.querySelectorAll("*")]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible")
+    .map((one) => one.outerHTML)
+"""
 _MARK = """
 window.hacked = [];
 for (const name of ["alert", "confirm", "prompt"]) window[name] = () => window.hacked.push(name);
@@ -42,6 +53,11 @@ class Visit:
     @property
     def is_wider_than_its_window(self) -> bool:
         return bool(self.page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
+
+    @property
+    def unfit_for_a_phone(self) -> list[str]:
+        """What is too small for a finger, and what scrolls sideways."""
+        return [*self.page.evaluate(_SMALL), *self.page.evaluate(_SIDEWAYS)]
 
     @property
     def hacked(self) -> list[str]:

@@ -21,6 +21,7 @@ CUT_BEFORE: Final = {
     "coreloop.sanitize.detectors.rule._WORD_BEFORE": "what stands before a find, cut",
     r"coreloop.sanitize.detectors.rule: [0-9A-Za-z_-]*\Z": "what stands before a find, cut",
     "coreloop.web.pages.markdown._CITATION": "what the renderer wrote, which closes each code",
+    "coreloop.web.pages.render._TABLE": "what the templates wrote, which close each table",
 }
 """Expressions that are only applied to a part of a text that is bounded, with what bounds it."""
 _SCREENED: Final = (1_000, 10_000)

@@ -81,7 +81,7 @@ def of_row(kind: type[T], row: Sequence[Any]) -> T:
     """Read a row, whose columns are the fields of a dataclass in their order."""
     values = {
         field.name: json.loads(value) if "json" in field.metadata and value is not None else value
-        for field, value in zip(fields(kind), row, strict=True)  # type: ignore[arg-type]
+        for field, value in zip(kind.__dataclass_fields__.values(), row, strict=True)  # type: ignore[attr-defined]
     }
     return msgspec.convert(values, kind, strict=False)
 

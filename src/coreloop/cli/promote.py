@@ -159,21 +159,10 @@ _MAX_LEFT_OUT: Final = 3
 
 def plan_lines(plan: "Plan", *, is_verbose: bool = False) -> Iterator[str]:
     """Yield what a promotion would do: diff, evidence and obstacles; verbose, the texts too."""
-    place = "the end of its first block of text" if plan.section is None else f"section {plan.section}"
-    yield f"target   {plan.path}::{plan.proposal.symbol}, {place}"
-    yield f"base     {plan.base} at {plan.base_sha[:12]}"
-    yield f"\n{plan.diff}\n"
-    yield from _reach_lines(plan.reach)
-    yield f"replay   {plan.replay.summary}"
-    measured = plan.measured.summary if plan.measured is not None else "not yet; see measure"
-    yield f"measured {measured}"
-    yield f"branch   {plan.branch}"
-    yield from (printable(f"evidence {its.id}: {its.evidence[0]}") for its in plan.proposals)
+    yield from plan.lines()
     if is_verbose:
         yield from _text_lines("commit", plan.message)
         yield from _text_lines("pull request, a draft", f"{plan.title}\n\n{plan.body}")
-    for label, texts in (("note", plan.notes), ("stops", plan.obstacles)):
-        yield from (printable(f"{label:<9}{text}") for text in texts)
     if not plan.obstacles:
         yield (
             "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."
@@ -194,7 +183,7 @@ def change_lines(plan: "Plan", done: "Done", body: Path) -> Iterator[str]:
     """Yield a promotion in short: the diff, the checks, the branch and the text of the pull request."""
     yield from (f"    {line}" for line in plan.diff.splitlines())
     yield ""
-    yield from _reach_lines(plan.reach)
+    yield from plan.reach.lines() if plan.reach is not None else ["reach    unmeasured"]
     yield f"replay   {plan.replay.summary}"
     yield f"branch   {done.branch}"
     yield f"text     {body}"
@@ -238,14 +227,6 @@ def _next_lines(result: "PromoteResult", plan: "Plan") -> Iterator[str]:
         yield "The repository has no remote. Read the branch, then merge it:"
     yield f"  git show {branch}"
     yield f"  git switch {plan.base} && git merge {branch}"
-
-
-def _reach_lines(reach: "Measured | None") -> Iterator[str]:
-    if reach is None:
-        yield "reach    unmeasured"
-        return
-    yield f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}"
-    yield from (f"         {line}" for line in reach.cap_lines())
 
 
 def _text_lines(heading: str, text: str) -> Iterator[str]:

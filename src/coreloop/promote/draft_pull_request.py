@@ -124,9 +124,8 @@ def preview(promoting: Promoting) -> Plan:
 
 
 def _plan(promoting: Promoting, base_sha: str, branch: PublishedBranch | None) -> Plan:
-    if branch is None:
-        return make_plan(promoting, base_sha)
-    return make_plan(promoting, base_sha, branch=branch.name, replay=branch.replay)
+    name, replay = (branch.name, branch.replay) if branch is not None else ("", None)
+    return make_plan(promoting, base_sha, branch=name, replay=replay)
 
 
 def _pull_request(promoting: Promoting, forge: Forge) -> PullRequest | None:

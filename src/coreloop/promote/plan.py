@@ -1,6 +1,6 @@
 """The plan of a promotion: a proven edit, and what its checks say of it; reads only."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Final
@@ -8,6 +8,7 @@ from typing import Final
 from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import read_history
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.texts import named
 from coreloop.promote.commits import WritableRepository
@@ -128,6 +129,20 @@ class Plan:
     def diff(self) -> str:
         """The change of the file."""
         return diff_of(self.path, self.edited.old, self.edited.source)
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the promotion would do, its checks, and what stops it."""
+        place = "the end of its first block of text" if self.section is None else f"section {self.section}"
+        yield f"target   {self.path}::{self.proposal.symbol}, {place}"
+        yield f"base     {self.base} at {self.base_sha[:12]}"
+        yield f"\n{self.diff}\n"
+        yield from self.reach.lines() if self.reach is not None else ["reach    unmeasured"]
+        yield f"replay   {self.replay.summary}"
+        yield f"measured {self.measured.summary if self.measured is not None else 'not yet; see measure'}"
+        yield f"branch   {self.branch}"
+        yield from (printable(f"evidence {its.id}: {its.evidence[0]}") for its in self.proposals)
+        yield from (printable(f"note     {text}") for text in self.notes)
+        yield from (printable(f"stops    {text}") for text in self.obstacles)
 
     @property
     def title(self) -> str:

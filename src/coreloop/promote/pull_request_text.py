@@ -108,9 +108,8 @@ def _received(reach: Measured | None) -> str:
         return (
             "Unmeasured: coreloop.yaml has no `reach:`, so it is unknown whether the lines reach the model."
         )
-    lines = difflib.unified_diff(
-        reach.before.splitlines(), reach.after.splitlines(), "before", "after", lineterm="", n=2
-    )
+    before, after = reach.before.splitlines(), reach.after.splitlines()
+    lines = difflib.unified_diff(before, after, "before", "after", lineterm="", n=2)
     sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after, {reach.source}."
     caps = "\n".join(f"- {line}." for line in reach.cap_lines())
     return "\n\n".join(filter(None, (sizes, caps, _fenced("\n".join(lines)))))
@@ -118,9 +117,8 @@ def _received(reach: Measured | None) -> str:
 
 def _schema(diff: str, sentences: Sequence[str]) -> str:
     lead = "Where a schema checks the calls, it can say this instead of the lines. coreloop edits no code."
-    return "\n\n".join(
-        (lead, "\n".join(f"- {its}." for its in sentences), *([_fenced(diff)] if diff else []))
-    )
+    listed = "\n".join(f"- {its}." for its in sentences)
+    return "\n\n".join([lead, listed, *([_fenced(diff)] if diff else [])])
 
 
 def _fenced(diff: str) -> str:

@@ -19,6 +19,8 @@ REACH_EXAMPLES: Final = (
     "{command: [python, -m, package.schema]}"
 )
 """Ways to say how the tools' descriptions are read."""
+SERVED: Final = (None, "fastmcp", "mcp")
+"""Frameworks of which a client reads the first `SENT_CHARS` characters; None if it is not known."""
 UNMEASURED: Final = (
     "reach: unmeasured, so it is unknown whether the new lines reach the model; set "
     f"{REACH_EXAMPLES} in coreloop.yaml"
@@ -76,6 +78,11 @@ class Measured:
             return ()
         lines = number_of(len(self.missing), "new line")
         return (f"reach: {lines} not in the description that the model receives",)
+
+    def lines(self) -> list[str]:
+        """The sizes, and each limit, as a plan shows them."""
+        size = f"{len(self.before):,} -> {len(self.after):,} characters, {self.source}"
+        return [f"reach    {size}", *(f"         {line}" for line in self.cap_lines())]
 
     def cap_lines(self) -> list[str]:
         """Each limit, compared with the description."""
@@ -186,7 +193,7 @@ def _words(line: str) -> re.Pattern[str]:
 
 def unread_lines(text: str, lines: Iterable[str], framework: str | None) -> Iterator[str]:
     """Say which lines of a description stand behind what a client sends; frameworks of agents send all."""
-    for line in lines if framework in (None, "fastmcp", "mcp") else ():
+    for line in lines if framework in SERVED else ():
         found = _words(line).search(text)
         start, end = found.span() if found else (0, 0)
         if end > SENT_CHARS:

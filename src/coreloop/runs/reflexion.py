@@ -194,7 +194,7 @@ def _best(values: Iterable[_Value], score: Callable[[_Value], float], limit: int
 
 SEARCH: Final = "search: "
 """Begins a solution that is a query; the others are strategies."""
-_CAUSES: Final = {
+CAUSES: Final = {
     "duplicates": "only queries that were asked before",
     "same_action": "the same action again and again",
     "no_new_information": "nothing new for several iterations",
@@ -245,7 +245,7 @@ def _orders(state: State, situation: str) -> Iterator[PastFailure]:
     """Each order that drift gave; what became of it is credited when an iteration follows it."""
     for order in state.last_orders:
         before = f": {written(order.before)}" if order.before else ""
-        cause = f"{_CAUSES[order.rule]}{before}"
+        cause = f"{CAUSES[order.rule]}{before}"
         yield PastFailure(state.run_id, state.iteration, situation, cause, written(order.after))
 
 

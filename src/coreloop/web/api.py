@@ -30,6 +30,7 @@ from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import require_going
 from coreloop.runs.manage import pause_run, read_run, require_status, resume_run
+from coreloop.runs.state import State
 from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
 from coreloop.web.metrics import CONTENT_TYPE
@@ -45,13 +46,13 @@ _FEEDBACK: Final = {"id": bodies.RUN_ID, "value": "down", "reason": "It is out o
 @route("POST", "/run", scope="run", also=_LATER, example={"task": _QUESTION, "max_iters": 2})
 async def run(call: HttpCall, body: bodies.RunRequest) -> AgentResponse:
     """Research a question."""
-    wishes = {name: getattr(body, name) for name in NAMES}
-    request = Request(tier=body.complexity_tier, wishes=wishes)
-    deps = call.service.deps
-    if body.session is None:
-        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
+    request = Request(tier=body.complexity_tier, wishes={name: getattr(body, name) for name in NAMES})
+    begin = partial(begin_research, body.task, request, call.service.deps)
+    earlier = await run_in_threadpool(_earlier, call, body.session) if body.session else None
+    if earlier and earlier.kind == RESEARCH:
+        run_id, job = await run_in_threadpool(_go_on, call, earlier.run_id)
     else:
-        run_id, job = await asyncio.to_thread(_go_on, call, body.session)
+        run_id, job = await accept(call, RESEARCH, partial(begin, origin=earlier.run_id if earlier else ""))
     reply: AgentResponse = await _reply(call, run_id, job)
     return reply
 
@@ -59,9 +60,8 @@ async def run(call: HttpCall, body: bodies.RunRequest) -> AgentResponse:
 @route("POST", "/run-simple", scope="run", also=_LATER, example={"task": _QUESTION})
 async def run_simple(call: HttpCall, body: bodies.SimpleRequest) -> AgentResponse:
     """Research a question with the least effort."""
-    deps, request = call.service.deps, Request(tier="simple")
-    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
-    reply: AgentResponse = await _reply(call, run_id, job)
+    body = bodies.RunRequest(**msgspec.structs.asdict(body), complexity_tier="simple")
+    reply: AgentResponse = await run(call, body)
     return reply
 
 
@@ -77,14 +77,19 @@ async def ask(call: HttpCall, body: bodies.AskRequest) -> bodies.AskReply:
     return reply
 
 
-def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
-    store = call.service.store
-    state = read_session(store, session)
-    require_going(state)
-    if state.question != call.body.task:
+def _earlier(call: HttpCall, session: str) -> State:
+    """Return the research to go on with, or the answer to deepen."""
+    state = read_run(call.service.store, session)
+    if state.kind != ANSWER:
+        require_going(read_session(call.service.store, session))
+    if state.question.split() != call.body.task.split():
         raise UsageError(f"session {session} asks another question; send its task, or no session")
+    return state
+
+
+def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
     call.service.spending.require(call.caller, now=datetime.now(UTC))
-    resume_run(store, session)
+    resume_run(call.service.store, session)
     job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
     call.service.workers.wake()
     return session, job
@@ -202,7 +207,7 @@ def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     if queue.metrics().by_status.get("queued", 0) >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
     service.spending.require(call.caller, now=datetime.now(UTC))
-    run_id = begin(run_id=_run_id(call), trace_id=call.trace_id)
+    run_id = begin(run_id=_run_id(call), trace_id=call.request.scope["coreloop.trace_id"])
     service.spending.begin(call.caller, run_id)
     call.request.scope["coreloop.run_id"] = run_id  # for the log
     job = queue_run(queue, kind, run_id)
@@ -211,7 +216,8 @@ def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
 
 
 def _run_id(call: HttpCall) -> str:
-    now, key = datetime.now(UTC), call.request.headers.get("idempotency-key")
+    once = call.request.scope.get("coreloop.once")
+    now, key = datetime.now(UTC), once or call.request.headers.get("idempotency-key")
     if key is None:
         return new_ulid(now, token_bytes(10))
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
@@ -225,8 +231,7 @@ def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
     found, note = search_files(call.service.deps.workspace, body.query, body.limit, now=datetime.now(UTC))
     return bodies.SearchReply(
-        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found),
-        note,
+        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found), note
     )
 
 
@@ -243,13 +248,13 @@ def list_runs(call: HttpCall, query: bodies.RunsQuery) -> bodies.RunsReply:
 @route("GET", "/runs/{run_id}")
 def show_run(call: HttpCall) -> bodies.RunReply:
     """Show a run and its answer."""
-    return run_reply(read_run(call.service.store, call.run_id))
+    return run_reply(read_run(call.service.store, call.path("run_id")))
 
 
 @route("GET", "/runs/{run_id}/events", media_type=_EVENTS, also={204: None})
 async def run_events(call: HttpCall) -> Response:
     """Stream what happens to a run."""
-    return await stream_of(call, call.run_id)
+    return await stream_of(call, call.path("run_id"))
 
 
 async def stream_of(call: HttpCall, run_id: str) -> Response:
@@ -265,22 +270,22 @@ async def stream_of(call: HttpCall, run_id: str) -> Response:
 @route("POST", "/runs/{run_id}/pause", scope="run")
 def pause(call: HttpCall) -> bodies.StatusReply:
     """Let a run stop after its iteration."""
-    state = pause_run(call.service.store, call.run_id)
-    return bodies.StatusReply(state.run_id, state.status)
+    return _told(call, pause_run(call.service.store, call.path("run_id")))
 
 
 @route("POST", "/runs/{run_id}/stop", scope="run")
 def stop(call: HttpCall) -> bodies.StatusReply:
     """End a run."""
-    state = stop_queued(call.service.store, call.service.deps.queue, call.run_id)
-    call.service.workers.wake()
-    return bodies.StatusReply(state.run_id, state.status)
+    return _told(call, stop_queued(call.service.store, call.service.deps.queue, call.path("run_id")))
 
 
 @route("POST", "/runs/{run_id}/resume", scope="run")
 def resume(call: HttpCall) -> bodies.StatusReply:
     """Let a paused run go on."""
-    state = go_on(call.service.store, call.service.deps.queue, call.run_id)
+    return _told(call, go_on(call.service.store, call.service.deps.queue, call.path("run_id")))
+
+
+def _told(call: HttpCall, state: State) -> bodies.StatusReply:
     call.service.workers.wake()
     return bodies.StatusReply(state.run_id, state.status)
 
@@ -330,7 +335,7 @@ def metrics(call: HttpCall) -> Response:
     return Response(call.service.metrics.text(last_day, deps.queue.metrics()), media_type=CONTENT_TYPE)
 
 
-@route("GET", "/openapi.json")
+@route("GET", "/openapi.json", scope=None)
 async def openapi(_call: HttpCall) -> dict[str, Any]:
     """The description of this API."""
     return describe(ROUTES)

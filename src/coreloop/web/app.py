@@ -1,14 +1,15 @@
 """The routes of the service, and what every request passes first."""
 
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from secrets import token_hex
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from coreloop.web import api as _api  # noqa: F401 - its decorators fill ROUTES
 from coreloop.web.keys import ANYONE, COOKIE, Caller, client_address, find_key
 from coreloop.web.metrics import known_method
-from coreloop.web.page_routes import Pages, home
+from coreloop.web.page_routes import Pages
+from coreloop.web.pages.render import ROOT
 from coreloop.web.problems import Problem, log, problem_of, problem_response
 from coreloop.web.route import ROUTES, RouteEndpoint
 from coreloop.web.service import Service
@@ -35,7 +37,7 @@ def build_app(service: Service) -> ASGIApp:
     ]
     pages = Pages(service)
     routes += [
-        StarletteRoute("/", home, methods=["GET"]),
+        StarletteRoute("/", RedirectResponse(ROOT, 303), methods=["GET"]),
         StarletteRoute("/ui/{path:path}", pages, methods=_METHODS),
     ]
     front = _Front(Router(routes, redirect_slashes=False), service)
@@ -131,7 +133,8 @@ class _Sent:
             }
             if self._is_last():  # so that the client does not use the connection again
                 own["Connection"] = "close"
-            message = {**message, "headers": [*message.get("headers", ()), *_raw(own)]}
+            raw = [(name.lower().encode(), value.encode()) for name, value in own.items()]
+            message = {**message, "headers": [*message.get("headers", ()), *raw]}
         await self._send(message)
 
 
@@ -141,10 +144,6 @@ def _host(name: str) -> str:
         return urlsplit(f"//{name}").hostname or ""
     except ValueError:
         return ""
-
-
-def _raw(headers: MutableMapping[str, Any]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
 def _trace_id(headers: Headers) -> str:

@@ -64,7 +64,7 @@ class RunRequest(SimpleRequest, frozen=True, kw_only=True):
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
         Iterations, executed queries, sources read, seconds of work and tokens; None for what the tier says.
     session : str or None
-        A research of the same question that was paused or left, to go on with.
+        A research of the same question that was paused or left, to go on with, or an answer to deepen.
     """
 
     complexity_tier: Tier | None = None

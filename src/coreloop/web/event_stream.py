@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import fields
 from typing import Any, Final
 
 import msgspec
@@ -37,15 +36,12 @@ def run_reply(state: State) -> RunReply:
 
 def answer_in(state: State) -> AgentResponse | AskReply | None:
     """Return the answer of a run, whole or partial; None for a kind of run that answers nothing."""
-    if state.kind == RESEARCH:
-        return respond(state)
-    return ask_reply(respond(state)) if state.kind == ANSWER else None
-
-
-def ask_reply(answer: AgentResponse) -> AskReply:
-    """Return an answer with the id that replays know it by."""
-    whole = {part.name: getattr(answer, part.name) for part in fields(AgentResponse)}
-    return AskReply(**whole, request_id=answer.run_id)
+    if state.kind not in (RESEARCH, ANSWER):
+        return None
+    answer = respond(state)
+    whole: dict[str, Any] = fields_of(answer, *AgentResponse.__slots__)
+    # replays know it by the id of its run
+    return AskReply(**whole, request_id=answer.run_id) if state.kind == ANSWER else answer
 
 
 def end_of(service: Service, run_id: str) -> tuple[str, Any]:
@@ -142,12 +138,10 @@ class EventStream(Response):
         self._run_id = run_id
         self._after = after
         self._is_stopped_with = is_stopped_with
-        self._trace_id = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the run is over, the client is gone or stalls, or the service ends."""
-        self._trace_id = scope["coreloop.trace_id"]
-        sending = asyncio.ensure_future(self._send(send))
+        sending = asyncio.ensure_future(self._send(send, scope["coreloop.trace_id"]))
         closing = asyncio.ensure_future(closed(receive))
         try:
             await asyncio.wait({sending, closing}, return_when=asyncio.FIRST_COMPLETED)
@@ -159,7 +153,7 @@ class EventStream(Response):
             with suppress(asyncio.CancelledError, TimeoutError, OSError):
                 await sending
 
-    async def _send(self, send: Send) -> None:
+    async def _send(self, send: Send, trace_id: str) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         try:
             async for numbered in follow(self._service, self._run_id, self._after):
@@ -167,7 +161,7 @@ class EventStream(Response):
                     await send(_more(await self._encoded(numbered)))
         except (Problem, CoreloopError) as error:  # the service ends, the run was forgotten, or the database
             # without an id, so that the client goes on behind the last event
-            await send(_more(_event("error", error_response(problem_of(error, self._trace_id)))))
+            await send(_more(_event("error", error_response(problem_of(error, trace_id)))))
         await send({"type": "http.response.body", "body": b""})
 
     async def _encoded(self, numbered: Numbered | None) -> bytes:

@@ -60,7 +60,8 @@ class Metrics:
 
     def ended(self, state: State) -> None:
         """Count a run that this process has ended."""
-        kind, known = state.kind, _known(state)
+        known = state.of_kind if isinstance(state.of_kind, Knowledge) else Knowledge()
+        kind = state.kind
         self._spans["research_loop_duration_seconds"].labels(kind, state.status).observe(state.elapsed_s)
         self._spans["iterations_per_request"].labels(kind).observe(state.iteration)
         for name, number in (
@@ -93,8 +94,3 @@ class Metrics:
 def known_method(method: str) -> str:
     """Return a method of HTTP; ``other`` for a made-up one, or each would be a series of its own for ever."""
     return method if method in _METHODS else "other"
-
-
-def _known(state: State) -> Knowledge:
-    """What a run knows; nothing, if its kind answers no questions."""
-    return state.of_kind if isinstance(state.of_kind, Knowledge) else Knowledge()

@@ -1,7 +1,9 @@
 """The pages of a service: sign-in, pages by section, and the forms behind their buttons."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
@@ -10,11 +12,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from coreloop.answer.repair.feedback import MAX_REASON_CHARS
+from coreloop.answer.research.run import MAX_QUESTION_CHARS
+from coreloop.base.errors import UsageError
 from coreloop.web.keys import COOKIE, LASTS_S, ApiKey, Caller, find_key
-from coreloop.web.pages.page_data import PageSection
-from coreloop.web.pages.render import ASSETS, ROOT, SECTIONS, Frame, asset, render
+from coreloop.web.pages.ask import read_ask
+from coreloop.web.pages.page_data import PageSection, PageSource
+from coreloop.web.pages.render import ASSETS, ROOT, SECTIONS, Frame, asset, first_section, render
 from coreloop.web.problems import Problem, problem_of
-from coreloop.web.route import read_body, send_in_time
+from coreloop.web.route import read_body, send_in_time, submit
 from coreloop.web.service import Service
 
 _BY_NAME: Final = {section.name: section for section in SECTIONS}
@@ -24,11 +30,28 @@ _POLICY: Final = (
 )
 _HEADERS: Final = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
 _SEE_OTHER: Final = 303
+_MOVED: Final = {"changes": "health", "errors": "tools", "work": "health"}
+"""Earlier sections, and those that have them now."""
+_MAX_SEARCH_CHARS: Final = 200
+_LENGTH: Final = f"a question has 1 to {MAX_QUESTION_CHARS:,} characters"
+_Form = Mapping[str, str]
 
 
-async def home(_request: Request) -> Response:
-    """Lead from the address of the service to its pages."""
-    return RedirectResponse(ROOT, _SEE_OTHER)
+def _rejection(form: _Form) -> dict[str, Any]:
+    reason = f"{form.get('sentence', '')}\n{form.get('reason', '')}".strip()
+    return {"id": form.get("id", ""), "value": "down", "reason": reason[:MAX_REASON_CHARS]}
+
+
+# Buttons below "ask" -> the route of the API that does the same, and its body.
+_API: Final[Mapping[str, tuple[str, Callable[[_Form], dict[str, Any]]]]] = {
+    "ask": ("ask", lambda form: {"question": " ".join(form.get("question", "").split()), "async": True}),
+    "deeper": (
+        "run",
+        lambda form: {"task": form.get("question", ""), "session": form.get("id", ""), "async": True},
+    ),
+    "right": ("feedback", lambda form: {"id": form.get("id", ""), "value": "up"}),
+    "wrong": ("feedback", _rejection),
+}
 
 
 class Pages:
@@ -70,13 +93,17 @@ class Pages:
             return await self._post(request, reader, frame, parts)
         if "read" not in reader.scopes:
             raise Problem(403, "scope", f"the API key {reader.name} does not allow: read")
-        return await run_in_threadpool(self._get, frame, parts)
+        search = request.query_params.get("q", "")[:_MAX_SEARCH_CHARS]
+        return await run_in_threadpool(self._get, frame, parts, replace(self._source, search=search))
 
-    def _get(self, frame: Frame, parts: tuple[str, ...]) -> Response:
+    def _get(self, frame: Frame, parts: tuple[str, ...], source: PageSource) -> Response:
+        if parts == ("",) or parts[0] in _MOVED:
+            name = _MOVED.get(parts[0]) or first_section(source).name
+            return RedirectResponse(frame.href(name), _SEE_OTHER)
         section = _section(parts)
         if len(parts) == 1:
-            return _page(f"{section.name}.html", frame, section.read(self._source))
-        view = section.read_item(self._source, parts[1]) if len(parts) == 2 else None
+            return _page(f"{section.name}.html", frame, section.read(source))
+        view = section.read_item(source, parts[1]) if len(parts) == 2 else None
         if view is None:
             raise Problem(404, "not_found", "there is no such page")
         return _page(section.item, frame, view)
@@ -89,14 +116,28 @@ class Pages:
             response = RedirectResponse(f"{ROOT}sign-in", _SEE_OTHER)
             response.delete_cookie(COOKIE, path="/")
             return response
+        if parts[0] == "ask" and parts[1:] and parts[1] in _API:
+            name, body_of = _API[parts[1]]
+            if form.get("once"):  # what is sent twice begins one run
+                request.scope["coreloop.once"] = sha256(repr(form).encode("utf-8", "replace")).hexdigest()
+            try:
+                run_id = await submit(name, body_of(form), request, self._service, reader)
+            except (Problem, UsageError) as error:
+                if name != "ask" or getattr(error, "kind", "invalid") != "invalid":
+                    raise
+                said = str(error) if isinstance(error, UsageError) else _LENGTH
+                unsent = {"problem": said, "question": form.get("question", "")}
+                view = await run_in_threadpool(read_ask, self._source)
+                return _page("ask.html", frame, {**view, **unsent}, 422)
+            return RedirectResponse(frame.href("ask", run_id or form["id"]), _SEE_OTHER)
         action = _section(parts).actions.get(parts[1]) if len(parts) == 2 else None
         if action is None:
             raise Problem(404, "not_found", "there is no such button")
         if action.scope not in reader.scopes:
             raise Problem(403, "scope", f"your API key does not allow: {action.scope}")
-        path = await run_in_threadpool(action.run, self._source, form, reader.name)
+        shown = await run_in_threadpool(action.run, self._source, form, reader.name)
         self._service.workers.wake()
-        return RedirectResponse(frame.href(*path), _SEE_OTHER)
+        return RedirectResponse(frame.href(*shown), _SEE_OTHER)
 
     async def _signing_in(self, request: Request, frame: Frame) -> Response:
         if request.method != "POST":
@@ -147,6 +188,6 @@ def _asset(parts: tuple[str, ...]) -> Response:
 
 
 def _parts(scope: Scope) -> tuple[str, ...]:
-    """Return the parts of the path below `ROOT`, or the first section; a name may have an escaped slash."""
+    """Return the parts of the path below `ROOT`, "" for none; a name may have an escaped slash."""
     path = scope["raw_path"].decode("ascii", "replace").removeprefix(ROOT)
-    return tuple(unquote(part) for part in path.split("/") if part) or (SECTIONS[0].name,)
+    return tuple(unquote(part) for part in path.split("/") if part) or ("",)

@@ -166,12 +166,11 @@ def problem_response(problem: Problem) -> Response:
 
 
 def error_response(problem: Problem) -> ErrorResponse:
-    """Return what the body of the response is, and the last event of a stream."""
-    message = one_sentence(str(problem.message))
+    """Return what the body of the response is, and the last event of a stream.
+
+    Its message is of bounded length and on one line; it may quote a request.
+    """
+    text = printable(str(problem.message)[:_MAX_CHARS])
+    message = " ".join(text.encode("utf-8", "replace").decode().split())
     detail = ErrorDetail(type=problem.kind, message=message, retryable=problem.retryable)
     return ErrorResponse(error=detail)
-
-
-def one_sentence(text: str) -> str:
-    """Return a text of bounded length on one line; it may quote a request."""
-    return " ".join(printable(text[:_MAX_CHARS]).encode("utf-8", "replace").decode().split())

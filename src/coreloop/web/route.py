@@ -60,16 +60,6 @@ class HttpCall:
         caller: Caller = self.request.scope["coreloop.caller"]
         return caller.name
 
-    @property
-    def run_id(self) -> str:
-        """The run in the path."""
-        return self.path("run_id")
-
-    @property
-    def trace_id(self) -> str:
-        """Of the request, and of the run that it begins."""
-        return str(self.request.scope["coreloop.trace_id"])
-
     def path(self, name: str) -> str:
         """Return a part of the path."""
         return str(self.request.path_params[name])
@@ -176,8 +166,10 @@ class RouteEndpoint:
         )
         if service.shutdown.is_set() and route.method == "POST":
             raise leaving()
-        response = _response(await _called(route, call), route)
-        await send_in_time(response, scope, receive, send)
+        reply = await _called(route, call)
+        if not isinstance(reply, Response):
+            reply = Response(msgspec.json.encode(reply), media_type=route.media_type)
+        await send_in_time(reply, scope, receive, send)
 
 
 def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
@@ -194,18 +186,23 @@ def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
 
 async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | None:
     data = await read_body(request, most)
-    if kind is None:
-        if data:
-            raise Problem(422, "invalid", "this request takes no body")
+    if kind is None and not data.strip():
         return None
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind is not None and media_type != "application/json":
         raise Problem(415, "media_type", "send JSON, with Content-Type: application/json")
     try:
-        return msgspec.json.decode(data, type=kind)
+        fields = msgspec.json.decode(data, type=dict[str, Any])
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, "malformed", f"the body is not JSON: {error}") from error
+    return _converted({name: _integral(value) for name, value in fields.items()}, kind or NoQuery)
+
+
+def _integral(value: Any) -> Any:
+    """10.0 is an integer in JSON Schema, and 10 is a number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 async def read_body(request: Request, most: int) -> bytes:
@@ -238,10 +235,40 @@ async def _read(request: Request, most: int) -> bytes:
 def _query(params: QueryParams, kind: type[Body]) -> Body:
     if len(params.multi_items()) != len(params):
         raise Problem(422, "invalid", "a parameter was given twice")
+    return _converted(dict(params), kind, strict=False)
+
+
+def _converted(fields: Mapping[str, Any], kind: type[Body], *, strict: bool = True) -> Body:
     try:
-        return msgspec.convert(dict(params), kind, strict=False)
+        return msgspec.convert(fields, kind, strict=strict)
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", str(error)) from error
+
+
+async def submit(
+    name: str, fields: Mapping[str, Any], request: Request, service: Service, key: ApiKey
+) -> str:
+    """Call a route as the form of a page does, with all that holds for programs.
+
+    Returns
+    -------
+    str
+        The run that it began; "" for none.
+
+    Raises
+    ------
+    Problem
+        The key does not allow it, a field is invalid, or a limit is reached.
+    """
+    route = next(route for route in ROUTES if route.name == name)
+    if route.scope not in key.scopes:
+        raise Problem(403, "scope", f"your API key does not allow: {route.scope}")
+    body = _converted(fields, route.body or NoQuery)
+    if service.shutdown.is_set():
+        raise leaving()
+    call = HttpCall(service=service, request=request, key=key, body=body, query=None, last_event_id=0)
+    await _called(route, call)
+    return str(request.scope.get("coreloop.run_id", ""))
 
 
 def _event_id(text: str) -> int:
@@ -265,12 +292,6 @@ async def send_in_time(response: Response, scope: Scope, receive: Receive, send:
             await response(scope, receive, send)
     except TimeoutError as error:
         raise Problem(408, "too_slow", "the client does not read") from error
-
-
-def _response(reply: Any, route: Route) -> Response:
-    if isinstance(reply, Response):
-        return reply
-    return Response(msgspec.json.encode(reply), media_type=route.media_type)
 
 
 _REF: Final = "#/components/schemas/{name}"

@@ -283,23 +283,16 @@ class _Reader(h11.Connection):
     def next_event(self) -> Any:
         """As of the library; such a request is a protocol error of the client."""
         if self.their_state is h11.IDLE:
-            _check_head(self.trailing_data[0])
+            head, _, _ = self.trailing_data[0].partition(b"\r\n\r\n")
+            if len(head) > MAX_HEAD_BYTES:
+                raise h11.RemoteProtocolError("the head is too large")
+            if b"\n" in head.replace(b"\r\n", b""):
+                raise h11.RemoteProtocolError("a line ends with a bare LF")
         event = super().next_event()
-        if isinstance(event, h11.Request):
-            _check_request(event)
+        if not isinstance(event, h11.Request):
+            return event
+        if event.http_version not in _VERSIONS:
+            raise h11.RemoteProtocolError("another version of HTTP")
+        if {_LENGTH, _CODING} <= {name for name, _ in event.headers}:
+            raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
         return event
-
-
-def _check_head(data: bytes) -> None:
-    head, _, _ = data.partition(b"\r\n\r\n")
-    if len(head) > MAX_HEAD_BYTES:
-        raise h11.RemoteProtocolError("the head is too large")
-    if b"\n" in head.replace(b"\r\n", b""):
-        raise h11.RemoteProtocolError("a line ends with a bare LF")
-
-
-def _check_request(request: h11.Request) -> None:
-    if request.http_version not in _VERSIONS:
-        raise h11.RemoteProtocolError("another version of HTTP")
-    if {_LENGTH, _CODING} <= {name for name, _ in request.headers}:
-        raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")

@@ -70,7 +70,9 @@ class RunWatch:
         try:
             await asyncio.wait([waiter[1]], timeout=timeout_s)
         finally:
-            self._forget(run_id, waiter)
+            self._waiting[run_id].remove(waiter)
+            if not self._waiting[run_id]:
+                del self._waiting[run_id]
         if self._has_left:
             raise leaving(run_id)
 
@@ -86,12 +88,6 @@ class RunWatch:
             for _, future in waiters:
                 if not future.done():
                     future.set_result(None)
-
-    def _forget(self, run_id: str, waiter: _Waiter) -> None:
-        waiters = self._waiting[run_id]
-        waiters.remove(waiter)
-        if not waiters:
-            del self._waiting[run_id]
 
     async def _look(self) -> None:
         while self._waiting:

@@ -34,6 +34,7 @@ def test_each_key_does_what_its_scopes_say(tmp_path: Path):
             assert statuses == [202, 429, 429, 429]  # six seconds' worth of 20 a minute are two
         with service.client() as client:
             assert client.get("/healthz").status_code == 200
+            assert client.get("/openapi.json").status_code == 200
             answers = [client.get("/runs", headers={"Authorization": f"Bearer {n}"}) for n in range(100)]
             assert {answer.status_code for answer in answers} == {401, 429}
             assert answers[0].headers["www-authenticate"] == "Bearer"

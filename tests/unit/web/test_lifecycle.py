@@ -49,12 +49,7 @@ def test_sigterm_leaves_runs_at_a_step_and_the_next_process_goes_on(tmp_path: Pa
             other = answers[0].json()["error"]["message"].partition("run ")[2].partition(" ")[0]
             search.is_released.set()
             assert service.process.wait(30) == 0
-            assert service.lines[-1] | {"ts": ""} == {
-                "ts": "",
-                "level": "info",
-                "event": "left",
-                "whole": True,
-            }
+            assert service.lines[-1].items() >= {"level": "info", "event": "left", "whole": True}.items()
         with served(tmp_path, settings=search.settings) as service, service.client() as client:
             for run in (run_id, other):
                 until(lambda run=run: status_of(client, run) not in {"running"})
@@ -92,15 +87,11 @@ def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
     ):
         run_id, other = begin(client, *QUESTIONS[:2])
         until(lambda: len(search.queries) >= 2)
-        assert client.post(f"/runs/{run_id}/pause").json() == {"run_id": run_id, "status": "paused"}
+        assert client.post(f"/runs/{run_id}/pause", json={}).json() == {"run_id": run_id, "status": "paused"}
         assert client.post(f"/runs/{other}/stop").json()["run_id"] == other
         search.is_released.set()
         until(lambda: status_of(client, other) == "stopped_by_user")
-        until(
-            lambda: [
-                line for line in service.lines if (line["event"], line.get("run_id")) == ("iteration", run_id)
-            ]
-        )
+        until(lambda: ("iteration", run_id) in [(one["event"], one.get("run_id")) for one in service.lines])
         assert status_of(client, run_id) == "paused"
         assert client.post(f"/runs/{run_id}/resume").json()["status"] == "running"
         until(lambda: status_of(client, run_id) in {"completed", "stopped"})

@@ -38,7 +38,9 @@ def refused(response: httpx2.Response) -> tuple[int, str, str]:
         pytest.param("/run", b" " * 100_001, (413, "too_large", "100,000 bytes"), id="large"),
         ("/search", b'{"query": "a", "limit": 1e99}', (422, "invalid", "limit")),
         (f"{NO_RUN}/stop", b"", (404, "not_found", "no run")),
-        (f"{NO_RUN}/stop", b"{}", (422, "invalid", "no body")),
+        (f"{NO_RUN}/stop", b"{}", (404, "not_found", "no run")),
+        (f"{NO_RUN}/stop", b'{"force": true}', (422, "invalid", "unknown field `force`")),
+        ("/search", b'{"query": "a", "limit": 10.5}', (422, "invalid", "Expected `int`")),
     ],
 )
 def test_a_body_that_cannot_be_used(
@@ -76,9 +78,8 @@ def test_pages_of_other_sites_cannot_call(client: httpx2.Client):
     for origin in ("https://evil.example", "http://[::1", "null"):
         foreign = client.post(f"{NO_RUN}/stop", headers={"origin": origin})
         assert refused(foreign)[:2] == (403, "origin")
-    own = client.post(
-        "/search", json={"query": "river"}, headers={"origin": str(client.base_url).rstrip("/")}
-    )
+    own_origin = {"origin": str(client.base_url).rstrip("/")}
+    own = client.post("/search", json={"query": "river", "limit": 10.0}, headers=own_origin)
     assert own.status_code == 200
     assert "access-control-allow-origin" not in own.headers
 

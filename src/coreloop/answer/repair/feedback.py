@@ -94,8 +94,8 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str
-        In the person's words. It is shown to people, and never part of a prompt. The sentence that has most
-        of its words is rejected.
+        In the person's words. It is shown to people, and never part of a prompt. The sentence that it begins
+        with, or that has most of its words, is rejected.
 
     Returns
     -------
@@ -194,10 +194,10 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
-    """Keep the sentence that has most words of the reason, else the first, so that it does not come back."""
+    """Keep the sentence that begins the reason, or has most of its words, so that it does not come back."""
     last = knowledge_of(answered).attempts[-1]
     shares = {text: len(term_set(reason) & term_set(text)) for text in (*last.sentences, *last.quoted)}
-    meant = sorted(shares, key=lambda text: -shares[text])[:1]
+    meant = sorted(shares, key=lambda text: (not reason.startswith(text), -shares[text]))[:1]
     deps.tables.reject(answered.question, [without_citations(text) for text in meant], reason=reason, now=now)
 
 

@@ -176,12 +176,13 @@ def begin_research(
     *,
     kind: str = names.KIND,
     exhaust: bool = False,
+    origin: str = "",
     run_id: str = "",
     trace_id: str = "",
 ) -> str:
     """Create the run of a research, or of the ``kind`` `ASK`; nothing is searched yet. Returns its id.
 
-    A run of a ``run_id`` that exists stays as it is.
+    A run of a ``run_id`` that exists stays as it is. ``origin`` is the answer that a research deepens.
 
     Raises
     ------
@@ -206,7 +207,7 @@ def begin_research(
         limits=names.ASK_LIMITS if kind == names.ASK else limits,
         first=[(names.REQUESTED, msgspec.to_builtins(whole))],
         run_id=run_id,
-        origin=request.mends,
+        origin=origin or request.mends,
         trace_id=trace_id,
     )
 

@@ -39,7 +39,7 @@ _PUBLISHED: Final = (
     *_CHANGES_STATUS,
 )
 _LIST: Final = """
-SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
+SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?){words} ORDER BY run_id DESC LIMIT ?
 """
 _EVENTS: Final = """
 SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq
@@ -179,9 +179,11 @@ class Store:
             )
         return dict(rows)
 
-    def runs(self, *, kind: str = "", status: str = "", limit: int = 1_000_000) -> list[RunRow]:
-        """List the runs of a kind and a status ("" for all), the newest first."""
-        return self._database.select(RunRow, _LIST, kind, kind, status, status, limit)
+    def runs(self, *words: str, kind: str = "", status: str = "", limit: int = 1_000_000) -> list[RunRow]:
+        """List the runs of a kind and a status ("" for all) with words in small letters, the newest first."""
+        statement = _LIST.format(words=" AND lower(question) LIKE ?" * len(words))
+        having = (f"%{word}%" for word in words)
+        return self._database.select(RunRow, statement, kind, kind, status, status, *having, limit)
 
     def forget(self, run_id: str) -> None:
         """Remove a run whole, so that its content cannot be restored from the file.

@@ -1,7 +1,6 @@
-"""The section on effect: what each change of a description did, and what was decided on each proposal."""
+"""What each change of a description did, and what was decided on each proposal: a part of Health."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from coreloop.base.errors import GitError
@@ -19,7 +18,7 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.judgments import read_verdicts
 from coreloop.web.pages.charts import Interval
-from coreloop.web.pages.page_data import PageSection, PageSource, View
+from coreloop.web.pages.page_data import PageSource, View
 from coreloop.web.pages.waiting_proposals import vocabulary
 
 
@@ -30,9 +29,13 @@ def read_kept_states(source: PageSource) -> tuple[Standpoint, ...]:
     proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
     promoted = source.snapshots.get("promoted", source.git_places, lambda: _read_promoted(source)).value
     judgments = read_verdicts(workspace.judgments_dir)
-    return read_states(
-        proposed, judgments, promoted, read_kept_effects(source) if promoted.promotions else ()
-    )
+    effects = read_kept_effects(source) if promoted.promotions else ()
+    return read_states(proposed, judgments, promoted, effects)
+
+
+def read_state_words(source: PageSource) -> dict[str, str]:
+    """Return the state of each proposal by its key, in the words of `count_states`."""
+    return {one.key: next(iter(count_states([one]))) for one in read_kept_states(source)}
 
 
 def read_kept_effects(source: PageSource) -> Sequence[Effect]:
@@ -54,15 +57,7 @@ def _read_promoted(source: PageSource) -> GitPromotions:
 _MAX_SHOWN: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayedChange:
-    """A change of a description, and the chart of before and after; no rows without an estimate."""
-
-    effect: Effect
-    rows: tuple[Interval, ...]
-
-
-def read_section(source: PageSource) -> View:
+def read_decided(source: PageSource) -> View:
     """List the decided proposals, and the changes of descriptions, the newest first."""
     states = read_kept_states(source)
     known = [one for one in states if one.promotion or one.state is ProposalState.REJECTED]
@@ -78,14 +73,14 @@ def read_section(source: PageSource) -> View:
     }
 
 
-def read_changes(source: PageSource) -> list[DisplayedChange]:
-    """Return the changes, alarms first, then the newest; a shared page has those of declared tools."""
+def read_changes(source: PageSource) -> list[tuple[Effect, Sequence[Interval]]]:
+    """Return the changes with charts, alarms first, then the newest; a shared page has declared tools."""
     effects: Sequence[Effect] = read_kept_effects(source)
     if source.is_shared:
         words = vocabulary(source.workspace, {effect.change.tool for effect in effects})
         effects = [effect for effect in effects if words.is_known(effect.change.tool)]
     ordered = sorted(effects, key=lambda effect: (effect.rank, -effect.change.place))
-    return [DisplayedChange(effect, before_and_after(effect.look)) for effect in ordered]
+    return [(effect, before_and_after(effect.look)) for effect in ordered]
 
 
 def before_and_after(look: Look | None) -> tuple[Interval, ...]:
@@ -93,16 +88,14 @@ def before_and_after(look: Look | None) -> tuple[Interval, ...]:
     if look is None:
         return ()
     found = look.named
-    after = (max(0.0, found.expected + found.low), found.after, min(1.0, found.expected + found.high))
-    return (
-        _row("before", found.before, found.before, found.before, is_other=True),
-        _row("expected without it", found.expected, found.expected, found.expected, is_other=True),
-        _row("after", *after),
+    rows = (
+        ("before", (found.before,) * 3, True),
+        ("expected without it", (found.expected,) * 3, True),
+        ("after", (found.expected + found.low, found.after, found.expected + found.high), False),
     )
-
-
-def _row(label: str, low: float, value: float, high: float, *, is_other: bool = False) -> Interval:
-    return Interval(label=label, low=low, value=value, high=high, note=f"{value:.1%}", is_other=is_other)
-
-
-CHANGES: Final = PageSection(name="changes", title="Effect", read=read_section)
+    return tuple(
+        Interval(
+            label=label, low=max(0.0, low), value=at, high=min(1.0, high), note=f"{at:.1%}", is_other=other
+        )
+        for label, (low, at, high), other in rows
+    )

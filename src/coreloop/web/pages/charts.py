@@ -1,5 +1,6 @@
 """Numbers, shares and times as pages show them; and charts as SVG, drawn on the server."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,9 +29,12 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f} s"
 
 
-def timestamp(value: datetime | None) -> str:
-    """Return a time as ``2026-11-23 14:05 UTC``."""
-    return "–" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
+def timestamp(value: datetime | None) -> Markup:
+    """Return a time as ``2026-11-23 14:05 UTC``; the script of the pages says how long ago that was."""
+    if value is None:
+        return Markup("–")
+    exact = f"{value:%Y-%m-%d %H:%M} UTC"
+    return Markup('<time datetime="{:%Y-%m-%dT%H:%MZ}" title="{}">{}</time>').format(value, exact, exact)
 
 
 def count(value: int | None) -> str:
@@ -43,13 +47,20 @@ def short(text: str, max_chars: int = 300) -> str:
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
+_KEPT: Final = re.compile(
+    r"(\n|(?<=[^\x00-\x7f\u2000-\u206f])[\u200c-\u200f]|[\u200e\u200f](?=[\u0590-\u08ff]))"
+)
+"""Lines, and single marks that join emoji or belong to a script that is written from right to left."""
+
+
 def escape(value: Any) -> Any:
     r"""Return a text with its lines, but with other control and invisible characters as ``\u{…}``."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     if value.isprintable() and FILLERS.isdisjoint(value):
         return value
-    return "\n".join(map(printable, value.encode("utf-8", "replace").decode().split("\n")))
+    parts = enumerate(_KEPT.split(value.encode("utf-8", "replace").decode()))
+    return "".join(part if at % 2 else printable(part) for at, part in parts)
 
 
 _WIDTH: Final = 440
@@ -115,7 +126,9 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
     parts = [Markup("").join(_ticks(left, right, height - 24))]
     for number, row in enumerate(rows):
         y, kind = _ROW * number + 30, "-2" if row.is_other else ""
-        x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
+        x_low, x, x_high = (
+            left + (right - left) * min(max(at, 0.0), 1.0) for at in (row.low, row.value, row.high)
+        )
         parts += [
             _text(row.label, 0, y - 16),
             Markup(f'<line class="bar{kind}" x1="{x_low:.1f}" x2="{x_high:.1f}" y1="{y}" y2="{y}"/>'),
@@ -124,26 +137,6 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
         ]
     told = (f"{row.label}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
-
-
-def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
-    """Draw numbers as bars; as `interval_chart` otherwise."""
-    height, longest = _ROW * len(rows), _WIDTH - 130
-    max_value = max((row.value for row in rows), default=0) or 1
-    parts = []
-    for number, row in enumerate(rows):
-        y, length = _ROW * number + 20, max(longest * row.value / max_value, float(row.value > 0))
-        parts += [
-            _text(row.label, 0, y - 6),
-            Markup(f'<rect class="mark" x="0" y="{y}" width="{length:.1f}" height="16" rx="2"/>'),
-            _text(row.note, length + 8, y + 13),
-        ]
-    told = (f"{row.label}: {row.note}" for row in rows)
-    return _svg(parts, height, id=id, title=title, text="; ".join(told))
-
-
-def _bounded(share: float) -> float:
-    return min(max(share, 0.0), 1.0)
 
 
 def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:

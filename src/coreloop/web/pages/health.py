@@ -1,7 +1,8 @@
-"""The sections on health and on errors: what the records say, where things fall, what failures cost."""
+"""The section on health: what the records say, where things fall, what failures cost; and the errors."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -18,22 +19,15 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.mine.folder import Mined, mine, newest_day
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import ErrorRow
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
-from coreloop.learn.verdicts.proposal_state import (
-    IN_FORCE,
-    ProposalState,
-    count_states,
-    kept_states,
-    settled_keys,
-)
+from coreloop.learn.verdicts.proposal_state import IN_FORCE, kept_states, settled_keys
 from coreloop.observe.descriptions_in_force import last_sent
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
-from coreloop.web.pages.changes import read_changes
+from coreloop.web.pages.changes import read_decided
 from coreloop.web.pages.charts import Bar, Interval, count, rate_of, seconds
 from coreloop.web.pages.page_data import PageSection, PageSnapshot, PageSource, View
 from coreloop.web.pages.waiting_proposals import read_kept_proposals, vocabulary
+from coreloop.web.pages.work import WORK_BUTTONS, read_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +86,6 @@ class Activity:
     tools: Sequence[ToolMetrics]
     sieved: Sieved
     sent: dict[str, str] = field(default_factory=dict)
-
-
-def shared(activity: Activity, words: Vocabulary) -> Activity:
-    """Return the activity without categories and tools that only the log names."""
-    declared = {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
-    known = {tool.name for tool in activity.tools if words.is_known(tool.name)}
-    return replace(
-        activity,
-        categories=[rate for rate in activity.categories if rate.label in declared],
-        failures=[failure for failure in activity.failures if failure.tool in known],
-        tools=[tool for tool in activity.tools if tool.name in known],
-        sent={tool: text for tool, text in activity.sent.items() if tool in known},
-    )
 
 
 def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
@@ -167,7 +148,6 @@ def _sieved(mined: Mined, until: date) -> Sieved:
 
 
 _MAX_SHOWN: Final = 12
-_MAX_CHARTS: Final = 4
 _GATES: Final = {
     "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
     "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
@@ -198,17 +178,20 @@ def read_health(source: PageSource) -> View:
         "status": status.value if status else None,
         "read": [snapshot for snapshot in (status, kept) if snapshot],
         "problem": problem,
-        "changes": [one for one in read_changes(source) if one.rows][:_MAX_CHARTS] if status else [],
-        "states": count_states(status.value.states) if status else {},
+        **(read_decided(source) if status else {"decided": [], "changes": [], "counts": {}}),
+        **read_work(source),
         "activity": activity,
     }
     if activity is None:
         return view
     return view | {
         "funnel": _funnel(source, view["status"], activity),
-        "falls": _falls(source, view["status"], activity),
+        "falls": _falls(source, activity),
         "categories": activity.categories[:_MAX_SHOWN],
-        "wasted": [_wasted(failure) for failure in activity.failures[:_MAX_SHOWN]],
+        "wasted": [
+            Bar(f"{one.tool}: {one.error_class}", one.wasted_s, f"{seconds(one.wasted_s)}, {count(one.n)} ×")
+            for one in activity.failures[:_MAX_SHOWN]
+        ],
     }
 
 
@@ -225,7 +208,17 @@ def read_kept_activity(source: PageSource) -> PageSnapshot[Activity] | None:
 
 
 def _shared(source: PageSource, activity: Activity) -> Activity:
-    return shared(activity, vocabulary(source.workspace, [tool.name for tool in activity.tools]))
+    """The activity without categories and tools that only the log names."""
+    words = vocabulary(source.workspace, [tool.name for tool in activity.tools])
+    declared = {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
+    known = {tool.name for tool in activity.tools if words.is_known(tool.name)}
+    return replace(
+        activity,
+        categories=[rate for rate in activity.categories if rate.label in declared],
+        failures=[failure for failure in activity.failures if failure.tool in known],
+        tools=[tool for tool in activity.tools if tool.name in known],
+        sent={tool: text for tool, text in activity.sent.items() if tool in known},
+    )
 
 
 def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
@@ -261,7 +254,7 @@ def _funnel(source: PageSource, status: Status | None, activity: Activity) -> li
     return [Bar(label, n, count(n)) for label, n in steps.items()]
 
 
-def _falls(source: PageSource, status: Status | None, activity: Activity) -> list[Fall]:
+def _falls(source: PageSource, activity: Activity) -> list[Fall]:
     """What goes no further, stage by stage."""
     falls = [Fall("Records", "neither success nor failure", activity.n_neutral)]
     for of_what, reasons in (("Records", activity.unseen.requests), ("Calls", activity.unseen.calls)):
@@ -274,63 +267,22 @@ def _falls(source: PageSource, status: Status | None, activity: Activity) -> lis
     kinds = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
     for reason, n in kinds.most_common(_MAX_SHOWN):
         falls.append(Fall("Proposals", _REFUSALS.get(reason, reason), n))
-    return [fall for fall in [*falls, *(_of_status(status) if status else ())] if fall.n]
+    return [fall for fall in falls if fall.n]
 
 
-def _of_status(status: Status) -> Iterator[Fall]:
-    unreadable = status.log.skipped if status.log is not None else {}
-    yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
-    yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
-    for what, name, todo in (
-        ("wait for a verdict or a promotion", "pending", "open Review"),
-        ("accepted, wait for a promotion", "accepted", "promote them"),
-        ("rejected by a verdict", "rejected", ""),
-    ):
-        n = getattr(status.candidates, name) + getattr(status.counterexamples, name)
-        yield Fall("Proposals with a text", what, n, todo)
-    counts = count_states(status.states) if status.promotions is not None else {}
-    n_open = counts.get(ProposalState.OPEN, 0)
-    yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
-    for state in (ProposalState.RETIRED, ProposalState.REVERTED):
-        yield Fall("Merged", str(state), counts.get(state, 0))
+HEALTH: Final = PageSection(name="health", title="Health", read=read_health, actions=WORK_BUTTONS)
 
 
-def _wasted(failure: ToolFailure) -> Bar:
-    note = f"{seconds(failure.wasted_s)}, {count(failure.n)} ×"
-    return Bar(f"{failure.tool}: {failure.error_class}", failure.wasted_s, note)
-
-
-HEALTH: Final = PageSection(name="health", title="Health", read=read_health)
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorTable:
-    """The errors of a window of days, as ``refine`` last found them; no days if it never ran."""
-
-    rows: tuple[ErrorRow, ...] = ()
-    since: date | None = None
-    until: date | None = None
-
-
-def read_errors(workspace: Workspace) -> ErrorTable:
-    """Read the table of the newest readable file of ``refine``."""
+def read_errors(workspace: Workspace) -> CounterexamplesFile | None:
+    """Read the newest readable file of ``refine``, which has the table of errors; None if it never ran."""
     for path in sorted(workspace.counterexamples_dir.glob("????-??-??-counterexamples.json"), reverse=True):
-        try:
-            document = read_night(path, CounterexamplesFile)
-        except WorkspaceError:  # status names damaged files
-            continue
-        return ErrorTable(document.errors, document.window.since, document.window.until)
-    return ErrorTable()
+        with suppress(WorkspaceError):  # status names damaged files
+            return read_night(path, CounterexamplesFile)
+    return None
 
 
-def read_section(source: PageSource) -> View:
+def read_table(source: PageSource) -> View:
     """Return the table; a shared page has none, since an error's text may name what only users know."""
-    if source.is_shared:
-        return {"table": ErrorTable(), "is_shared": True}
-    workspace = source.workspace
-    folders = [workspace.counterexamples_dir]
-    table = source.snapshots.get("errors", folders, lambda: read_errors(workspace)).value
-    return {"table": table, "is_shared": False}
-
-
-ERRORS: Final = PageSection(name="errors", title="Errors", read=read_section)
+    folders, read = [source.workspace.counterexamples_dir], partial(read_errors, source.workspace)
+    table = None if source.is_shared else source.snapshots.get("errors", folders, read).value
+    return {"table": table, "is_shared": source.is_shared}

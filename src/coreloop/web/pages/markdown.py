@@ -14,25 +14,47 @@ from coreloop.web.pages.charts import escape
 
 MAX_CHARS: Final = 10_000
 """Of an answer that is rendered; a longer one is shown as text."""
+_BEGIN, _END = "\ue000", "\ue001"
+"""Around a marked sentence while it is rendered; those of a text are escaped."""
 _CITATION: Final = re.compile(r"<code>.*?</code>|\[([0-9]{1,9})\]", re.DOTALL)
 
 
-def render_answer(text: str, numbers: Collection[int]) -> Markup | None:
-    """Render an answer, whose lines stay lines, with links to its sources; None if it is too long."""
+def render_answer(text: str, numbers: Collection[int]) -> Markup:
+    """Render an answer, whose lines stay lines, with links to its sources; as text if it is too long."""
     if len(text) > MAX_CHARS:
-        return None
+        return Markup("<pre>{}</pre>").format(escape(text))
+    return _linked(_written(_parser().parse(escape(text)), breaks=True), numbers)
 
+
+def render_line(text: str, numbers: Collection[int] = ()) -> Markup:
+    """Render one line, such as a finding: code, emphasis, links to sources, and else text."""
+    line = escape(" ".join(text.split())[:MAX_CHARS])
+    return _linked(_written(_parser().parseInline(line), breaks=False), numbers)
+
+
+def render_marked(before: str, marked: str, after: str) -> Markup:
+    """Render a passage with its marked sentence, "" for none; as text if it is too long."""
+    lead = re.match(r"[\s|#>*+-]*", marked)[0]  # type: ignore[index]
+    sentence = marked.removeprefix(lead).rstrip(" \n|")
+    tail = marked[len(lead) + len(sentence) :]
+    parts = [*map(escape, (before + lead, sentence, tail + after))]
+    if sum(map(len, parts)) > MAX_CHARS:
+        return Markup("{}<mark>{}</mark>{}").format(*parts)
+    text = f"{parts[0]}{_BEGIN}{parts[1]}{_END}{parts[2]}" if sentence else "".join(parts)
+    html = _written(_parser().parse(text), breaks=True)
+    start, end = html.find(_BEGIN), html.find(_END)
+    if 0 <= start < end:
+        inner = re.sub(r"((?:<[^<>]*>\s*)+)", r"</mark>\1<mark>", html[start + 1 : end])
+        html = f"{html[:start]}<mark>{inner}</mark>{html[end + 1 :]}"
+    return Markup(re.sub(f"[{_BEGIN}{_END}]", "", html))
+
+
+def _linked(html: str, numbers: Collection[int]) -> Markup:
     def link(match: re.Match[str]) -> str:
         is_cited = match[1] is not None and int(match[1]) in numbers
         return f'<a href="#source-{int(match[1])}">{match[0]}</a>' if is_cited else match[0]
 
-    return Markup(_CITATION.sub(link, _written(_parser().parse(escape(text)), breaks=True)))
-
-
-def render_line(text: str) -> Markup:
-    """Render one line, such as a finding: code, emphasis, and else text."""
-    line = escape(" ".join(text.split())[:MAX_CHARS])
-    return Markup(_written(_parser().parseInline(line), breaks=False))
+    return Markup(_CITATION.sub(link, html))
 
 
 def _written(tokens: list[Token], *, breaks: bool) -> str:

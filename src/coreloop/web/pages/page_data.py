@@ -74,19 +74,12 @@ class PageSnapshots:
 
 def _state(paths: Sequence[Path]) -> Iterator[tuple[str, int, int]]:
     for path in paths:
-        for file in (path, *_files(path)):
+        for file in (path, *sorted(path.glob("*"))):
             try:
                 found = file.stat()
                 yield str(file), found.st_mtime_ns, found.st_size
             except OSError:  # it is absent, or went away: that is a state, too
                 yield str(file), 0, 0
-
-
-def _files(path: Path) -> list[Path]:
-    try:
-        return sorted(path.iterdir())
-    except OSError:  # no folder, or a closed one
-        return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +97,8 @@ class PageSource:
         What is expensive to read.
     is_shared : bool
         Whether anybody may see it, so that only declared names are shown.
+    search : str
+        What the address asks of a page: the words of its search field, or a part that takes long to read.
     """
 
     workspace: Workspace
@@ -113,6 +108,7 @@ class PageSource:
     tables: RepairStore
     snapshots: PageSnapshots = field(default_factory=PageSnapshots)
     is_shared: bool = False
+    search: str = ""
 
     @property
     def git_places(self) -> list[Path]:
@@ -161,6 +157,19 @@ class Button:
 
     scope: Literal["run", "review"]
     run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...]]
+
+
+Act = Callable[[PageSource, str, str], object]
+
+
+def button(scope: Literal["run", "review"], act: Act, *path: str) -> Button:
+    """Return a button that tells an item something, by its id and the reader's name, and leads to a page."""
+
+    def run(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+        act(source, form.get("id", ""), by)
+        return tuple(part.format(id=form.get("id", "")) for part in path)
+
+    return Button(scope=scope, run=run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

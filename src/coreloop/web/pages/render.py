@@ -1,27 +1,35 @@
 """Templates with values; all text is escaped, and what cannot be seen is shown as an escape."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import cycle
+from secrets import token_hex
 from typing import Any, Final
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from coreloop.web.pages import charts
-from coreloop.web.pages.changes import CHANGES
-from coreloop.web.pages.charts import count, escape, rate, seconds, short, timestamp
-from coreloop.web.pages.health import ERRORS, HEALTH
-from coreloop.web.pages.markdown import render_line
-from coreloop.web.pages.page_data import PageSection
-from coreloop.web.pages.review import REVIEW
-from coreloop.web.pages.runs import RUNS
+from coreloop.answer.research.run import MAX_QUESTION_CHARS
+from coreloop.web.pages.ask import ASK
+from coreloop.web.pages.charts import count, escape, interval_chart, rate, seconds, short, timestamp
+from coreloop.web.pages.health import HEALTH
+from coreloop.web.pages.markdown import render_line, render_marked
+from coreloop.web.pages.page_data import PageSection, PageSource
+from coreloop.web.pages.review import REVIEW, VERDICTS, read_review
+from coreloop.web.pages.runs import KINDS, RUNS
 from coreloop.web.pages.tools import TOOLS
-from coreloop.web.pages.work import WORK
 
-SECTIONS: Final[tuple[PageSection, ...]] = (CHANGES, ERRORS, REVIEW, HEALTH, RUNS, TOOLS, WORK)
+SECTIONS: Final[tuple[PageSection, ...]] = (ASK, RUNS, REVIEW, TOOLS, HEALTH)
+
+
+def first_section(source: PageSource) -> PageSection:
+    """Return the first section with something to do: Review if proposals wait, else Ask."""
+    return REVIEW if read_review(source)["n_proposals"] else ASK
+
 
 ROOT: Final = "/ui/"
 """The address of the pages of a service."""
@@ -48,6 +56,8 @@ class Frame:
         Whether there are buttons for runs and for verdicts, and private text.
     csrf : str
         The hidden field of each form.
+    once : str
+        Another one, by which a form that is sent twice does its work once.
     """
 
     section: str = ""
@@ -56,11 +66,7 @@ class Frame:
     may_run: bool = False
     may_review: bool = False
     csrf: str = ""
-
-    @property
-    def policy(self) -> str:
-        """What the page of a file may load; a service says it in a header."""
-        return REPORT_POLICY
+    once: str = field(default_factory=lambda: token_hex(8))
 
     @property
     def is_live(self) -> bool:
@@ -100,7 +106,19 @@ def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
     view : mapping
         Further values. Only `markupsafe.Markup` is not escaped, and only our charts are that.
     """
-    return _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
+    page = _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
+    return _TABLE.sub(_with_labels, page)
+
+
+_TABLE: Final = re.compile(r"<thead>(.*?)</thead>.*?</table>", re.DOTALL)
+
+
+def _with_labels(table: re.Match[str]) -> str:
+    """Name each cell after its column: on a phone, a row is a card."""
+    head, rows = table[0].split("</thead>")
+    names = cycle(re.findall("<th[^<>]*>([^<]*)</th>", head))
+    labelled = re.sub("<t[dh](?= |>)", lambda cell: f'{cell[0]} data-label="{next(names)}"', rows)
+    return f"{head}</thead>{labelled}"
 
 
 ASSETS: Final = {
@@ -128,8 +146,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(interval_chart=charts.interval_chart, bar_chart=charts.bar_chart)
+    environment.globals.update(
+        interval_chart=interval_chart, policy=REPORT_POLICY, verdicts=VERDICTS, max_chars=MAX_QUESTION_CHARS
+    )
+    environment.filters.update(short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count)
     environment.filters.update(
-        line=render_line, short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count
+        line=render_line, marked=render_marked, kind=lambda kind: KINDS.get(kind, kind)
     )
     return environment

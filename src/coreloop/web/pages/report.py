@@ -8,8 +8,8 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.web.pages.page_data import PageSection, PageSource
-from coreloop.web.pages.render import ASSETS, SECTIONS, Frame, asset, file_path, render
+from coreloop.web.pages.page_data import PageSource
+from coreloop.web.pages.render import ASSETS, SECTIONS, Frame, asset, file_path, first_section, render
 
 _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
@@ -44,7 +44,9 @@ def write_report(source: PageSource, out: Path) -> list[Path]:
     with file_errors("cannot be written ({strerror})", out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with temporary_folder(f".{out.name}.", parent=out.parent) as scratch:
-            pages = [_write(scratch / "new", *page) for page in _pages(shared)]
+            pages = dict(_pages(shared))
+            for file, page in pages.items():
+                write_public(scratch / "new" / file, page.encode())
             for name in ASSETS:
                 write_public(scratch / "new" / "static" / name, asset(name))
             write_public(scratch / "new" / _MARK, b"")
@@ -56,22 +58,14 @@ def write_report(source: PageSource, out: Path) -> list[Path]:
 
 def _pages(source: PageSource) -> Iterator[tuple[str, str]]:
     """Yield the file and the text of each page."""
+    first = first_section(source)
     for section in SECTIONS:
         frame = Frame(section=section.name, root="")
         page = render(f"{section.name}.html", frame, section.read(source))
         yield file_path(section.name), page
-        if section is SECTIONS[0]:
+        if section is first:
             yield file_path(), page
-        yield from _items(section, source, replace(frame, root="../"))
-
-
-def _items(section: PageSection, source: PageSource, frame: Frame) -> Iterator[tuple[str, str]]:
-    for name in section.items(source):
-        view = section.read_item(source, name)
-        if view is not None:
-            yield file_path(section.name, name), render(section.item, frame, view)
-
-
-def _write(folder: Path, file: str, page: str) -> str:
-    write_public(folder / file, page.encode())
-    return file
+        for name in section.items(source):
+            view = section.read_item(source, name)
+            if view is not None:
+                yield file_path(section.name, name), render(section.item, replace(frame, root="../"), view)

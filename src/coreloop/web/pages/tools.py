@@ -1,38 +1,20 @@
 """The section on tools: what the model is told of each, and how its calls end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.descriptions.find_tools import find_tools
-from coreloop.web.pages.changes import read_changes, read_kept_states
+from coreloop.web.pages.changes import read_changes, read_state_words
 from coreloop.web.pages.charts import rate_of
-from coreloop.web.pages.health import read_kept_activity
+from coreloop.web.pages.health import read_kept_activity, read_table
 from coreloop.web.pages.page_data import PageSection, PageSource, View
 from coreloop.web.pages.waiting_proposals import WaitingProposal, read_kept_proposals
 
 _MAX_TOOLS: Final = 200
 _MAX_PROPOSALS: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A tool's docstring as the model reads it, without the indent of the source.
-
-    Attributes
-    ----------
-    target : str
-        Where the tool is defined, ``path.py::qualname``; ``problem`` says why that is not known.
-    exceeded : mapping of str to int
-        The model or provider whose limit it exceeds -> that limit, in characters.
-    """
-
-    target: str = ""
-    problem: str = ""
-    text: str = ""
-    exceeded: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_tools(source: PageSource) -> View:
@@ -47,6 +29,7 @@ def read_tools(source: PageSource) -> View:
         "n_tools": len(called),
         "never": never[:_MAX_TOOLS],
         "n_never": len(never),
+        **read_table(source),
     }
 
 
@@ -57,8 +40,9 @@ def read_tool(source: PageSource, name: str) -> View | None:
     metrics = next((tool for tool in activity.tools if tool.name == name), None) if activity else None
     if metrics is None and name not in _declared(source):
         return None
-    changes = [change for change in read_changes(source) if change.effect.change.tool == name]
-    view: dict[str, Any] = {
+    changes = [one for one in read_changes(source) if one[0].change.tool == name]
+    failures = [one for one in activity.failures if one.tool == name] if activity else []
+    return {
         "name": name,
         "read": [kept] if kept else [],
         "figures": metrics,
@@ -66,18 +50,15 @@ def read_tool(source: PageSource, name: str) -> View | None:
         "description": _describe(source, name),
         "changes": changes[:_MAX_PROPOSALS],
         "proposals": _proposals(source, name),
+        "days": activity.days if activity else None,
+        "failing": [rate_of(one.error_class, one.n, metrics.n) for one in failures if metrics],
     }
-    if activity is None or metrics is None:
-        return view
-    failures = [failure for failure in activity.failures if failure.tool == name]
-    failing = [rate_of(failure.error_class, failure.n, metrics.n) for failure in failures]
-    return view | {"days": activity.days, "failing": failing}
 
 
 def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str]]:
     """The proposals for a tool, each with its state."""
-    states = {one.key: one.state for one in read_kept_states(source)}
-    mine = [one for one in read_kept_proposals(source).values() if one.tool == name][:_MAX_PROPOSALS]
+    states = read_state_words(source)
+    mine = [one for one in read_kept_proposals(source).values() if one.entry.tool == name][:_MAX_PROPOSALS]
     return [(one, states[one.entry.key]) for one in mine if one.entry.key in states]
 
 
@@ -100,20 +81,20 @@ def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     return find_tools(names, source.workspace, only_places=True, and_registered=True)
 
 
-def _describe(source: PageSource, name: str) -> Description:
-    """Read the docstring as it is in the file now."""
+def _describe(source: PageSource, name: str) -> View:
+    """Read the docstring as it is in the file now, where it is, and what limits it exceeds; or why not."""
     workspace, tool = source.workspace, _definitions(source).get(name)
     if tool is None:
-        return Description(problem="it is new; its definition is looked up every ten minutes")
+        return {"problem": "it is new; its definition is looked up every ten minutes"}
     if isinstance(tool, Tool):
         target = ToolSettings(target=f"{tool.file}::{tool.qualname}")
         settings = replace(workspace.settings, tools={name: target})
         tool = find_tools([name], replace(workspace, settings=settings))[name]
     if isinstance(tool, Unresolved):
-        return Description(problem=tool.reason)
+        return {"problem": tool.reason}
     text = tool.docstring
     exceeded = {cap: n for cap, n in workspace.settings.reach.caps.items() if len(text) > n}
-    return Description(f"{tool.file}::{tool.qualname}", text=text, exceeded=exceeded)
+    return {"target": f"{tool.file}::{tool.qualname}", "text": text, "exceeded": exceeded}
 
 
 def _names(source: PageSource) -> list[str]:

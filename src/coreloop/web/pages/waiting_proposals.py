@@ -10,19 +10,18 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import Vocabulary
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval, rate_of
 from coreloop.web.pages.page_data import PageSource
 
-Entry = Statement | Candidate | Counterexample
 _LABELS: Final = {
-    "statement": ("following it", "not following it"),
-    "sequence": ("with these steps", "other requests"),
-    "failure": ("these calls", "other calls"),
+    "statement": ("following it", "not following it", "Calls that succeeded"),
+    "sequence": ("with these steps", "other requests", "Requests that succeeded"),
+    "failure": ("these calls", "other calls", "Calls that failed"),
 }
-"""What the two sides are called, by the kind of a proposal."""
+"""What the two sides, and their rates, are called, by the kind of a proposal."""
 Kind = Literal["statement", "sequence", "failure"]
 
 
@@ -53,18 +52,11 @@ class WaitingProposal:
         return "sequence" if isinstance(self.entry, Candidate) else "failure"
 
     @property
-    def tool(self) -> str:
-        """Whose docstring it is for."""
-        return self.entry.engine if isinstance(self.entry, Candidate) else self.entry.tool
-
-    @property
     def text(self) -> str:
         """Its line, or its steps."""
         entry = self.entry
-        if isinstance(entry, Statement):
+        if not isinstance(entry, Counterexample):
             return entry.text
-        if isinstance(entry, Candidate):
-            return " > ".join(map(str, entry.tool_pattern))
         steps = " > ".join(map(str, entry.steps or (entry.call,)))
         return f"{steps}: {entry.error_class or ', '.join(entry.labels)}"
 
@@ -94,15 +86,12 @@ class WaitingProposal:
     @property
     def meaning(self) -> str:
         """What its rates are of."""
-        if isinstance(self.entry, Statement):
-            return "Calls that succeeded"
-        if isinstance(self.entry, Candidate):
-            return "Requests that succeeded"
-        return "Calls that failed" if self.entry.kind == "call" else "Requests that failed"
+        is_of_requests = isinstance(self.entry, Counterexample) and self.entry.kind != "call"
+        return "Requests that failed" if is_of_requests else _LABELS[self.kind][2]
 
     def sides(self) -> tuple[Interval, ...]:
         """Return the rates that it compares, with their 95 % intervals (Wilson)."""
-        rows = zip(_LABELS[self.kind], self.counts, (False, True), strict=True)
+        rows = zip(_LABELS[self.kind][:2], self.counts, (False, True), strict=True)
         return tuple(rate_of(label, *count, is_other=other) for label, count, other in rows if count[1])
 
 
@@ -164,18 +153,9 @@ def by_gain(proposals: dict[str, WaitingProposal], states: Iterable[Standpoint])
     A sequence without a text waits for nothing.
     """
     open_keys = {one.key for one in states if one.state in UNDECIDED and not one.is_judged}
-    open_ones = (
-        one
-        for key, one in proposals.items()
-        if key in open_keys and (one.kind != "sequence" or one.entry.refused is None)
-    )
-    order: dict[Kind, int] = {"statement": 0, "failure": 1, "sequence": 2}
+    known = (one for key, one in proposals.items() if key in open_keys)
+    order: tuple[Kind, ...] = ("statement", "failure", "sequence")
     return sorted(
-        open_ones,
-        key=lambda proposal: (
-            proposal.entry.refused is not None,
-            order[proposal.kind],
-            -proposal.gain,
-            proposal.entry.id,
-        ),
+        [one for one in known if one.kind != "sequence" or one.entry.refused is None],
+        key=lambda one: (one.entry.refused is not None, order.index(one.kind), -one.gain, one.entry.id),
     )

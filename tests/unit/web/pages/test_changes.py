@@ -1,4 +1,4 @@
-"""Each change is shown before and after with its verdict: on its tool's page, Health and Changes."""
+"""Each change is shown before and after with its verdict: on its tool's page and Health."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +9,6 @@ import effects
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.web.pages.changes import DisplayedChange
 from coreloop.web.pages.page_data import open_source
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.report import write_report
@@ -28,9 +27,9 @@ def test_an_alarm_is_marked_and_has_its_figures():
         place=1,
         merged_at=datetime(2026, 4, 25, tzinfo=UTC),
     )
-    one = DisplayedChange(Effect(change=change, verdict=EffectVerdict.MOVED, look=LOOK), ())
+    one = (Effect(change=change, verdict=EffectVerdict.MOVED, look=LOOK), ())
     view = {"counts": {}, "decided": [], "n_more": 0, "changes": [one]}
-    page = render("changes.html", Frame(section="changes"), view)
+    page = render("changes.html", Frame(section="health", root=""), view)
     assert '<span class="badge badge-fail">moved</span>' in page
     assert "all its failures: 30.0% before, 30.0% expected, 10.0% now (-25.0 to -15.0 points)" in page
     assert "compared with 4 tools that did not change" in page
@@ -55,10 +54,8 @@ def test_the_page_has_the_verdict_and_a_chart(
     assert '<svg role="img"' in text
     health = (tmp_path / "report" / "health.html").read_text(encoding="utf-8")
     assert "expected without it" in health
-    decided = (tmp_path / "report" / "changes.html").read_text(encoding="utf-8")
-    (row,) = table(decided, "Decided proposals")
+    (row,) = table(health, "Decided proposals")
     merged = effects.at(60)
     assert row[0].startswith("- Always pass reason")
     assert (row[1], row[3:]) == ("helps", [f"{merged:%Y-%m-%d}", "#11", "helps"])
     assert row[2] > row[3]  # the verdict came later
-    assert "expected without it" in decided

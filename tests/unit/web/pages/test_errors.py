@@ -1,16 +1,15 @@
-"""The page on errors shows the newest table of refine, escaped; a shared report has none of it."""
+"""Tools shows the newest table of refine, escaped; a shared report has none of it."""
 
 from pathlib import Path
 
 import pytest
 
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.web.pages.health import ERRORS
 from coreloop.web.pages.page_data import open_source
-from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.report import write_report
+from coreloop.web.pages.tools import TOOLS
 from promoting import write_counterexamples
-from showing import table
+from showing import page, table
 
 ROW = {
     "tool": "find_city",
@@ -38,17 +37,17 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def _page(workspace: Workspace) -> str:
     with open_source(workspace, {}) as source:
-        return render("errors.html", Frame(section="errors", root=""), ERRORS.read(source))
+        return page(source, TOOLS, root="")
 
 
 def test_the_newest_readable_table_is_shown(workspace: Workspace):
-    page = _page(workspace)
-    ((tool, text, *figures),) = table(page, "Errors")
+    shown = _page(workspace)
+    ((tool, text, *figures),) = table(shown, "Errors")
     assert (tool, figures) == ("find_city", ["1,200", "3", "4/7", "user"])
     assert "no <n> of <value>" in text
     assert "city: never empty, merged on 2026-04-20" in text
     assert text.count("Let the error say what the agent should ask the user for.") == 2
-    assert "<n>" not in page
+    assert "<n>" not in shown
 
 
 def test_a_shared_report_has_no_error(workspace: Workspace, tmp_path: Path):

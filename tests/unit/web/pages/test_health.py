@@ -1,6 +1,5 @@
 """Health: alarms with what to do, from records to merges, where things fall, and what failures cost."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,11 +8,10 @@ import pytest
 from coreloop.base.project.workspace import open_workspace
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.page_data import PageSource, open_source
-from hostile import QUESTIONS
 from logs import call, failed, on_days, record, repeated
 from merging import open_promotion, promote, revert
 from promoting import Project, candidate, make_project, write_candidates
-from showing import elements, log_of, page, table, words_of
+from showing import log_of, page, table, words_of
 
 LOOPED = repeated(3, provider="openai")
 
@@ -92,7 +90,7 @@ def test_calls_that_are_unknown_or_only_read_like_failures_are_shown_apart(sourc
     assert shown["Calls", "failed, but only read like failures"] == 1
 
 
-def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, project: Project):
+def test_the_funnel_ends_in_merges_and_reverts_are_counted(cloned: PageSource, project: Project):
     log_of(cloned, *on_days(LOOPED))
     promote(project, "0000000000000001")
     revert(project, promote(project, "0000000000000002"))
@@ -100,25 +98,5 @@ def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, projec
     project.git("push", "--quiet", "origin", "main")
     html = page(cloned, HEALTH)
     assert (funnel(html)["Pull requests"], funnel(html)["Merged"]) == (3, 1)
-    assert falls(html)["Merged", "reverted"] == 1
+    assert "1 reverted" in words_of(html)
     assert "1 open, the oldest of" in words_of(html)
-
-
-def test_hostile_records_are_shown_as_text(source: PageSource):
-    records = (
-        record(category_hash=name, tool_calls=[failed(name, error=name), call(name)])
-        for name in (text[:60] for text in QUESTIONS)
-    )
-    log_of(source).write_text("\n".join(map(json.dumps, records)))  # in ASCII, so that surrogates are read
-    html = page(source, HEALTH)
-    tags = {element.tag.rpartition("}")[2] for element in elements(html).iter()}
-    assert not tags & {"img", "iframe"}
-    assert html.count("<script") == 1
-    assert not any("\u202e" in text or "\x1b" in text for text in elements(html).itertext())
-
-
-def test_a_report_has_no_script_and_no_form(source: PageSource):
-    log_of(source, record())
-    html = page(source, HEALTH, root="")
-    assert "<script" not in html
-    assert "<form" not in html

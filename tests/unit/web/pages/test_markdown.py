@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from coreloop.web.pages.markdown import MAX_CHARS, render_answer, render_line
+from coreloop.web.pages.markdown import MAX_CHARS, render_answer, render_line, render_marked
 from rows import each_row
 
 TEXT = {"p", "ul", "ol", "li", "blockquote", "em", "strong"}
@@ -41,7 +41,6 @@ class Tags(HTMLParser):
 @each_row("text", HOSTILE.values())
 def test_an_answer_has_no_links_but_to_its_sources(text: str):
     html = render_answer(f"{text} [1] [2]", {1})
-    assert html is not None
     tags = Tags(html)
     assert tags.seen <= ALLOWED | {"a"}
     assert set(tags.attributes) <= {("href", "#source-1")}
@@ -56,5 +55,14 @@ def test_a_line_has_no_links_and_no_blocks(text: str):
     assert render_line("- `pause` is\n*late*") == "- <code>pause</code> is <em>late</em>"
 
 
+@each_row("text", [*HOSTILE.values(), "| a | b |\n|---|---|\n| c | d |\n", "- a\n- b\n\n## c\n"])
+def test_a_passage_has_its_marked_sentence_and_no_markup_of_its_own(text: str):
+    for at in range(0, len(text), 7):
+        tags = Tags(html := render_marked(text[:at], text[at : at + 9], text[at + 9 :]))
+        assert tags.is_nested, html
+        assert (tags.seen <= ALLOWED, tags.attributes) == (True, []), html
+    assert "<li><mark>9 km</mark></li>" in render_marked("# Han\n\n", "- 9 km", "")
+
+
 def test_an_endless_answer_is_left_as_text():
-    assert render_answer("a" * (MAX_CHARS + 1), ()) is None
+    assert render_answer("*a*" * MAX_CHARS, ()) == f"<pre>{'*a*' * MAX_CHARS}</pre>"

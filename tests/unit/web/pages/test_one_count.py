@@ -1,4 +1,4 @@
-"""One number of waiting proposals on every screen, and what an item without another side shows."""
+"""One number of waiting proposals on every screen."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
-from coreloop.web.pages.changes import read_section as read_changes_section
+from coreloop.web.pages.changes import read_decided
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.review import read_review
@@ -16,7 +16,7 @@ from coreloop.web.pages.review import read_review
 
 def test_an_accepted_proposal_waits_on_no_screen(source: PageSource):
     def counts() -> tuple[int, int, int]:
-        states = read_changes_section(source)["counts"]
+        states = read_decided(source)["counts"]
         return states["waiting"], read_review(source)["n_proposals"], states.get("accepted", 0)
 
     waiting, listed, accepted = counts()
@@ -32,18 +32,10 @@ def test_status_health_review_and_judge_count_the_same_proposals(source: PageSou
     status = read_status(source.workspace, now=now, environ={})
     expected = status.candidates.pending + status.counterexamples.pending
     waiting = pending(kept_states(source.workspace, read_verdicts(source.workspace.judgments_dir)))
-    falls = {fall.reason: fall.n for fall in read_health(source)["falls"]}
     assert expected > 0
     assert [expected] * 3 == [
         read_review(source)["n_proposals"],
         len(waiting),
-        falls["wait for a verdict or a promotion"],
+        read_health(source)["counts"]["waiting"],
     ]
     assert all(item.text for item in waiting)
-
-
-def test_proposals_without_a_text_are_listed_and_not_counted(source: PageSource):
-    review = read_review(source)
-    without = [one for one in review["proposals"] if one.entry.suggested_append is None]
-    assert without
-    assert review["n_proposals"] == len(review["proposals"]) - len(without)

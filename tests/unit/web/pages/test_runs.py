@@ -1,20 +1,24 @@
-"""Runs: answers whose numbers lead to the sentence in its source, contradictions, limits, buttons."""
+"""Runs: what they did, answers whose numbers lead to the sentence in its source, limits, buttons."""
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from coreloop.answer.deps import open_deps
-from coreloop.answer.research.research_state import Request
+from coreloop.answer.research.research_state import MENDED, Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.base.errors import RunEndedError
+from coreloop.runs.driver.driven_run import begin_driven
+from coreloop.runs.events import Noted
 from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.runs import RUNS, passage_of, read_one, read_runs
 from researching import project
 from rows import each_row
+from showing import words_of
 
 QUESTION = "How long is the Han river?"
 
@@ -45,9 +49,14 @@ def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
     number = line[1]
     shown = page(source, run_id)
     assert f'<a href="#source-{number[1:-1]}">{number}</a>' in shown
-    (cited,) = [one for one in view["cited"] if f"[{one.number}]" == number]
-    assert line[0].strip().endswith(cited.passages[0].sentence)
-    assert f"<mark>{cited.passages[0].sentence}</mark>" in shown
+    (sentence,) = [passages[0][1] for read, passages in view["cited"] if f"[{read.number}]" == number]
+    assert line[0].strip().endswith(sentence)
+    assert f"<mark>{sentence}</mark>" in shown
+    did = f"searched Han river: 2 results .* found {sentence} .* decided it has enough"
+    assert re.search(did, words_of(shown))
+    later = Noted(at=source.now + timedelta(hours=1), name=MENDED, data="")
+    source.runs.append(run_id, [later], after=source.runs.newest([run_id])[run_id])
+    assert dict(row[:2] for row in read_one(source, run_id)["spent"])["seconds of work"] < 60  # type: ignore[index]
 
 
 def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource):
@@ -67,6 +76,22 @@ def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource
     assert "/ui/runs/stop" not in ended
     with pytest.raises(RunEndedError):
         press(source, "stop", run_id)
+
+
+def test_a_driven_run_shows_its_command_and_its_prompt_as_title_and_heading_only(source: PageSource):
+    (source.workspace.root / "PROMPT.md").write_text("# Mend the failing tests\n", encoding="utf-8")
+    state = begin_driven(
+        source.workspace,
+        source.runs,
+        ("sh", "-c", "echo a b"),
+        folder=source.workspace.root,
+        prompt=Path("PROMPT.md"),
+        max_iterations=1,
+        now=source.now,
+    )
+    shown = page(source, state.run_id)
+    assert "<code>sh -c &#39;echo a b&#39;</code>" in shown
+    assert shown.count("Mend the failing tests") == 2
 
 
 def test_the_list_has_no_questions_in_a_report(source: PageSource):
@@ -89,5 +114,4 @@ def test_the_list_has_no_questions_in_a_report(source: PageSource):
     ],
 )
 def test_a_passage_is_found_across_line_breaks(claim: str, text: str, found: tuple[str, str, str]):
-    passage = passage_of(claim, text)
-    assert (passage.before, passage.sentence, passage.after) == found
+    assert passage_of(claim, text) == found

@@ -56,6 +56,7 @@ def test_tools_are_listed_by_calls_with_their_rates(source: PageSource):
         ["show", "3", "0", "100.0 %", "43.9 % – 100.0 %", "0.0 s"],
         ["scan", "1", "1", "0.0 %", "0.0 % – 79.3 %", "0.0 s"],
     ]
+    assert '<td data-label="failed" class="number">1</td>' in html  # what a card on a phone shows
     never = next(one for one in elements(html).iter("ul"))
     assert [one.text for one in never.iter("a")] == ["find-company", "unused"]
 
