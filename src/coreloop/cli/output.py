@@ -66,20 +66,16 @@ def json_of(value: object) -> str | bytes:
     if isinstance(value, str | bytes):
         return value
     is_flat = isinstance(value, Mapping) and not any(map(_is_nested, value.values()))
-    return json_text(value, is_compact=is_flat, default=_spelled)
+    return json_text(value, is_compact=is_flat, default=spelled_path)
 
 
 def _is_nested(value: object) -> bool:
     return not (value is None or isinstance(value, str | int | float | Path))
 
 
-def _spelled(value: object) -> str:
-    return spelled_path(value) if isinstance(value, Path) else str(value)
-
-
-def spelled_path(path: Path) -> str:
-    """Return a path as text; bytes that are not UTF-8 are replaced."""
-    return os.fsencode(path).decode("utf-8", "replace")
+def spelled_path(path: object) -> str:
+    """Return a path as text, its bytes that are not UTF-8 replaced; of anything else its text."""
+    return os.fsencode(path).decode("utf-8", "replace") if isinstance(path, Path) else str(path)
 
 
 def wrap(line: str) -> str:

@@ -216,12 +216,11 @@ def contradictions(said: Sequence[SourcedText], question: str = "") -> list[Cont
     question : str
         That they may answer: for a number, a date, or yes or no, they need not share as many words.
     """
-    asked, kind = _words(question), asked_kind(question)
-    is_of_fact = bool(question) and asks_for_fact(question)
+    asked, kind = _words(question if asks_for_fact(question) else ""), asked_kind(question)
     return [
         _ordered(one, other, differs)
         for one, other in combinations(said, 2)
-        if _are_alike(one.text, other.text) or (is_of_fact and _answer_alike(asked, one.text, other.text))
+        if _are_alike(one.text, other.text) or _answer_alike(asked, one.text, other.text)
         if (differs := _differs(one.text, other.text, kind))
     ]
 

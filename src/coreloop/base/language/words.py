@@ -102,7 +102,7 @@ def shorten_query(query: str) -> str:
         digest = sha256(query.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         query = f"{query[: MAX_QUERY_CHARS - 18]} #{digest}"
     if not query.isprintable():
-        query = "".join(char if _is_text(char) else " " for char in query)
+        query = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in query)
     return " ".join(query.split())
 
 
@@ -211,7 +211,3 @@ def _english_stem(word: str) -> str:
             word = word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
-
-
-def _is_text(char: str) -> bool:
-    return unicodedata.category(char)[0] not in "CZ"
