@@ -127,7 +127,7 @@ def excerpt(passage: "AnswerPassage", n_lines: int, question: str = "") -> list[
 
 def _dense(text: str) -> list[str]:
     """The lines of a text but blank ones, and those that only underline or rule."""
-    return [line for line in text.splitlines() if line.strip(" \t=-~^+|:")]
+    return [line for line in text.expandtabs(4).splitlines() if line.strip(" =-~^+|:")]
 
 
 def _cut(line: str) -> str:
