@@ -101,7 +101,7 @@ def marked_lines(passage: "AnswerPassage") -> list[str]:
     """Return the lines of a passage with its marked sentence between » and «."""
     start, end = passage.start, passage.end
     marked = f"»{passage.text[start:end]}«" if end > start else ""
-    return f"{passage.text[:start]}{marked}{passage.text[end:]}".splitlines()
+    return f"{passage.text[:start]}{marked}{passage.text[end:]}".expandtabs(4).splitlines()
 
 
 def excerpt(passage: "AnswerPassage", n_lines: int, question: str = "") -> list[str]:
@@ -127,7 +127,7 @@ def excerpt(passage: "AnswerPassage", n_lines: int, question: str = "") -> list[
 
 def _dense(text: str) -> list[str]:
     """The lines of a text but blank ones, and those that only underline or rule."""
-    return [line for line in text.expandtabs(4).splitlines() if line.strip(" =-~^+|:")]
+    return [line for line in text.splitlines() if line.strip(" =-~^+|:")]
 
 
 def _cut(line: str) -> str:
