@@ -242,6 +242,7 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
 def test_ctrl_c_while_modules_are_imported_ends_with_130_and_without_a_traceback(module: str, spawn: Run):
     interrupted = f"""
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 class Interrupts:
     def find_spec(name, path=None, target=None):
         if name == {module!r}:
