@@ -78,7 +78,10 @@ def storable(value: Any) -> Any:
 
 
 def of_row(kind: type[T], row: Sequence[Any]) -> T:
-    """Read a row, whose columns are the fields of a dataclass in their order."""
+    """Read a row, whose columns are the fields of a dataclass in their order.
+
+    Without `dataclasses.fields`, which collects them anew for each row.
+    """
     values = {
         field.name: json.loads(value) if "json" in field.metadata and value is not None else value
         for field, value in zip(kind.__dataclass_fields__.values(), row, strict=True)  # type: ignore[attr-defined]

@@ -34,8 +34,8 @@ def render_line(text: str, numbers: Collection[int] = ()) -> Markup:
 
 def render_marked(before: str, marked: str, after: str) -> Markup:
     """Render a passage with its marked sentence, "" for none; as text if it is too long."""
-    lead = re.match(r"[\s|#>*+-]*", marked)[0]  # type: ignore[index]
-    sentence = marked.removeprefix(lead).rstrip(" \n|")
+    bare = marked.lstrip(" \t\r\n|#>*+-")
+    lead, sentence = marked[: len(marked) - len(bare)], bare.rstrip(" \n|")
     tail = marked[len(lead) + len(sentence) :]
     parts = [*map(escape, (before + lead, sentence, tail + after))]
     if sum(map(len, parts)) > MAX_CHARS:
