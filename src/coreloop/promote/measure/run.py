@@ -112,7 +112,10 @@ class Prepared:
 
     def told(self) -> list[Question]:
         """The questions that show first whether the model can."""
-        return [Question(context, self.base, is_told=True) for context in self.contexts.about[:N_FIRST]]
+        first = self.contexts.about[:N_FIRST]
+        return [
+            Question(context, self.base, is_told=True) for context in first if context.reference is not None
+        ]
 
     def estimate(self) -> CostEstimate:
         """How many questions are asked at most, and what they can cost."""
@@ -130,13 +133,13 @@ class Prepared:
         return sum(self.right(call, context) for call, context in asked) / len(questions)
 
     def pairs(self, contexts: Sequence[CallContext], on_progress: Callable[[int], None]) -> list[Pair]:
-        """Ask about contexts without and with the lines."""
-        pairs = list[Pair]()
-        for context in contexts:
-            base, edited = (self.share(self.questions(context, tools)) for tools in (self.base, self.edited))
-            pairs.append(Pair(context.case, base, edited))
-            on_progress(len(pairs))
-        return pairs
+        """Ask about contexts without the lines, then with them: a server's cache holds one description."""
+        sides: list[list[float]] = [[], []]
+        for tools, side in zip((self.base, self.edited), sides, strict=True):
+            for context in contexts:
+                side.append(self.share(self.questions(context, tools)))
+                on_progress(sum(map(len, sides)) // 2)
+        return [Pair(context.case, *shares) for context, *shares in zip(contexts, *sides, strict=True)]
 
 
 def prepare(
@@ -185,10 +188,13 @@ def prepare(
     turns = 1 if settings.sampling.temperature == 0 else 2
     n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
     failure, n_controls = named_failure(lines), min(N_CONTROLS, n_about)
-    contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=n_controls)
+    needs_reference = any(line.form in _FROM_RESULTS for line in map(parse_advice, lines) if line is not None)
+    contexts = choose_contexts(
+        workspace, tool, failure, n_about=n_about, n_controls=n_controls, needs_reference=needs_reference
+    )
     if len(contexts.about) < _MIN_CONTEXTS:
         n_known = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
-        reason = f"too few recorded requests in which {tool} worked: {n_known}"
+        reason = f"too few recorded requests in which {tool} {'worked' if needs_reference else 'was called'}: {n_known}"
         return replace(subject, reason=reason)
     budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
     asker, right = Asker(caller, workspace.replies_file, budget), _judge(tool, lines, failure)
@@ -215,13 +221,14 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     try:
         gold = [prepared.share([question]) for question in prepared.told()]
         base = [prepared.share(prepared.questions(item, prepared.base)) for item in about[:N_FIRST]]
-        stated, verdict = sum(gold) / len(gold), judge_model(base, gold)
+        stated, verdict = sum(gold) / len(gold) if gold else None, judge_model(base, gold)
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
             harm = compare_pairs(prepared.pairs(about[:N_FIRST], on_progress))
             if judge_difference(harm) is MeasureVerdict.HURTS:
                 return replace(subject, verdict=MeasureVerdict.HURTS, gold=stated, about=harm)
         if verdict is not None:
-            told = f"{sum(base) / len(base):.0%} right without the line, {stated:.0%} if told the right call"
+            told = f"{sum(base) / len(base):.0%} right without the line"
+            told += f", {stated:.0%} if told the right call" if stated is not None else ""
             return replace(subject, verdict=verdict, gold=stated, reason=told)
         difference = compare_pairs(prepared.pairs(about, on_progress))
         other = prepared.pairs(prepared.contexts.controls, lambda done: on_progress(len(about) + done))

@@ -114,3 +114,14 @@ def test_tools_that_no_model_is_asked_about_leave_their_contexts_out(tmp_path: P
     assert len(choose_contexts(workspace, "update", failure, n_about=5, n_controls=5).controls) == 2
     assert choose_contexts(quiet, "update", failure, n_about=5, n_controls=5).controls == ()
     assert choose_contexts(quiet, "pay", failure, n_about=5, n_controls=5).about == ()
+
+
+def test_requests_in_which_the_tool_never_worked_count_where_the_line_says_what_is_right(
+    tmp_path: Path,
+) -> None:
+    workspace, failure = log(tmp_path, ("s", "one", [call("update", ok=False)])), named_failure([LINE])
+    (context,) = choose_contexts(
+        workspace, "update", failure, n_about=5, n_controls=5, needs_reference=False
+    ).about
+    assert context.reference is None and context.was_against
+    assert choose_contexts(workspace, "update", failure, n_about=5, n_controls=5).about == ()

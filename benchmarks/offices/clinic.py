@@ -1,0 +1,150 @@
+"""The tools of a medical clinic's front desk."""
+
+import itertools
+import re
+
+KINDS = ("intake", "review", "acute", "recall", "minor")
+CONTRACTS = {
+    "helvor health": 80,
+    "norda mutual": 100,
+    "alpenkasse": 90,
+    "bluefern": 70,
+    "citadel care": 80,
+    "mariner insurance": 60,
+    "tellus life": 75,
+    "vita nova": 100,
+    "castor group": 85,
+    "linden fund": 90,
+    "orbis health": 80,
+    "pelican mutual": 70,
+}
+VACCINES = {
+    "tetanus": 14,
+    "influenza": 62,
+    "hepatitis A": 9,
+    "hepatitis B": 11,
+    "HPV": 7,
+    "pneumococcal": 20,
+    "polio": 6,
+    "measles": 12,
+    "typhoid": 4,
+    "meningococcal": 8,
+    "whooping cough": 5,
+    "rabies": 0,
+    "shingles": 0,
+    "tick-borne encephalitis": 0,
+}
+HOURS = {
+    "nkechi okafor": "Mon-Thu 8-14",
+    "lars brandt": "Mon-Fri 9-17",
+    "yuki tanabe": "Tue, Thu 10-18",
+    "marta ruiz": "Mon-Wed 8-16",
+    "simon hale": "Wed-Fri 9-15",
+    "ewa lis": "Mon, Fri 8-13",
+    "omar haddad": "Tue-Fri 11-19",
+    "clara voss": "Mon-Thu 9-16",
+    "priya nair": "Mon, Wed 8-18",
+    "tom askew": "Thu, Fri 8-14",
+    "ines faria": "Tue, Wed 9-17",
+    "goran petrov": "away",
+    "ruth amsel": "away",
+}
+_number = itertools.count(5101)
+_checked = {"insurer": None}
+
+
+def book_visit(patient: str, day: str, kind: str) -> dict:
+    """Book a patient's visit with a clinician on a day."""
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind: {kind!r}")
+    return {"visit": next(_number), "patient": patient, "day": day, "kind": kind}
+
+
+def open_chart(record: str) -> dict:
+    """Open the chart with a record number."""
+    if not re.fullmatch(r"HC-\d{6}", str(record)):
+        raise LookupError("no such record")
+    return {"record": record, "allergies": "none noted", "last_visit": "2025-10-14"}
+
+
+def free_times(clinician: str, days: int) -> dict:
+    """List the open times of a clinician over the coming days."""
+    if not 1 <= int(days) <= 14:
+        raise ValueError("bad range")
+    return {"clinician": clinician, "days": int(days), "open": ["Tue 10:20", "Wed 09:00"]}
+
+
+def reserve_room(room: str, day: str, start: str) -> dict:
+    """Reserve a treatment room from a start time."""
+    if not re.fullmatch(r"(0[789]|1\d)h[0-5]\d", str(start)):
+        raise ValueError("invalid start")
+    return {"room": room, "day": day, "start": start, "minutes": 30}
+
+
+def issue_invoice(patient: str, service: str, amount: int) -> dict:
+    """Issue an invoice to a patient for a service."""
+    if float(amount) % 1 or not 1000 <= float(amount) <= 90000:
+        raise ValueError(f"amount not accepted: {amount}")
+    return {"invoice": f"26-{next(_number)}", "patient": patient, "service": service, "amount": int(amount)}
+
+
+def message_patient(patient: str, text: str, initials: str = "") -> dict:
+    """Send a text message to a patient."""
+    if not str(initials or "").strip():
+        raise PermissionError("message refused")
+    return {"sent": True, "patient": patient}
+
+
+def take_payment(invoice: str, method: str, amount: float = 0.0) -> dict:
+    """Take the payment of an invoice."""
+    if amount:
+        raise RuntimeError("payment declined by ledger (code 41)")
+    return {"invoice": invoice, "method": method, "receipt": next(_number)}
+
+
+def file_claim(invoice: str, insurer: str) -> dict:
+    """File an invoice as a claim with an insurer."""
+    if _checked["insurer"] != insurer.strip().lower():
+        raise RuntimeError("claim rejected")
+    _checked["insurer"] = None
+    return {"claim": next(_number), "invoice": invoice, "insurer": insurer}
+
+
+def check_coverage(insurer: str) -> dict:
+    """Check the percentage that an insurer covers at this clinic."""
+    _checked["insurer"] = None
+    if insurer.strip().lower() not in CONTRACTS:
+        raise LookupError(f"no contract with {insurer}")
+    _checked["insurer"] = insurer.strip().lower()
+    return {"insurer": insurer, "covers_percent": CONTRACTS[_checked["insurer"]]}
+
+
+def vaccine_stock(vaccine: str) -> dict:
+    """Count the doses of a vaccine in the fridge."""
+    doses = {name.lower(): n for name, n in VACCINES.items()}.get(vaccine.strip().lower())
+    if not doses:
+        raise LookupError(f"{vaccine}: " + ("not kept here" if doses is None else "out of stock"))
+    return {"vaccine": vaccine, "doses": doses}
+
+
+def clinician_hours(name: str) -> dict:
+    """Tell the weekly consulting hours of a clinician."""
+    hours = HOURS.get(name.strip().lower())
+    if hours in (None, "away"):
+        raise LookupError(f"{name} is on leave" if hours else f"no clinician called {name}")
+    return {"name": name, "hours": hours}
+
+
+TOOLS = [
+    book_visit,
+    open_chart,
+    free_times,
+    reserve_room,
+    issue_invoice,
+    message_patient,
+    take_payment,
+    file_claim,
+    check_coverage,
+    vaccine_stock,
+    clinician_hours,
+]

@@ -1,0 +1,603 @@
+"""The slow loop with a real model: record, refine, measure, promote, merge, ask anew, effect.
+
+uv run python benchmarks/real_loop.py courier --seed 1 --folder FOLDER --url http://127.0.0.1:9001/v1
+
+An office (`benchmarks/offices`) has eleven tools: eight with a rule that their docstrings leave out, three controls that
+fail by nature. A model works its service desk; nothing is scripted but the questions. Arms: `before` (160 requests on 28
+simulated days), `after` (119 fresh ones with the merged lines), `without` (the same 119, same seeds, old docstrings), and,
+first calls only: `placebo` (as many letters that say nothing), `meanings` (each value with a word for it), `bound 1` to 3.
+
+Each reply is kept in FOLDER/replies.jsonl by what was asked: a run that was stopped goes on, and the figures are counted
+again without a model. `--pool FOLDER…` adds up the runs. Several --url share the work.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from queue import SimpleQueue
+from random import Random
+from threading import Lock
+from typing import Any, Final
+from urllib.request import Request as Post
+from urllib.request import urlopen
+
+import yaml
+
+from coreloop import AuditCollector, observed_tool
+from coreloop.learn.statistics import newcombe_interval
+from coreloop.promote.measure.measurement import Pair, compare_pairs
+
+OFFICES: Final = Path(__file__).parent / "offices"
+FIRST: Final = {"before": datetime(2026, 1, 5, 8, tzinfo=UTC), "after": datetime(2026, 2, 3, 8, tzinfo=UTC)}
+MERGED: Final = "2026-02-02T12:00:00+00:00"
+DAYS: Final = 28
+PLAN: Final = {"before": (14, 16), "after": (16, 16)}
+"""Requests about each tool with a rule, and about each control."""
+NEEDS: Final = (True, True, False)
+"""Two of three questions say it in other words than the tool takes: the same share in every arm."""
+MOST_CALLS: Final = 3
+_HELLO: Final = ("", "", "Hi, ", "Hello, ", "Quick one: ", "Good morning. ")
+_FILLER: Final = "for this tool the request of the colleague says what is wanted, and it is done as it says; "
+_VALUES: Final = re.compile(r"(\w+): one of ([^\n]+)")
+_BOUND: Final = re.compile(r"(\w+): at (?:most|least) ([\d.]+)")
+_BOUNDS: Final = (
+    "never pass {name} beyond {value}; where more is asked for, pass {value}",
+    "{name}: the limit is {value}; use {value} where the request goes beyond it",
+    "If the request goes beyond {value}, call with {name}={value}. Example: {name}={value}",
+)
+SCHEMA: Final = '''\
+"""What the model receives of each tool."""
+
+import inspect
+import json
+
+from desk.tools import TOOLS
+
+TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def schema(tool) -> dict:
+    parameters = inspect.signature(tool).parameters.values()
+    properties = {item.name: {"type": TYPES[item.annotation]} for item in parameters}
+    required = [item.name for item in parameters if item.default is item.empty]
+    about = {"type": "object", "properties": properties, "required": required}
+    return {"name": tool.__name__, "description": inspect.getdoc(tool), "parameters": about}
+
+
+if __name__ == "__main__":
+    print(json.dumps([schema(tool) for tool in TOOLS]))
+'''
+SETTINGS: Final = (
+    "reach: {command: [python, -m, desk.schema]}\nendpoints: {local: {url: '{CORELOOP_LOCAL_URL}'}}\n"
+)
+Tools = Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a tool, the arguments that are right, and whether a line is needed to know them."""
+
+    index: int
+    day: int
+    tool: str
+    text: str
+    right: Mapping[str, Any]
+    present: Sequence[str]
+    absent: Sequence[str]
+    needs: bool
+    ways: Mapping[str, str]
+
+    def is_right(self, name: str, args: Mapping[str, Any]) -> bool:
+        """Whether a call that worked does what was asked."""
+        given = all(args.get(item) not in (None, "") for item in self.present)
+        spared = all(args.get(item) in (None, "") for item in self.absent)
+        same = all(_same(args.get(item), value) for item, value in self.right.items())
+        return name == self.tool and given and spared and same
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return float(one) == float(other)
+    except (TypeError, ValueError):
+        return str(one) == str(other)
+
+
+class Office:
+    """The tools of a business, and questions about them."""
+
+    def __init__(self, name: str) -> None:
+        self.source = (OFFICES / f"{name}.py").read_text("utf-8")
+        about = yaml.safe_load((OFFICES / f"{name}.yaml").read_text("utf-8"))
+        self.desk, self.today, self.kinds = about["desk"], about["today"], about["questions"]
+        self.first = frozenset(about.get("before", ()))
+        self.controls = list(self.kinds)[8:]
+
+    def load(self) -> dict[str, Callable[..., Any]]:
+        """The tools in a new state."""
+        spec = spec_from_file_location("office", OFFICES / "courier.py")
+        assert spec is not None
+        module = module_from_spec(spec)
+        exec(self.source, module.__dict__)
+        return {tool.__name__: tool for tool in module.TOOLS}
+
+    def questions(self, arm: str, seed: int) -> list[Question]:
+        """The questions of an arm in mixed order, no two alike."""
+        random, made, seen = Random(f"{arm} {seed}"), [], set[str]()
+        for number, tool in enumerate(self.kinds):
+            n_made, n_wanted = 0, PLAN[arm][tool in self.controls]
+            while n_made < n_wanted:
+                question = self._question(tool, random, needs=NEEDS[n_made % len(NEEDS)])
+                if question.text not in seen:
+                    seen.add(question.text)
+                    made.append(replace(question, day=(n_made * DAYS // n_wanted + number) % DAYS))
+                    n_made += 1
+        random.shuffle(made)
+        return [replace(question, index=index) for index, question in enumerate(made)]
+
+    def _question(self, tool: str, random: Random, *, needs: bool) -> Question:
+        kind = self.kinds[tool]
+        values, ways = {}, {}
+        for slot, choices in kind["slots"].items():
+            value, way = _choose(choices, random, needs=needs)
+            digits = [str(random.randrange(10)) for _ in range(str(value).count("#"))]
+            values[slot], ways[slot] = (_filled(text, digits) for text in (value, way))
+        text = random.choice(kind["ask"]).format(**ways)
+        hello = random.choice(_HELLO)
+        text = hello + (text if hello.endswith((", ", ": ")) else text[0].upper() + text[1:])
+        right = {name: values[name] for name in kind.get("right", ())}
+        told = any(str(values[name]) != str(ways[name]) for name in right)
+        given, spared = kind.get("present", ()), kind.get("absent", ())
+        is_needed = tool not in self.controls and (told or kind.get("needs") == "always")
+        return Question(0, 0, tool, text, right, given, spared, is_needed, ways)
+
+
+def _choose(choices: Any, random: Random, *, needs: bool) -> tuple[Any, Any]:
+    if not isinstance(choices, dict):
+        value = random.choice(choices)
+        return value, value
+    pairs = [(value, way) for value, ways in choices.items() for way in ways]
+    wanted = [(value, way) for value, way in pairs if (str(value) != str(way)) is needs]
+    return random.choice(wanted or pairs)
+
+
+def _filled(text: Any, digits: Sequence[str]) -> Any:
+    if "#" not in str(text):
+        return text
+    remaining = iter(digits)
+    return re.sub("#", lambda _: next(remaining), str(text))
+
+
+class Model:
+    """A model behind OpenAI-compatible addresses; each reply is kept by what was asked."""
+
+    def __init__(self, urls: Sequence[str], kept: Path) -> None:
+        self.urls, self.kept, self.lock = SimpleQueue[str](), kept, Lock()
+        for url in urls:
+            self.urls.put(url)
+        self.n_workers = len(urls) or 1
+        rows = map(json.loads, kept.read_text("utf-8").splitlines() if kept.exists() else ())
+        self.known = {row["key"]: row for row in rows}
+
+    def reply(self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int) -> dict[str, Any]:
+        """The text of a reply and its tokens."""
+        key = sha256(json.dumps([messages, seed]).encode()).hexdigest()[:16]
+        if key not in self.known:
+            if self.urls.empty() and self.n_workers == 1 and not self.known:
+                raise SystemExit("no reply is kept; give --url")
+            row = {"key": key, **self._ask(messages, schema, seed)}
+            with self.lock, self.kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                self.known[key] = row
+        return self.known[key]
+
+    def _ask(self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int) -> dict[str, Any]:
+        body = {"messages": messages, "temperature": 0.7, "top_p": 0.95, "seed": seed, "max_tokens": 120}
+        restricted = {"type": "json_schema", "json_schema": {"name": "call", "schema": schema}}
+        asked = json.dumps({**body, "cache_prompt": True, "response_format": restricted}).encode()
+        url = self.urls.get(timeout=600)
+        try:
+            post = Post(f"{url}/chat/completions", asked, {"content-type": "application/json"})
+            answer = json.load(urlopen(post, timeout=600))
+        finally:
+            self.urls.put(url)
+        used = answer["usage"]
+        text = answer["choices"][0]["message"]["content"]
+        return {"text": text, "in": used["prompt_tokens"], "out": used["completion_tokens"]}
+
+
+def reply_schema(tools: Tools) -> dict[str, Any]:
+    """The replies that the model may write: a call with the arguments' types, or that it is done."""
+    calls = [
+        {
+            "type": "object",
+            "properties": {
+                "tool": {"const": tool["name"]},
+                "args": tool["parameters"] | {"additionalProperties": False},
+            },
+            "required": ["tool", "args"],
+            "additionalProperties": False,
+        }
+        for tool in tools
+    ]
+    done = {
+        "type": "object",
+        "properties": {"done": {"const": True}},
+        "required": ["done"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [*calls, done]}
+
+
+class Loop:
+    """One run in a folder: the project, its arms, and the table."""
+
+    def __init__(self, office: str, seed: int, folder: Path, urls: Sequence[str]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.office, self.seed, self.urls = Office(office), seed, urls
+        self.model, self.folder = Model(urls, folder / "replies.jsonl"), folder
+        self.project, self.began = folder / "project", time.monotonic()
+        self.rows: list[dict[str, Any]] = []
+
+    def run(self) -> None:
+        """The whole loop, from an empty project to the table."""
+        self.make_project()
+        base = self.tools()
+        self.schema = reply_schema(base)
+        questions = {arm: self.office.questions(arm, self.seed) for arm in PLAN}
+        self.ask("before", questions["before"], base, records=True)
+        self.coreloop("refine", "--since", "2026-01-05", "--until", "2026-02-01")
+        proposals = self.proposals()
+        measured = {tool: self.measure(tool) for tool in proposals}
+        for tool in proposals:
+            self.promote(tool)
+        edited = self.tools()
+        self.ask("after", questions["after"], edited, records=True)
+        self.ask("without", questions["after"], base)
+        for arm, tools in variants(base, edited, self.office):
+            about = [question for question in questions["after"] if question.tool in tools]
+            if arm == "meanings":  # not those that are asked with the very word that is given
+                given = {name: meanings(self.office.kinds[name]["slots"]) for name in tools}
+                about = [item for item in about if not given[item.tool] & set(map(str, item.ways.values()))]
+            changed = [tools.get(tool["name"], tool) for tool in edited]
+            self.ask(arm, about, changed, most=1)
+        effects = json.loads(self.coreloop("effect", "--json"))
+        lines = {new["name"]: added(old, new) for old, new in zip(base, edited, strict=True)}
+        result = {"lines": {name: line for name, line in lines.items() if line}, "measured": measured}
+        result |= {"office": self.office.desk, "seed": self.seed, "effects": effects, "rows": self.rows}
+        (self.folder / "result.json").write_text(json.dumps(result, ensure_ascii=False), "utf-8")
+        print("\n".join(table([result])))
+
+    def make_project(self) -> None:
+        """A project of the office's tools, with a bare repository as its remote."""
+        if self.project.exists():
+            for made in (self.project, self.folder / "remote.git"):
+                shutil.rmtree(made)
+        desk = self.project / "desk"
+        desk.mkdir(parents=True)
+        (desk / "tools.py").write_text(self.office.source, "utf-8")
+        (desk / "schema.py").write_text(SCHEMA, "utf-8")
+        (self.project / "coreloop.yaml").write_text(SETTINGS, "utf-8")
+        (self.project / ".gitignore").write_text("data/\n", "utf-8")
+        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", self.folder / "remote.git"], check=True)
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "Robin")
+        self.git("config", "user.email", "robin@example.com")
+        self.git("remote", "add", "origin", str(self.folder / "remote.git"))
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "The desk", at="2026-01-01T12:00:00+00:00")
+        self.git("push", "-q", "-u", "origin", "main")
+
+    def git(self, *arguments: str, at: str = MERGED) -> str:
+        """Run git in the project."""
+        environ = os.environ | {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+        command = ["git", "-C", str(self.project), *arguments]
+        return subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout.strip()
+
+    def coreloop(self, *arguments: str, accepts: Sequence[int] = (0,)) -> str:
+        """Run a command of coreloop in the project, as a user would."""
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("CORELOOP_")}
+        environ |= {
+            "CORELOOP_MODEL": "local:model",
+            "CORELOOP_LOCAL_URL": (*self.urls, "http://127.0.0.1:9/v1")[0],
+        }
+        environ |= {"GIT_AUTHOR_DATE": MERGED, "GIT_COMMITTER_DATE": MERGED}
+        command = [sys.executable, "-m", "coreloop", *arguments]
+        ended = subprocess.run(command, cwd=self.project, env=environ, capture_output=True, text=True)
+        self.log(f"$ dartlab-coreloop {' '.join(arguments)}\n{ended.stdout}{ended.stderr}")
+        if ended.returncode not in accepts:
+            raise SystemExit(f"dartlab-coreloop {' '.join(arguments)}: {ended.stderr or ended.stdout}")
+        return ended.stdout
+
+    def log(self, text: str) -> None:
+        """Keep what a run did."""
+        with (self.folder / "log.txt").open("a", encoding="utf-8") as file:
+            file.write(f"[{time.monotonic() - self.began:.0f} s] {text}\n")
+
+    def tools(self) -> Tools:
+        """What the model is sent of each tool."""
+        command = [sys.executable, "-m", "desk.schema"]
+        printed = subprocess.run(command, cwd=self.project, check=True, capture_output=True, text=True).stdout
+        described: Tools = json.loads(printed)
+        return described
+
+    def proposals(self) -> list[str]:
+        """The tools about which refine proposes a line."""
+        files = sorted((self.project / "data/audit/counterexamples").glob("*-counterexamples.json"))
+        found = json.loads(files[-1].read_text("utf-8")) if files else {}
+        entries = found.get("statements") or found.get("entries") or []
+        return sorted({entry["tool"] for entry in entries})
+
+    def measure(self, tool: str) -> Any:
+        """What a measurement foretells before the merge."""
+        kept, replies = self.folder / "measured.jsonl", self.project / "data/audit/measured-replies.jsonl"
+        if kept.exists():
+            shutil.copy(kept, replies)
+        printed = self.coreloop("measure", "--tool", tool, "--contexts", "14", "--json", accepts=(0, 1))
+        shutil.copy(replies, kept)
+        return json.loads(printed)
+
+    def promote(self, tool: str) -> None:
+        """Open the pull request's branch, and merge it as a human does."""
+        self.coreloop("promote", "--tool", tool, "--confirm", "--allow-unverified")
+        self.git("fetch", "-q", "origin")
+        branches = self.git("branch", "-r", "--format", "%(refname:short)").split()
+        (branch,) = (name for name in branches if "/skill/" in name)
+        self.git("merge", "-q", "--no-ff", "-m", f"Merge the line about {tool}", branch)
+        self.git("push", "-q", "origin", "main")
+        self.git("push", "-q", "origin", "--delete", branch.removeprefix("origin/"))
+
+    def ask(
+        self,
+        arm: str,
+        questions: Sequence[Question],
+        tools: Tools,
+        *,
+        most: int = MOST_CALLS,
+        records: bool = False,
+    ) -> None:
+        """Ask all questions of an arm."""
+        described = "\n".join(json.dumps(tool) for tool in tools)
+        system = (
+            f"You work at {self.office.desk}. Colleagues write to you; do what they ask with the tools. Today is "
+            f"{self.office.today}.\n\n# Tools\n{described}\n\nReply with JSON only: "
+            '{"tool": NAME, "args": {...}} to call a tool, or {"done": true} if it cannot be done.'
+        )
+        version = self.git("rev-parse", "HEAD")
+        began, n_new = time.monotonic(), len(self.model.known)
+
+        def answer(question: Question) -> dict[str, Any]:
+            if not records:
+                return {"arm": arm, **self.work(question, system, most, lambda name, tool: tool)}
+            at = FIRST[arm] + timedelta(days=question.day, minutes=question.index)
+            with AuditCollector(
+                question=question.text,
+                provider="local",
+                model="local",
+                session_id=f"{arm}-{self.seed}-{question.index}",
+                tools_version=version,
+                data_dir=self.project / "data",
+                clock_ns=lambda: int(at.timestamp() * 1e9),
+            ) as audit:
+                row = self.work(question, system, most, lambda name, tool: observed_tool(tool))
+                audit.flush(chunk_len=40 if row["worked"] else 0)
+            return {"arm": arm, **row}
+
+        with ThreadPoolExecutor(self.model.n_workers) as pool:
+            self.rows += pool.map(answer, questions)
+        n_new = len(self.model.known) - n_new
+        self.log(f"{arm}: {len(questions)} requests, {n_new} new replies, {time.monotonic() - began:.0f} s")
+
+    def work(
+        self,
+        question: Question,
+        system: str,
+        most: int,
+        wrapped: Callable[[str, Callable[..., Any]], Callable[..., Any]],
+    ) -> dict[str, Any]:
+        """One request: the model calls, fails, and recovers or not; the first call that works ends it."""
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": question.text}]
+        calls, tools, tokens, right = list[tuple[str, Any, bool]](), self.office.load(), 0, 0
+        for step in range(most):
+            seed = 100_000 * self.seed + 10 * question.index + step
+            reply = self.model.reply(messages, self.schema, seed)
+            tokens += reply["in"] + reply["out"]
+            try:
+                call = json.loads(reply["text"])
+            except ValueError:
+                break
+            if "tool" not in call:
+                break
+            name, args = call["tool"], call["args"]
+            try:
+                result, ok = json.dumps(wrapped(name, tools[name])(**args)), True
+            except Exception as error:  # noqa: BLE001 - whatever a tool raises is the model's to read
+                result, ok = f"{type(error).__name__}: {error}", False
+            calls.append((name, args, ok))
+            right = (step + 1) * (ok and question.is_right(name, args))
+            if ok and (name == question.tool or name not in self.office.first):
+                break
+            said = f"Result: {result}" if ok else f"Error: {result}"
+            messages += [{"role": "assistant", "content": reply["text"]}, {"role": "user", "content": said}]
+        worked = bool(calls) and calls[-1][2]
+        about = {
+            "i": question.index,
+            "tool": question.tool,
+            "needs": question.needs,
+            "question": question.text,
+        }
+        return {**about, "calls": calls, "worked": worked, "right": right, "tokens": tokens}
+
+
+def added(base: Mapping[str, Any], edited: Mapping[str, Any]) -> str:
+    """What a promotion added to a tool's description."""
+    return str(edited["description"]).removeprefix(base["description"]).strip()
+
+
+def variants(base: Tools, edited: Tools, office: Office) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+    """The arms of which only the first call is asked: the tools that are described otherwise."""
+    lines = {new["name"]: (old, new, added(old, new)) for old, new in zip(base, edited, strict=True)}
+
+    def arm(change: Callable[[str, str], str | None]) -> dict[str, dict[str, Any]]:
+        tools = {}
+        for name, (old, new, line) in lines.items():
+            text = change(name, line) if line else None
+            if text is not None:
+                tools[name] = {**new, "description": f"{old['description']}\n\n{text}"}
+        return tools
+
+    yield "placebo", arm(lambda name, line: f"- {(_FILLER * 9)[: len(line) - 2]}")
+    yield "meanings", arm(lambda name, line: _with_meanings(line, office.kinds[name]["slots"]))
+    for number, wording in enumerate(_BOUNDS, 1):
+        yield f"bound {number}", arm(lambda name, line, wording=wording: _with_bound(line, wording))
+
+
+def meanings(slots: Mapping[str, Any]) -> set[str]:
+    """The first other word for each value of the arguments."""
+    return {
+        word for choices in slots.values() if isinstance(choices, dict) for word in _words(choices).values()
+    }
+
+
+def _words(choices: Mapping[Any, Sequence[Any]]) -> dict[str, str]:
+    others = {
+        str(value): [str(way) for way in ways if str(way) != str(value)] for value, ways in choices.items()
+    }
+    return {value: words[0] for value, words in others.items() if words}
+
+
+def _with_meanings(line: str, slots: Mapping[str, Any]) -> str | None:
+    found = _VALUES.search(line)
+    choices = slots.get(found[1]) if found else None
+    if found is None or not isinstance(choices, dict):
+        return None
+    words = _words(choices)
+    values = [f"{value} ({words[value]})" if words.get(value) else value for value in found[2].split(", ")]
+    return line.replace(found[2], ", ".join(values))
+
+
+def _with_bound(line: str, wording: str) -> str | None:
+    found = _BOUND.search(line)
+    return f"- {wording.format(name=found[1], value=found[2])}" if found else None
+
+
+def _first_failed(row: Mapping[str, Any]) -> bool:
+    return bool(row["calls"]) and not row["calls"][0][2]
+
+
+def _failing(row: Mapping[str, Any]) -> int:
+    return sum(not ok for _, _, ok in row["calls"])
+
+
+def _difference(pairs: Iterable[tuple[float, float]]) -> str:
+    compared = compare_pairs([Pair(str(number), base, edited) for number, (base, edited) in enumerate(pairs)])
+    return f"{100 * compared.mean:+.0f} ({100 * compared.low:+.0f} to {100 * compared.high:+.0f})"
+
+
+def _unpaired(before: Sequence[bool], after: Sequence[bool]) -> str:
+    low, high = newcombe_interval(sum(after), len(after), sum(before), len(before))
+    mean = sum(after) / len(after) - sum(before) / len(before)
+    return f"{100 * mean:+.0f} ({100 * low:+.0f} to {100 * high:+.0f})"
+
+
+def table(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What the runs show, a line each."""
+    rows = [
+        row | {"run": f"{result['office']} {result['seed']}"} for result in results for row in result["rows"]
+    ]
+    lined = {(f"{result['office']} {result['seed']}", name) for result in results for name in result["lines"]}
+    by_arm: dict[str, dict[tuple[str, int], dict[str, Any]]] = {}
+    for row in rows:
+        by_arm.setdefault(row["arm"], {})[row["run"], row["i"]] = row
+    yield "| requests about | n before, after | failing calls a request: before, after, without | done right | worked but wrong | tokens |"
+    yield "|---|---|---|---|---|---|"
+    controls = {name for result in results for name in Office(result_name(result)).controls}
+    groups: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+        **{
+            f"{name} `{line.removeprefix('- ')}`": lambda row, run=f"{result['office']} {result['seed']}", name=name: (
+                (row["run"], row["tool"]) == (run, name)
+            )
+            for result in results
+            for name, line in result["lines"].items()
+        },
+        "all tools with a line": lambda row: (row["run"], row["tool"]) in lined,
+        "rules without a line": lambda row: (
+            (row["run"], row["tool"]) not in lined and row["tool"] not in controls
+        ),
+        "controls": lambda row: row["tool"] in controls,
+    }
+    for title, belongs in groups.items():
+        arms = [list(filter(belongs, by_arm[arm].values())) for arm in ("before", "after", "without")]
+        if not all(arms):
+            continue
+        counts = [
+            "; ".join(f"{sum(map(count, arm)) / len(arm):.2f}" for arm in arms)
+            for count in (_failing, lambda row: bool(row["right"]))
+        ]
+        wrong = "; ".join(str(sum(row["worked"] and not bool(row["right"]) for row in arm)) for arm in arms)
+        tokens = "; ".join(f"{sum(row['tokens'] for row in arm) / len(arm):.0f}" for arm in arms)
+        yield f"| {title} | {len(arms[0])}, {len(arms[1])} | {counts[0]} | {counts[1]} | {wrong} | {tokens} |"
+    yield ""
+    for title, belongs in list(groups.items())[-3:]:
+        pairs = [(by_arm["without"][key], row) for key, row in by_arm["after"].items() if belongs(row)]
+        if not pairs:
+            continue
+        first = _difference((_first_failed(old), _first_failed(new)) for old, new in pairs)
+        right = _difference((bool(old["right"]), bool(new["right"])) for old, new in pairs)
+        seen = _unpaired(
+            [bool(row["right"]) for row in by_arm["before"].values() if belongs(row)],
+            [bool(new["right"]) for _, new in pairs],
+        )
+        yield f"{title}, the same questions with and without, points: first call fails {first}, done right {right}"
+        yield f"{title}, fresh questions after against before: done right {seen}"
+    for arm in [name for name in by_arm if name not in ("before", "after", "without")]:
+        keys = list(by_arm[arm])
+        needed = [key for key in keys if by_arm[arm][key]["needs"]]
+        shown = []
+        for name in ("without", "after", arm):
+            shown.append(f"{name} {sum(by_arm[name][key]['right'] == 1 for key in needed)}")
+        yield f"{arm}: of {len(needed)} questions that need a line, first call right: {', '.join(shown)}"
+    for result in results:
+        for effect in result["effects"].get("effects", result["effects"]) if result["effects"] else ():
+            yield f"effect, {result['office']} {result['seed']}: {json.dumps(effect, ensure_ascii=False)[:400]}"
+
+
+def result_name(result: Mapping[str, Any]) -> str:
+    """The file name of a result's office."""
+    return next(path.stem for path in OFFICES.glob("*.yaml") if Office(path.stem).desk == result["office"])
+
+
+def main() -> None:
+    """Run the loop, or add up runs."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("office", nargs="?", choices=sorted(path.stem for path in OFFICES.glob("*.yaml")))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path("real_loop"))
+    parser.add_argument("--url", nargs="+", default=[])
+    parser.add_argument("--pool", nargs="+", type=Path, metavar="FOLDER")
+    options = parser.parse_args()
+    if options.pool:
+        print(
+            "\n".join(
+                table([json.loads((folder / "result.json").read_text("utf-8")) for folder in options.pool])
+            )
+        )
+    else:
+        Loop(options.office, options.seed, options.folder.resolve(), options.url).run()
+
+
+if __name__ == "__main__":
+    main()
