@@ -2,13 +2,14 @@
 
 uv run python benchmarks/real_loop.py courier --seed 1 --folder FOLDER --url http://127.0.0.1:9001/v1
 
-An office (`benchmarks/offices`) has eleven tools: eight with a rule that their docstrings leave out, three controls that
-fail by nature. A model works its service desk; nothing is scripted but the questions. Arms: `before` (160 requests on 28
-simulated days), `after` (119 fresh ones with the merged lines), `without` (the same 119, same seeds, old docstrings), and,
-first calls only: `placebo` (as many letters that say nothing), `meanings` (each value with a word for it), `bound 1` to 3.
+An office (`benchmarks/offices`) has eleven tools: eight with a rule that their docstrings leave out, and
+three controls that fail by nature. A model works its service desk; nothing is scripted but the questions.
+Arms: `before` (160 requests on 28 simulated days), `after` (176 fresh ones with the merged lines), `without`
+(the same 176 and seeds, old docstrings), and, first calls only, `placebo` (as many letters that say nothing),
+`meanings` (each value with a word for it), `bound 1` to 3 (other wordings of a bound).
 
-Each reply is kept in FOLDER/replies.jsonl by what was asked: a run that was stopped goes on, and the figures are counted
-again without a model. `--pool FOLDER…` adds up the runs. Several --url share the work.
+Each reply is kept in FOLDER/replies.jsonl by what was asked: a run that was stopped goes on, and figures are
+counted again without a model. `--pool FOLDER…` adds up runs. Several addresses share the work.
 """
 
 import argparse
@@ -21,8 +22,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -30,19 +33,20 @@ from queue import SimpleQueue
 from random import Random
 from threading import Lock
 from typing import Any, Final
+from urllib.error import URLError
 from urllib.request import Request as Post
 from urllib.request import urlopen
 
 import yaml
 
 from coreloop import AuditCollector, observed_tool
-from coreloop.learn.statistics import newcombe_interval
 from coreloop.promote.measure.measurement import Pair, compare_pairs
 
 OFFICES: Final = Path(__file__).parent / "offices"
 FIRST: Final = {"before": datetime(2026, 1, 5, 8, tzinfo=UTC), "after": datetime(2026, 2, 3, 8, tzinfo=UTC)}
 MERGED: Final = "2026-02-02T12:00:00+00:00"
 DAYS: Final = 28
+NOBODY: Final = "http://127.0.0.1:9/v1"  # where no --url is given, since every reply is kept
 PLAN: Final = {"before": (14, 16), "after": (16, 16)}
 """Requests about each tool with a rule, and about each control."""
 NEEDS: Final = (True, True, False)
@@ -83,6 +87,8 @@ SETTINGS: Final = (
     "reach: {command: [python, -m, desk.schema]}\nendpoints: {local: {url: '{CORELOOP_LOCAL_URL}'}}\n"
 )
 Tools = Sequence[dict[str, Any]]
+Row = Mapping[str, Any]
+_PAIRED: Final = ("before", "after", "without")
 
 
 @dataclass(frozen=True)
@@ -184,34 +190,42 @@ class Model:
 
     def __init__(self, urls: Sequence[str], kept: Path) -> None:
         self.urls, self.kept, self.lock = SimpleQueue[str](), kept, Lock()
-        for url in urls:
+        for url in urls or [NOBODY]:
             self.urls.put(url)
-        self.n_workers = len(urls) or 1
+        self.n_addresses = max(1, len(urls))
         rows = map(json.loads, kept.read_text("utf-8").splitlines() if kept.exists() else ())
         self.known = {row["key"]: row for row in rows}
+
+    @contextmanager
+    def address(self) -> Iterator[str]:
+        """An address that nobody else uses meanwhile."""
+        url = self.urls.get()
+        try:
+            yield url
+        finally:
+            self.urls.put(url)
 
     def reply(self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int) -> dict[str, Any]:
         """The text of a reply and its tokens."""
         key = sha256(json.dumps([messages, seed]).encode()).hexdigest()[:16]
         if key not in self.known:
-            if self.urls.empty() and self.n_workers == 1 and not self.known:
-                raise SystemExit("no reply is kept; give --url")
-            row = {"key": key, **self._ask(messages, schema, seed)}
+            row: dict[str, Any] = {"key": key, **self._ask(messages, schema, seed)}
             with self.lock, self.kept.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 self.known[key] = row
-        return self.known[key]
+        kept: dict[str, Any] = self.known[key]
+        return kept
 
     def _ask(self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int) -> dict[str, Any]:
         body = {"messages": messages, "temperature": 0.7, "top_p": 0.95, "seed": seed, "max_tokens": 120}
         restricted = {"type": "json_schema", "json_schema": {"name": "call", "schema": schema}}
         asked = json.dumps({**body, "cache_prompt": True, "response_format": restricted}).encode()
-        url = self.urls.get(timeout=600)
-        try:
+        with self.address() as url:
             post = Post(f"{url}/chat/completions", asked, {"content-type": "application/json"})
-            answer = json.load(urlopen(post, timeout=600))
-        finally:
-            self.urls.put(url)
+            try:
+                answer: dict[str, Any] = json.load(urlopen(post, timeout=600))
+            except URLError as error:
+                raise SystemExit(f"{url}: {error.reason}; give --url if a reply is not kept") from error
         used = answer["usage"]
         text = answer["choices"][0]["message"]["content"]
         return {"text": text, "in": used["prompt_tokens"], "out": used["completion_tokens"]}
@@ -219,25 +233,19 @@ class Model:
 
 def reply_schema(tools: Tools) -> dict[str, Any]:
     """The replies that the model may write: a call with the arguments' types, or that it is done."""
-    calls = [
-        {
+
+    def form(**properties: Any) -> dict[str, Any]:
+        required = list(properties)
+        return {
             "type": "object",
-            "properties": {
-                "tool": {"const": tool["name"]},
-                "args": tool["parameters"] | {"additionalProperties": False},
-            },
-            "required": ["tool", "args"],
+            "properties": properties,
+            "required": required,
             "additionalProperties": False,
         }
-        for tool in tools
-    ]
-    done = {
-        "type": "object",
-        "properties": {"done": {"const": True}},
-        "required": ["done"],
-        "additionalProperties": False,
-    }
-    return {"anyOf": [*calls, done]}
+
+    strict = {tool["name"]: {**tool["parameters"], "additionalProperties": False} for tool in tools}
+    calls = [form(tool={"const": name}, args=args) for name, args in strict.items()]
+    return {"anyOf": [*calls, form(done={"const": True})]}
 
 
 class Loop:
@@ -245,7 +253,7 @@ class Loop:
 
     def __init__(self, office: str, seed: int, folder: Path, urls: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.office, self.seed, self.urls = Office(office), seed, urls
+        self.office, self.seed = Office(office), seed
         self.model, self.folder = Model(urls, folder / "replies.jsonl"), folder
         self.project, self.began = folder / "project", time.monotonic()
         self.rows: list[dict[str, Any]] = []
@@ -259,7 +267,7 @@ class Loop:
         self.ask("before", questions["before"], base, records=True)
         self.coreloop("refine", "--since", "2026-01-05", "--until", "2026-02-01")
         proposals = self.proposals()
-        measured = {tool: self.measure(tool) for tool in proposals}
+        measured = self.measure(proposals)
         for tool in proposals:
             self.promote(tool)
         edited = self.tools()
@@ -274,8 +282,13 @@ class Loop:
             self.ask(arm, about, changed, most=1)
         effects = json.loads(self.coreloop("effect", "--json"))
         lines = {new["name"]: added(old, new) for old, new in zip(base, edited, strict=True)}
-        result = {"lines": {name: line for name, line in lines.items() if line}, "measured": measured}
-        result |= {"office": self.office.desk, "seed": self.seed, "effects": effects, "rows": self.rows}
+        result = {
+            "lines": {name: line for name, line in lines.items() if line},
+            "controls": [name for name in self.office.controls if not lines[name]],
+            "measured": measured,
+            "effects": effects,
+            "rows": self.rows,
+        }
         (self.folder / "result.json").write_text(json.dumps(result, ensure_ascii=False), "utf-8")
         print("\n".join(table([result])))
 
@@ -305,16 +318,18 @@ class Loop:
         command = ["git", "-C", str(self.project), *arguments]
         return subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout.strip()
 
-    def coreloop(self, *arguments: str, accepts: Sequence[int] = (0,)) -> str:
+    def coreloop(self, *arguments: str, url: str = "", accepts: Sequence[int] = (0,)) -> str:
         """Run a command of coreloop in the project, as a user would."""
         environ = {name: value for name, value in os.environ.items() if not name.startswith("CORELOOP_")}
         environ |= {
             "CORELOOP_MODEL": "local:model",
-            "CORELOOP_LOCAL_URL": (*self.urls, "http://127.0.0.1:9/v1")[0],
+            "CORELOOP_LOCAL_URL": url,
         }
         environ |= {"GIT_AUTHOR_DATE": MERGED, "GIT_COMMITTER_DATE": MERGED}
         command = [sys.executable, "-m", "coreloop", *arguments]
-        ended = subprocess.run(command, cwd=self.project, env=environ, capture_output=True, text=True)
+        ended = subprocess.run(
+            command, cwd=self.project, env=environ, check=False, capture_output=True, text=True
+        )
         self.log(f"$ dartlab-coreloop {' '.join(arguments)}\n{ended.stdout}{ended.stderr}")
         if ended.returncode not in accepts:
             raise SystemExit(f"dartlab-coreloop {' '.join(arguments)}: {ended.stderr or ended.stdout}")
@@ -339,14 +354,22 @@ class Loop:
         entries = found.get("statements") or found.get("entries") or []
         return sorted({entry["tool"] for entry in entries})
 
-    def measure(self, tool: str) -> Any:
-        """What a measurement foretells before the merge."""
+    def measure(self, tools: Sequence[str]) -> dict[str, Any]:
+        """What measurements foretell before the merge, by tool."""
         kept, replies = self.folder / "measured.jsonl", self.project / "data/audit/measured-replies.jsonl"
         if kept.exists():
             shutil.copy(kept, replies)
-        printed = self.coreloop("measure", "--tool", tool, "--contexts", "14", "--json", accepts=(0, 1))
-        shutil.copy(replies, kept)
-        return json.loads(printed)
+
+        def measured(tool: str) -> Any:
+            with self.model.address() as url:
+                asked = ("measure", "--tool", tool, "--contexts", str(PLAN["before"][0]), "--json")
+                return json.loads(self.coreloop(*asked, url=url, accepts=(0, 1)))
+
+        try:
+            with ThreadPoolExecutor(self.model.n_addresses) as pool:
+                return dict(zip(tools, pool.map(measured, tools), strict=True))
+        finally:
+            shutil.copy(replies, kept)
 
     def promote(self, tool: str) -> None:
         """Open the pull request's branch, and merge it as a human does."""
@@ -370,8 +393,8 @@ class Loop:
         """Ask all questions of an arm."""
         described = "\n".join(json.dumps(tool) for tool in tools)
         system = (
-            f"You work at {self.office.desk}. Colleagues write to you; do what they ask with the tools. Today is "
-            f"{self.office.today}.\n\n# Tools\n{described}\n\nReply with JSON only: "
+            f"You work at {self.office.desk}. Colleagues write to you; do what they ask with the tools. "
+            f"Today is {self.office.today}.\n\n# Tools\n{described}\n\nReply with JSON only: "
             '{"tool": NAME, "args": {...}} to call a tool, or {"done": true} if it cannot be done.'
         )
         version = self.git("rev-parse", "HEAD")
@@ -386,6 +409,7 @@ class Loop:
                 provider="local",
                 model="local",
                 session_id=f"{arm}-{self.seed}-{question.index}",
+                request_id=f"{arm}-{self.seed}-{question.index}",
                 tools_version=version,
                 data_dir=self.project / "data",
                 clock_ns=lambda: int(at.timestamp() * 1e9),
@@ -394,7 +418,7 @@ class Loop:
                 audit.flush(chunk_len=40 if row["worked"] else 0)
             return {"arm": arm, **row}
 
-        with ThreadPoolExecutor(self.model.n_workers) as pool:
+        with ThreadPoolExecutor(self.model.n_addresses) as pool:
             self.rows += pool.map(answer, questions)
         n_new = len(self.model.known) - n_new
         self.log(f"{arm}: {len(questions)} requests, {n_new} new replies, {time.monotonic() - began:.0f} s")
@@ -422,7 +446,7 @@ class Loop:
             name, args = call["tool"], call["args"]
             try:
                 result, ok = json.dumps(wrapped(name, tools[name])(**args)), True
-            except Exception as error:  # noqa: BLE001 - whatever a tool raises is the model's to read
+            except Exception as error:  # whatever a tool raises is the model's to read
                 result, ok = f"{type(error).__name__}: {error}", False
             calls.append((name, args, ok))
             right = (step + 1) * (ok and question.is_right(name, args))
@@ -460,7 +484,7 @@ def variants(base: Tools, edited: Tools, office: Office) -> Iterator[tuple[str, 
     yield "placebo", arm(lambda name, line: f"- {(_FILLER * 9)[: len(line) - 2]}")
     yield "meanings", arm(lambda name, line: _with_meanings(line, office.kinds[name]["slots"]))
     for number, wording in enumerate(_BOUNDS, 1):
-        yield f"bound {number}", arm(lambda name, line, wording=wording: _with_bound(line, wording))
+        yield f"bound {number}", arm(partial(_with_bound, wording))
 
 
 def meanings(slots: Mapping[str, Any]) -> set[str]:
@@ -487,95 +511,100 @@ def _with_meanings(line: str, slots: Mapping[str, Any]) -> str | None:
     return line.replace(found[2], ", ".join(values))
 
 
-def _with_bound(line: str, wording: str) -> str | None:
+def _with_bound(wording: str, _: str, line: str) -> str | None:
     found = _BOUND.search(line)
     return f"- {wording.format(name=found[1], value=found[2])}" if found else None
 
 
-def _first_failed(row: Mapping[str, Any]) -> bool:
+def _fails_first(row: Row) -> bool:
     return bool(row["calls"]) and not row["calls"][0][2]
 
 
-def _failing(row: Mapping[str, Any]) -> int:
-    return sum(not ok for _, _, ok in row["calls"])
-
-
-def _difference(pairs: Iterable[tuple[float, float]]) -> str:
-    compared = compare_pairs([Pair(str(number), base, edited) for number, (base, edited) in enumerate(pairs)])
-    return f"{100 * compared.mean:+.0f} ({100 * compared.low:+.0f} to {100 * compared.high:+.0f})"
-
-
-def _unpaired(before: Sequence[bool], after: Sequence[bool]) -> str:
-    low, high = newcombe_interval(sum(after), len(after), sum(before), len(before))
-    mean = sum(after) / len(after) - sum(before) / len(before)
-    return f"{100 * mean:+.0f} ({100 * low:+.0f} to {100 * high:+.0f})"
+COLUMNS: Final[Mapping[str, Callable[[Sequence[Row]], str]]] = {
+    "n": lambda rows: str(len(rows)),
+    "first call fails": lambda rows: f"{sum(map(_fails_first, rows)) / len(rows):.0%}",
+    "failing calls": lambda rows: (
+        f"{sum(not ok for row in rows for _, _, ok in row['calls']) / len(rows):.2f}"
+    ),
+    "repaired": lambda rows: f"{sum(_fails_first(row) and row['worked'] for row in rows)}",
+    "done right": lambda rows: f"{sum(row['right'] > 0 for row in rows) / len(rows):.0%}",
+    "worked but wrong": lambda rows: str(sum(row["worked"] and not row["right"] for row in rows)),
+    "tokens": lambda rows: f"{sum(row['tokens'] for row in rows) / len(rows):.0f}",
+}
+"""Columns of the table: counts, or a share or mean of requests; `repaired` ones were mended by a later call."""
 
 
 def table(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What the runs show, a line each."""
-    rows = [
-        row | {"run": f"{result['office']} {result['seed']}"} for result in results for row in result["rows"]
-    ]
-    lined = {(f"{result['office']} {result['seed']}", name) for result in results for name in result["lines"]}
-    by_arm: dict[str, dict[tuple[str, int], dict[str, Any]]] = {}
+    """What runs show, in Markdown: each line, then all, each before / after / without."""
+    rows = [{**row, "run": number} for number, result in enumerate(results) for row in result["rows"]]
+    arms: dict[str, dict[tuple[int, int], Row]] = {}
     for row in rows:
-        by_arm.setdefault(row["arm"], {})[row["run"], row["i"]] = row
-    yield "| requests about | n before, after | failing calls a request: before, after, without | done right | worked but wrong | tokens |"
-    yield "|---|---|---|---|---|---|"
-    controls = {name for result in results for name in Office(result_name(result)).controls}
-    groups: dict[str, Callable[[Mapping[str, Any]], bool]] = {
-        **{
-            f"{name} `{line.removeprefix('- ')}`": lambda row, run=f"{result['office']} {result['seed']}", name=name: (
-                (row["run"], row["tool"]) == (run, name)
-            )
-            for result in results
-            for name, line in result["lines"].items()
-        },
-        "all tools with a line": lambda row: (row["run"], row["tool"]) in lined,
-        "rules without a line": lambda row: (
-            (row["run"], row["tool"]) not in lined and row["tool"] not in controls
-        ),
-        "controls": lambda row: row["tool"] in controls,
+        arms.setdefault(row["arm"], {})[row["run"], row["i"]] = row
+    lines = {
+        (number, tool): line
+        for number, result in enumerate(results)
+        for tool, line in result["lines"].items()
     }
-    for title, belongs in groups.items():
-        arms = [list(filter(belongs, by_arm[arm].values())) for arm in ("before", "after", "without")]
-        if not all(arms):
-            continue
-        counts = [
-            "; ".join(f"{sum(map(count, arm)) / len(arm):.2f}" for arm in arms)
-            for count in (_failing, lambda row: bool(row["right"]))
-        ]
-        wrong = "; ".join(str(sum(row["worked"] and not bool(row["right"]) for row in arm)) for arm in arms)
-        tokens = "; ".join(f"{sum(row['tokens'] for row in arm) / len(arm):.0f}" for arm in arms)
-        yield f"| {title} | {len(arms[0])}, {len(arms[1])} | {counts[0]} | {counts[1]} | {wrong} | {tokens} |"
+    controls = {(number, tool) for number, result in enumerate(results) for tool in result["controls"]}
+    others = {(row["run"], row["tool"]) for row in rows} - set(lines) - controls
+    titles = {f"{tool} `{line[2:]}`": {(number, tool)} for (number, tool), line in lines.items()}
+    groups = {
+        **titles,
+        "**all with a line**": set(lines),
+        "rules without a line": others,
+        "controls": controls,
+    }
+    paired = "the same questions, points: first call fails; done right"
+    yield f"| before / after / without | {' | '.join(COLUMNS)} | {paired} |"
+    yield f"|---{'|---' * len(COLUMNS)}|---|"
+    for title, tools in groups.items():
+        sides = [[row for row in arms[arm].values() if (row["run"], row["tool"]) in tools] for arm in _PAIRED]
+        if all(sides):
+            cells = (" / ".join(map(count, sides)) for count in COLUMNS.values())
+            pairs = list(zip(sides[2], sides[1], strict=True))
+            truth = "; ".join(
+                _points((f(old), f(new)) for old, new in pairs) for f in (_fails_first, _is_right)
+            )
+            yield f"| {title} | {' | '.join(cells)} | {truth} |"
     yield ""
-    for title, belongs in list(groups.items())[-3:]:
-        pairs = [(by_arm["without"][key], row) for key, row in by_arm["after"].items() if belongs(row)]
-        if not pairs:
-            continue
-        first = _difference((_first_failed(old), _first_failed(new)) for old, new in pairs)
-        right = _difference((bool(old["right"]), bool(new["right"])) for old, new in pairs)
-        seen = _unpaired(
-            [bool(row["right"]) for row in by_arm["before"].values() if belongs(row)],
-            [bool(new["right"]) for _, new in pairs],
-        )
-        yield f"{title}, the same questions with and without, points: first call fails {first}, done right {right}"
-        yield f"{title}, fresh questions after against before: done right {seen}"
-    for arm in [name for name in by_arm if name not in ("before", "after", "without")]:
-        keys = list(by_arm[arm])
-        needed = [key for key in keys if by_arm[arm][key]["needs"]]
-        shown = []
-        for name in ("without", "after", arm):
-            shown.append(f"{name} {sum(by_arm[name][key]['right'] == 1 for key in needed)}")
-        yield f"{arm}: of {len(needed)} questions that need a line, first call right: {', '.join(shown)}"
-    for result in results:
-        for effect in result["effects"].get("effects", result["effects"]) if result["effects"] else ():
-            yield f"effect, {result['office']} {result['seed']}: {json.dumps(effect, ensure_ascii=False)[:400]}"
+    for name in sorted(arms.keys() - set(_PAIRED)):
+        needed = [key for key, row in arms[name].items() if row["needs"]]
+        right = {
+            arm: sum(arms[arm][key]["right"] == 1 for key in needed) for arm in ("without", "after", name)
+        }
+        yield f"{name}: right at the first call, of {len(needed)} questions that need the line: {right}"
+    for number, result in enumerate(results, 1):
+        for found in result["effects"]["changes"]:
+            tool, look = found["change"]["tool"], found["look"]
+            shown = f"{_signed(**_seen(look['named']))}, day {look['day']}" if look else found["reason"]
+            foretold = result["measured"].get(tool) or {
+                "verdict": "not measured",
+                "reason": "",
+                "about": None,
+            }
+            gain = _signed(**_gain(foretold["about"])) if foretold["about"] else foretold["reason"]
+            yield f"{number} {tool}: effect {found['verdict']} ({shown}); measure {foretold['verdict']} ({gain})"
 
 
-def result_name(result: Mapping[str, Any]) -> str:
-    """The file name of a result's office."""
-    return next(path.stem for path in OFFICES.glob("*.yaml") if Office(path.stem).desk == result["office"])
+def _seen(named: Mapping[str, float]) -> dict[str, float]:
+    return {"mean": named["after"] - named["expected"], "low": named["low"], "high": named["high"]}
+
+
+def _gain(about: Mapping[str, float]) -> dict[str, float]:
+    return {"mean": about["edited"] - about["base"], "low": about["low"], "high": about["high"]}
+
+
+def _is_right(row: Row) -> bool:
+    return bool(row["right"] > 0)
+
+
+def _points(pairs: Iterable[tuple[float, float]]) -> str:
+    compared = compare_pairs([Pair(str(number), *pair) for number, pair in enumerate(pairs)])
+    return _signed(compared.mean, compared.low, compared.high)
+
+
+def _signed(mean: float, low: float, high: float) -> str:
+    return f"{100 * mean:+.0f} ({100 * low:+.0f} to {100 * high:+.0f})"
 
 
 def main() -> None:
