@@ -251,12 +251,12 @@ def reply_schema(tools: Tools) -> dict[str, Any]:
 class Loop:
     """One run in a folder: the project, its arms, and the table."""
 
-    def __init__(self, office: str, seed: int, folder: Path, urls: Sequence[str]) -> None:
+    def __init__(self, office: str, seed: int, folder: Path, urls: Sequence[str], *, measures: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.office, self.seed = Office(office), seed
+        self.office, self.seed, self.measures = Office(office), seed, measures
         self.model, self.folder = Model(urls, folder / "replies.jsonl"), folder
         self.project, self.began = folder / "project", time.monotonic()
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Row] = []
 
     def run(self) -> None:
         """The whole loop, from an empty project to the table."""
@@ -264,14 +264,14 @@ class Loop:
         base = self.tools()
         self.schema = reply_schema(base)
         questions = {arm: self.office.questions(arm, self.seed) for arm in PLAN}
-        self.ask("before", questions["before"], base, records=True)
+        self.ask("before", questions["before"], base)
         self.coreloop("refine", "--since", "2026-01-05", "--until", "2026-02-01")
         proposals = self.proposals()
-        measured = self.measure(proposals)
+        measured = self.measure(proposals) if self.measures else {}
         for tool in proposals:
             self.promote(tool)
         edited = self.tools()
-        self.ask("after", questions["after"], edited, records=True)
+        self.ask("after", questions["after"], edited)
         self.ask("without", questions["after"], base)
         for arm, tools in variants(base, edited, self.office):
             about = [question for question in questions["after"] if question.tool in tools]
@@ -369,7 +369,8 @@ class Loop:
             with ThreadPoolExecutor(self.model.n_addresses) as pool:
                 return dict(zip(tools, pool.map(measured, tools), strict=True))
         finally:
-            shutil.copy(replies, kept)
+            if replies.exists():
+                shutil.copy(replies, kept)
 
     def promote(self, tool: str) -> None:
         """Open the pull request's branch, and merge it as a human does."""
@@ -381,86 +382,72 @@ class Loop:
         self.git("push", "-q", "origin", "main")
         self.git("push", "-q", "origin", "--delete", branch.removeprefix("origin/"))
 
-    def ask(
-        self,
-        arm: str,
-        questions: Sequence[Question],
-        tools: Tools,
-        *,
-        most: int = MOST_CALLS,
-        records: bool = False,
-    ) -> None:
-        """Ask all questions of an arm."""
+    def ask(self, arm: str, questions: Sequence[Question], tools: Tools, *, most: int = MOST_CALLS) -> None:
+        """Ask all questions of an arm; those of `PLAN` are recorded in the project, as its agent would."""
         described = "\n".join(json.dumps(tool) for tool in tools)
         system = (
             f"You work at {self.office.desk}. Colleagues write to you; do what they ask with the tools. "
             f"Today is {self.office.today}.\n\n# Tools\n{described}\n\nReply with JSON only: "
             '{"tool": NAME, "args": {...}} to call a tool, or {"done": true} if it cannot be done.'
         )
-        version = self.git("rev-parse", "HEAD")
-        began, n_new = time.monotonic(), len(self.model.known)
+        version, first = self.git("rev-parse", "HEAD"), FIRST.get(arm, FIRST["after"])
+        data = (self.project if arm in PLAN else self.folder / "elsewhere") / "data"
+        began, n_known = time.monotonic(), len(self.model.known)
 
-        def answer(question: Question) -> dict[str, Any]:
-            if not records:
-                return {"arm": arm, **self.work(question, system, most, lambda name, tool: tool)}
-            at = FIRST[arm] + timedelta(days=question.day, minutes=question.index)
+        def answer(question: Question) -> Row:
+            at, name = (
+                first + timedelta(question.day, minutes=question.index),
+                f"{arm}-{self.seed}-{question.index}",
+            )
             with AuditCollector(
-                question=question.text,
+                question.text,
                 provider="local",
                 model="local",
-                session_id=f"{arm}-{self.seed}-{question.index}",
-                request_id=f"{arm}-{self.seed}-{question.index}",
+                session_id=name,
+                request_id=name,
                 tools_version=version,
-                data_dir=self.project / "data",
+                data_dir=data,
                 clock_ns=lambda: int(at.timestamp() * 1e9),
             ) as audit:
-                row = self.work(question, system, most, lambda name, tool: observed_tool(tool))
+                row = self.work(question, system, most)
                 audit.flush(chunk_len=40 if row["worked"] else 0)
             return {"arm": arm, **row}
 
         with ThreadPoolExecutor(self.model.n_addresses) as pool:
             self.rows += pool.map(answer, questions)
-        n_new = len(self.model.known) - n_new
-        self.log(f"{arm}: {len(questions)} requests, {n_new} new replies, {time.monotonic() - began:.0f} s")
+        n_new, elapsed_s = len(self.model.known) - n_known, time.monotonic() - began
+        self.log(f"{arm}: {len(questions)} requests, {n_new} new replies, {elapsed_s:.0f} s")
 
-    def work(
-        self,
-        question: Question,
-        system: str,
-        most: int,
-        wrapped: Callable[[str, Callable[..., Any]], Callable[..., Any]],
-    ) -> dict[str, Any]:
+    def work(self, question: Question, system: str, most: int) -> Row:
         """One request: the model calls, fails, and recovers or not; the first call that works ends it."""
         messages = [{"role": "system", "content": system}, {"role": "user", "content": question.text}]
         calls, tools, tokens, right = list[tuple[str, Any, bool]](), self.office.load(), 0, 0
         for step in range(most):
-            seed = 100_000 * self.seed + 10 * question.index + step
-            reply = self.model.reply(messages, self.schema, seed)
+            reply = self.model.reply(messages, self.schema, 100_000 * self.seed + 10 * question.index + step)
             tokens += reply["in"] + reply["out"]
             try:
                 call = json.loads(reply["text"])
-            except ValueError:
+            except ValueError:  # cut off
                 break
             if "tool" not in call:
                 break
             name, args = call["tool"], call["args"]
             try:
-                result, ok = json.dumps(wrapped(name, tools[name])(**args)), True
+                said, ok = f"Result: {json.dumps(observed_tool(tools[name])(**args))}", True
             except Exception as error:  # whatever a tool raises is the model's to read
-                result, ok = f"{type(error).__name__}: {error}", False
+                said, ok = f"Error: {type(error).__name__}: {error}", False
             calls.append((name, args, ok))
             right = (step + 1) * (ok and question.is_right(name, args))
             if ok and (name == question.tool or name not in self.office.first):
                 break
-            said = f"Result: {result}" if ok else f"Error: {result}"
             messages += [{"role": "assistant", "content": reply["text"]}, {"role": "user", "content": said}]
-        worked = bool(calls) and calls[-1][2]
         about = {
             "i": question.index,
             "tool": question.tool,
             "needs": question.needs,
             "question": question.text,
         }
+        worked = bool(calls) and calls[-1][2]
         return {**about, "calls": calls, "worked": worked, "right": right, "tokens": tokens}
 
 
@@ -531,7 +518,7 @@ COLUMNS: Final[Mapping[str, Callable[[Sequence[Row]], str]]] = {
     "worked but wrong": lambda rows: str(sum(row["worked"] and not row["right"] for row in rows)),
     "tokens": lambda rows: f"{sum(row['tokens'] for row in rows) / len(rows):.0f}",
 }
-"""Columns of the table: counts, or a share or mean of requests; `repaired` ones were mended by a later call."""
+"""Columns of the table: counts, or a share or mean of requests; a later call mended the `repaired` ones."""
 
 
 def table(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -583,7 +570,8 @@ def table(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 "about": None,
             }
             gain = _signed(**_gain(foretold["about"])) if foretold["about"] else foretold["reason"]
-            yield f"{number} {tool}: effect {found['verdict']} ({shown}); measure {foretold['verdict']} ({gain})"
+            said = f"effect {found['verdict']} ({shown}); measure {foretold['verdict']} ({gain})"
+            yield f"{number} {tool}: {said}"
 
 
 def _seen(named: Mapping[str, float]) -> dict[str, float]:
@@ -616,6 +604,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("real_loop"))
     parser.add_argument("--url", nargs="+", default=[])
+    parser.add_argument("--measure", action="store_true", help="measure each line before it is merged")
     parser.add_argument("--pool", nargs="+", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     if options.pool:
@@ -625,7 +614,8 @@ def main() -> None:
             )
         )
     else:
-        Loop(options.office, options.seed, options.folder.resolve(), options.url).run()
+        folder = options.folder.resolve()
+        Loop(options.office, options.seed, folder, options.url, measures=options.measure).run()
 
 
 if __name__ == "__main__":
