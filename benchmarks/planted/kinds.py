@@ -24,7 +24,7 @@ def _value(pattern: str, chance: Random) -> Value:
 def _kind(row: dict[str, str]) -> Kind:
     return Kind(
         row["name"],
-        _FUNCTIONS.get(row["value"]) or partial(_value, row["value"]),
+        partial(_value, row["value"]) if "{" in row["value"] else _FUNCTIONS[row["value"]],
         beside=tuple(row["beside"].split(" | ")) if row["beside"] else (),
         bare=row["bare"] == "yes",
         keys=tuple(row["keys"].split()),
