@@ -94,7 +94,7 @@ def _ways_in_lines(ways_in: Mapping[str, str]) -> Iterator[str]:
     yield "Neither coreloop.yaml nor records are here. Three ways in:"
     for name, summary in ways_in.items():
         yield f"\n  dartlab-coreloop {name}{' PATH' if name == 'look' else ''}\n    {summary}"
-    yield "\ndartlab-coreloop --help lists all commands."
+    yield "\ndartlab-coreloop --help lists the commands."
 
 
 def _next(status: Status) -> str:
