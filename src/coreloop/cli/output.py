@@ -128,8 +128,8 @@ class Command(click.Command):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.append(_JSON)
-        for param in self.params:
-            param.metavar = param.metavar or _METAVARS.get(param.type.name)
+        for param in (param for param in self.params if param.metavar is None):
+            param.metavar = _METAVARS.get(param.type.name)
 
 
 class Group(click.Group):
