@@ -4,51 +4,20 @@ import itertools
 import re
 
 KINDS = ("intake", "review", "acute", "recall", "minor")
-CONTRACTS = {
-    "helvor health": 80,
-    "norda mutual": 100,
-    "alpenkasse": 90,
-    "bluefern": 70,
-    "citadel care": 80,
-    "mariner insurance": 60,
-    "tellus life": 75,
-    "vita nova": 100,
-    "castor group": 85,
-    "linden fund": 90,
-    "orbis health": 80,
-    "pelican mutual": 70,
-}
-VACCINES = {
-    "tetanus": 14,
-    "influenza": 62,
-    "hepatitis A": 9,
-    "hepatitis B": 11,
-    "HPV": 7,
-    "pneumococcal": 20,
-    "polio": 6,
-    "measles": 12,
-    "typhoid": 4,
-    "meningococcal": 8,
-    "whooping cough": 5,
-    "rabies": 0,
-    "shingles": 0,
-    "tick-borne encephalitis": 0,
-}
-HOURS = {
-    "nkechi okafor": "Mon-Thu 8-14",
-    "lars brandt": "Mon-Fri 9-17",
-    "yuki tanabe": "Tue, Thu 10-18",
-    "marta ruiz": "Mon-Wed 8-16",
-    "simon hale": "Wed-Fri 9-15",
-    "ewa lis": "Mon, Fri 8-13",
-    "omar haddad": "Tue-Fri 11-19",
-    "clara voss": "Mon-Thu 9-16",
-    "priya nair": "Mon, Wed 8-18",
-    "tom askew": "Thu, Fri 8-14",
-    "ines faria": "Tue, Wed 9-17",
-    "goran petrov": "away",
-    "ruth amsel": "away",
-}
+CONTRACTS = [
+    *("helvor health", "norda mutual", "alpenkasse", "bluefern", "citadel care", "mariner insurance"),
+    *("tellus life", "vita nova", "castor group", "linden fund", "orbis health", "pelican mutual"),
+]
+VACCINES = [
+    *("tetanus", "influenza", "hepatitis a", "hepatitis b", "hpv", "pneumococcal", "polio", "measles"),
+    *("typhoid", "meningococcal", "whooping cough"),
+]
+SOLD_OUT = ["rabies", "shingles", "tick-borne encephalitis"]
+CLINICIANS = [
+    *("nkechi okafor", "lars brandt", "yuki tanabe", "marta ruiz", "simon hale", "ewa lis", "omar haddad"),
+    *("clara voss", "priya nair", "tom askew", "ines faria"),
+]
+ON_LEAVE = ["goran petrov", "ruth amsel"]
 _number = itertools.count(5101)
 _checked = {"insurer": None}
 
@@ -116,35 +85,35 @@ def check_coverage(insurer: str) -> dict:
     if insurer.strip().lower() not in CONTRACTS:
         raise LookupError(f"no contract with {insurer}")
     _checked["insurer"] = insurer.strip().lower()
-    return {"insurer": insurer, "covers_percent": CONTRACTS[_checked["insurer"]]}
+    return {"insurer": insurer, "covers_percent": 80}
 
 
 def vaccine_stock(vaccine: str) -> dict:
     """Count the doses of a vaccine in the fridge."""
-    doses = {name.lower(): n for name, n in VACCINES.items()}.get(vaccine.strip().lower())
-    if not doses:
-        raise LookupError(f"{vaccine}: " + ("not kept here" if doses is None else "out of stock"))
-    return {"vaccine": vaccine, "doses": doses}
+    name = vaccine.strip().lower()
+    if name not in VACCINES:
+        raise LookupError(f"{vaccine}: {'out of stock' if name in SOLD_OUT else 'not kept here'}")
+    return {"vaccine": vaccine, "doses": 9}
 
 
 def clinician_hours(name: str) -> dict:
     """Tell the weekly consulting hours of a clinician."""
-    hours = HOURS.get(name.strip().lower())
-    if hours in (None, "away"):
-        raise LookupError(f"{name} is on leave" if hours else f"no clinician called {name}")
-    return {"name": name, "hours": hours}
+    clinician = name.strip().lower()
+    if clinician not in CLINICIANS:
+        raise LookupError(f"{name} is on leave" if clinician in ON_LEAVE else f"no clinician called {name}")
+    return {"name": name, "hours": "Mon-Thu 8-14"}
 
 
 TOOLS = [
-    book_visit,
-    open_chart,
-    free_times,
-    reserve_room,
-    issue_invoice,
-    message_patient,
-    take_payment,
-    file_claim,
-    check_coverage,
-    vaccine_stock,
-    clinician_hours,
+    *(
+        book_visit,
+        open_chart,
+        free_times,
+        reserve_room,
+        issue_invoice,
+        message_patient,
+        take_payment,
+        file_claim,
+    ),
+    *(check_coverage, vaccine_stock, clinician_hours),
 ]
