@@ -9,7 +9,8 @@ Arms: `before` (160 requests on 28 simulated days), `after` (176 fresh ones with
 `meanings` (each value with a word for it), `bound 1` to 3 (other wordings of a bound).
 
 Each reply is kept in FOLDER/replies.jsonl by what was asked: a run that was stopped goes on, and figures are
-counted again without a model. `--pool FOLDER…` adds up runs. Several addresses share the work.
+counted again without a model; so are those of the runs in `benchmarks/offices/replies`, without --url.
+`--pool FOLDER…` adds up runs. Several addresses share the work.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
@@ -132,11 +133,9 @@ class Office:
 
     def load(self) -> dict[str, Callable[..., Any]]:
         """The tools in a new state."""
-        spec = spec_from_file_location("office", OFFICES / "courier.py")
-        assert spec is not None
-        module = module_from_spec(spec)
-        exec(self.source, module.__dict__)
-        return {tool.__name__: tool for tool in module.TOOLS}
+        names: dict[str, Any] = {"__name__": "office"}
+        exec(self.source, names)
+        return {tool.__name__: tool for tool in names["TOOLS"]}
 
     def questions(self, arm: str, seed: int) -> list[Question]:
         """The questions of an arm in mixed order, no two alike."""
@@ -235,13 +234,8 @@ def reply_schema(tools: Tools) -> dict[str, Any]:
     """The replies that the model may write: a call with the arguments' types, or that it is done."""
 
     def form(**properties: Any) -> dict[str, Any]:
-        required = list(properties)
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": False,
-        }
+        closed = {"type": "object", "additionalProperties": False}
+        return {**closed, "properties": properties, "required": list(properties)}
 
     strict = {tool["name"]: {**tool["parameters"], "additionalProperties": False} for tool in tools}
     calls = [form(tool={"const": name}, args=args) for name, args in strict.items()]
@@ -253,6 +247,9 @@ class Loop:
 
     def __init__(self, office: str, seed: int, folder: Path, urls: Sequence[str], *, measures: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        replies = OFFICES / "replies" / f"{office}-{seed}.tar.xz"
+        if replies.exists() and not (folder / "replies.jsonl").exists():
+            shutil.unpack_archive(replies, folder)
         self.office, self.seed, self.measures = Office(office), seed, measures
         self.model, self.folder = Model(urls, folder / "replies.jsonl"), folder
         self.project, self.began = folder / "project", time.monotonic()
@@ -276,7 +273,11 @@ class Loop:
         for arm, tools in variants(base, edited, self.office):
             about = [question for question in questions["after"] if question.tool in tools]
             if arm == "meanings":  # not those that are asked with the very word that is given
-                given = {name: meanings(self.office.kinds[name]["slots"]) for name in tools}
+                slots = {name: self.office.kinds[name]["slots"] for name in tools}
+                given = {
+                    name: {*chain(*(meanings(slot).values() for slot in slots[name].values()))}
+                    for name in tools
+                }
                 about = [item for item in about if not given[item.tool] & set(map(str, item.ways.values()))]
             changed = [tools.get(tool["name"], tool) for tool in edited]
             self.ask(arm, about, changed, most=1)
@@ -294,9 +295,8 @@ class Loop:
 
     def make_project(self) -> None:
         """A project of the office's tools, with a bare repository as its remote."""
-        if self.project.exists():
-            for made in (self.project, self.folder / "remote.git"):
-                shutil.rmtree(made)
+        for made in (self.project, self.folder / "remote.git"):
+            shutil.rmtree(made, ignore_errors=True)
         desk = self.project / "desk"
         desk.mkdir(parents=True)
         (desk / "tools.py").write_text(self.office.source, "utf-8")
@@ -314,26 +314,30 @@ class Loop:
 
     def git(self, *arguments: str, at: str = MERGED) -> str:
         """Run git in the project."""
-        environ = os.environ | {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
-        command = ["git", "-C", str(self.project), *arguments]
-        return subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout.strip()
+        return self.run_command(["git", *arguments], {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at})
 
     def coreloop(self, *arguments: str, url: str = "", accepts: Sequence[int] = (0,)) -> str:
         """Run a command of coreloop in the project, as a user would."""
-        environ = {name: value for name, value in os.environ.items() if not name.startswith("CORELOOP_")}
-        environ |= {
-            "CORELOOP_MODEL": "local:model",
-            "CORELOOP_LOCAL_URL": url,
-        }
+        environ = {"CORELOOP_MODEL": "local:model", "CORELOOP_LOCAL_URL": url}
         environ |= {"GIT_AUTHOR_DATE": MERGED, "GIT_COMMITTER_DATE": MERGED}
-        command = [sys.executable, "-m", "coreloop", *arguments]
+        return self.run_command([sys.executable, "-m", "coreloop", *arguments], environ, accepts)
+
+    def run_command(
+        self, command: list[str], environ: Mapping[str, str], accepts: Sequence[int] = (0,)
+    ) -> str:
+        """Run a command in the project, and keep what it printed."""
         ended = subprocess.run(
-            command, cwd=self.project, env=environ, check=False, capture_output=True, text=True
+            command,
+            cwd=self.project,
+            env={**os.environ, **environ},
+            check=False,
+            capture_output=True,
+            text=True,
         )
-        self.log(f"$ dartlab-coreloop {' '.join(arguments)}\n{ended.stdout}{ended.stderr}")
+        self.log(f"$ {' '.join(command)}\n{ended.stdout}{ended.stderr}")
         if ended.returncode not in accepts:
-            raise SystemExit(f"dartlab-coreloop {' '.join(arguments)}: {ended.stderr or ended.stdout}")
-        return ended.stdout
+            raise SystemExit(f"{' '.join(command)}: {ended.stderr or ended.stdout}")
+        return ended.stdout.strip()
 
     def log(self, text: str) -> None:
         """Keep what a run did."""
@@ -342,17 +346,13 @@ class Loop:
 
     def tools(self) -> Tools:
         """What the model is sent of each tool."""
-        command = [sys.executable, "-m", "desk.schema"]
-        printed = subprocess.run(command, cwd=self.project, check=True, capture_output=True, text=True).stdout
-        described: Tools = json.loads(printed)
+        described: Tools = json.loads(self.run_command([sys.executable, "-m", "desk.schema"], {}))
         return described
 
     def proposals(self) -> list[str]:
         """The tools about which refine proposes a line."""
-        files = sorted((self.project / "data/audit/counterexamples").glob("*-counterexamples.json"))
-        found = json.loads(files[-1].read_text("utf-8")) if files else {}
-        entries = found.get("statements") or found.get("entries") or []
-        return sorted({entry["tool"] for entry in entries})
+        (path,) = (self.project / "data/audit/counterexamples").glob("*-counterexamples.json")
+        return sorted({entry["tool"] for entry in json.loads(path.read_text("utf-8"))["statements"]})
 
     def measure(self, tools: Sequence[str]) -> dict[str, Any]:
         """What measurements foretell before the merge, by tool."""
@@ -474,27 +474,19 @@ def variants(base: Tools, edited: Tools, office: Office) -> Iterator[tuple[str, 
         yield f"bound {number}", arm(partial(_with_bound, wording))
 
 
-def meanings(slots: Mapping[str, Any]) -> set[str]:
-    """The first other word for each value of the arguments."""
-    return {
-        word for choices in slots.values() if isinstance(choices, dict) for word in _words(choices).values()
-    }
-
-
-def _words(choices: Mapping[Any, Sequence[Any]]) -> dict[str, str]:
-    others = {
-        str(value): [str(way) for way in ways if str(way) != str(value)] for value, ways in choices.items()
-    }
-    return {value: words[0] for value, words in others.items() if words}
+def meanings(choices: Any) -> dict[str, str]:
+    """The first other word for each value of an argument."""
+    ways = choices.items() if isinstance(choices, dict) else ()
+    pairs = [(str(value), str(word)) for value, words in ways for word in words if str(word) != str(value)]
+    return dict(reversed(pairs))
 
 
 def _with_meanings(line: str, slots: Mapping[str, Any]) -> str | None:
     found = _VALUES.search(line)
-    choices = slots.get(found[1]) if found else None
-    if found is None or not isinstance(choices, dict):
+    words = meanings(slots.get(found[1])) if found else {}
+    if found is None or not words:
         return None
-    words = _words(choices)
-    values = [f"{value} ({words[value]})" if words.get(value) else value for value in found[2].split(", ")]
+    values = (f"{value} ({words[value]})" if value in words else value for value in found[2].split(", "))
     return line.replace(found[2], ", ".join(values))
 
 
