@@ -183,8 +183,11 @@ def prepare(
     sizes = {"n_about": n_about, "n_controls": min(N_CONTROLS, n_about)}
     contexts = choose_contexts(workspace, tool, failure, **sizes, needs_reference=from_results)
     if len(contexts.about) < _MIN_CONTEXTS:
-        n_known = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
-        reason = f"too few recorded requests in which {tool} {'worked' if from_results else 'was called'}: {n_known}"
+        done, n_known = (
+            "worked" if from_results else "was called",
+            f"{len(contexts.about)} of {_MIN_CONTEXTS}",
+        )
+        reason = f"too few recorded requests in which {tool} {done}: {n_known} that are needed"
         return replace(subject, reason=reason)
     budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
     asker, right = Asker(caller, workspace.replies_file, budget), _judge(tool, lines, failure)
