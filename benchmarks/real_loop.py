@@ -26,7 +26,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -90,6 +89,7 @@ SETTINGS: Final = (
 Tools = Sequence[dict[str, Any]]
 Row = Mapping[str, Any]
 _PAIRED: Final = ("before", "after", "without")
+ARMS: Final = ("placebo", "meanings", "bound 1", "bound 2", "bound 3")
 
 
 @dataclass(frozen=True)
@@ -270,19 +270,22 @@ class Loop:
         edited = self.tools()
         self.ask("after", questions["after"], edited)
         self.ask("without", questions["after"], base)
-        for arm, tools in variants(base, edited, self.office):
-            about = [question for question in questions["after"] if question.tool in tools]
+        lines = {new["name"]: added(old, new) for old, new in zip(base, edited, strict=True)}
+        slots = {name: self.office.kinds[name]["slots"] for name in lines}
+        texts = {name: other_words(line, slots[name]) for name, line in lines.items() if line}
+        for arm in ARMS:
+            changed = {name: others[arm] for name, others in texts.items() if arm in others}
+            about = [item for item in questions["after"] if item.tool in changed]
             if arm == "meanings":  # not those that are asked with the very word that is given
-                slots = {name: self.office.kinds[name]["slots"] for name in tools}
                 given = {
-                    name: {*chain(*(meanings(slot).values() for slot in slots[name].values()))}
-                    for name in tools
+                    name: {*chain(*map(dict.values, map(meanings, slots[name].values())))} for name in changed
                 }
                 about = [item for item in about if not given[item.tool] & set(map(str, item.ways.values()))]
-            changed = [tools.get(tool["name"], tool) for tool in edited]
-            self.ask(arm, about, changed, most=1)
+            pairs = zip(base, edited, strict=True)
+            self.ask(
+                arm, about, [described(old, changed.get(old["name"])) or new for old, new in pairs], most=1
+            )
         effects = json.loads(self.coreloop("effect", "--json"))
-        lines = {new["name"]: added(old, new) for old, new in zip(base, edited, strict=True)}
         result = {
             "lines": {name: line for name, line in lines.items() if line},
             "controls": [name for name in self.office.controls if not lines[name]],
@@ -456,22 +459,9 @@ def added(base: Mapping[str, Any], edited: Mapping[str, Any]) -> str:
     return str(edited["description"]).removeprefix(base["description"]).strip()
 
 
-def variants(base: Tools, edited: Tools, office: Office) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-    """The arms of which only the first call is asked: the tools that are described otherwise."""
-    lines = {new["name"]: (old, new, added(old, new)) for old, new in zip(base, edited, strict=True)}
-
-    def arm(change: Callable[[str, str], str | None]) -> dict[str, dict[str, Any]]:
-        tools = {}
-        for name, (old, new, line) in lines.items():
-            text = change(name, line) if line else None
-            if text is not None:
-                tools[name] = {**new, "description": f"{old['description']}\n\n{text}"}
-        return tools
-
-    yield "placebo", arm(lambda name, line: f"- {(_FILLER * 9)[: len(line) - 2]}")
-    yield "meanings", arm(lambda name, line: _with_meanings(line, office.kinds[name]["slots"]))
-    for number, wording in enumerate(_BOUNDS, 1):
-        yield f"bound {number}", arm(partial(_with_bound, wording))
+def described(tool: Mapping[str, Any], text: str | None) -> dict[str, Any] | None:
+    """A tool with a text after its description; None without one."""
+    return {**tool, "description": f"{tool['description']}\n\n{text}"} if text else None
 
 
 def meanings(choices: Any) -> dict[str, str]:
@@ -481,18 +471,16 @@ def meanings(choices: Any) -> dict[str, str]:
     return dict(reversed(pairs))
 
 
-def _with_meanings(line: str, slots: Mapping[str, Any]) -> str | None:
-    found = _VALUES.search(line)
-    words = meanings(slots.get(found[1])) if found else {}
-    if found is None or not words:
-        return None
-    values = (f"{value} ({words[value]})" if value in words else value for value in found[2].split(", "))
-    return line.replace(found[2], ", ".join(values))
-
-
-def _with_bound(wording: str, _: str, line: str) -> str | None:
-    found = _BOUND.search(line)
-    return f"- {wording.format(name=found[1], value=found[2])}" if found else None
+def other_words(line: str, slots: Mapping[str, Any]) -> dict[str, str]:
+    """What may stand in the place of a line, by arm."""
+    texts = {"placebo": f"- {(_FILLER * 9)[: len(line) - 2]}"}
+    if (listed := _VALUES.search(line)) and (words := meanings(slots.get(listed[1]))):
+        values = (f"{value} ({words[value]})" if value in words else value for value in listed[2].split(", "))
+        texts["meanings"] = line.replace(listed[2], ", ".join(values))
+    if bound := _BOUND.search(line):
+        wordings = (f"- {wording.format(name=bound[1], value=bound[2])}" for wording in _BOUNDS)
+        texts |= {f"bound {number}": wording for number, wording in enumerate(wordings, 1)}
+    return texts
 
 
 def _fails_first(row: Row) -> bool:
