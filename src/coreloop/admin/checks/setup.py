@@ -23,25 +23,29 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     recorded = {call.name for line in lines for call in line.calls}
     known = logged_names(recorded, workspace)
     names = {*configured, *(known.get(name, name) for name in sorted(recorded)[:_MAX_RECORDED])}
-    if not names:
-        message = "no tool is known: no record has a tool call, and coreloop.yaml names no tool"
+    resolved = find_tools(names, workspace, only_places=True, and_registered=True)
+    if not resolved:
+        message = (
+            "no tool is known: no record has a tool call, and neither coreloop.yaml nor the source has one"
+        )
         yield Diagnosis(
             "tools", "warning", message, "wrap tools in @observed_tool, or name them under tools:"
         )
         return
-    resolved = find_tools(names, workspace)
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
-        yield Diagnosis("tools", "ok", f"the definition of {number_of(len(names), 'tool')} is found")
+        yield Diagnosis("tools", "ok", f"the definition of {number_of(len(resolved), 'tool')} is found")
         return
     is_wrong = any(tool.name in configured and configured[tool.name].target for tool in unresolved)
-    named = [f"{tool.name} ({tool.reason})" for tool in unresolved if tool.name in configured]
+    named = [
+        f"{tool.name} ({tool.reason})" for tool in unresolved if tool.name in configured or tool.is_defined
+    ]
     n_recorded = len(unresolved) - len(named)  # names of a log are no words of ours: refine --json has them
     reasons = listed([*named, *([f"{n_recorded} that only records name"] if n_recorded else [])])
     yield Diagnosis(
         "tools",
         "fault" if is_wrong else "warning",
-        (f"{len(unresolved)} of {number_of(len(names), 'tool')} without a known definition: {reasons}"),
+        (f"{len(unresolved)} of {number_of(len(resolved), 'tool')} without a known definition: {reasons}"),
         'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals',
     )
 

@@ -1,4 +1,4 @@
-"""What coreloop.yaml lacks: rows of the project's tools, and ``reach:``."""
+"""What ``init`` finds of a project: its tools, and the framework that sends them (``reach:``)."""
 
 import ast
 import json
@@ -28,18 +28,16 @@ from coreloop.observe.reading.decode import RecordLine, read_lines
 
 _MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
 _MOST_SETS: Final = 100  # chosen: enough to see which adapters recorded
-_TOOLS: Final = re.compile(rb"(?m)^tools:[ \t]*(?:#.*)?\r?\n")
-_INDENT: Final = re.compile(rb"(?m)^( +)[^\s#]")
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsProposals:
-    """What coreloop.yaml lacks.
+class FoundTools:
+    """The project's tools that coreloop.yaml does not name.
 
     Attributes
     ----------
     targets : mapping of str to str
-        Tool -> ``path.py::qualname``.
+        Tool -> ``path.py::qualname``, as every command finds it too, so that no row is needed.
     unclear : mapping of str to str
         Tool -> its definitions, and what speaks for each, if it is not known which is meant.
     """
@@ -48,17 +46,17 @@ class SettingsProposals:
     unclear: Mapping[str, str] = field(default_factory=dict)
 
 
-def propose_settings(workspace: Workspace) -> SettingsProposals:
-    """Derive what coreloop.yaml lacks from the records, what models were sent, and the source.
+def project_tools(workspace: Workspace) -> FoundTools:
+    """Find the tools that records name, that models were sent, and that the source registers.
 
-    Names in records are untrusted: only those of definitions are proposed.
+    Names in records are untrusted: only those of definitions are returned.
     """
     seen = {*used_tools(workspace.records_dir), *sent_tools(workspace.audit_dir)}
     names = {name: name for name in seen} | logged_names(seen, workspace)
     tools = find_tools(filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True)
     new = [tool for name, tool in tools.items() if name not in workspace.settings.tools]
     targets = {tool.name: f"{tool.file}::{tool.qualname}" for tool in new if isinstance(tool, Tool)}
-    return SettingsProposals(
+    return FoundTools(
         targets={name: target for name, target in targets.items() if target.isprintable()},
         unclear={tool.name: tool.reason for tool in new if isinstance(tool, Unresolved) and tool.is_defined},
     )
@@ -71,38 +69,6 @@ def used_tools(folder: Path) -> set[str]:
     records = islice((line for line in lines if isinstance(line, RecordLine)), _MOST_RECORDS)
     return {call.name for record in records for call in record.calls}
 
-
-def add_rows(old: bytes, targets: Mapping[str, str]) -> tuple[bytes, tuple[str, ...]]:
-    """Return the content of coreloop.yaml with rows of ``tools:``, and the new lines; nothing else changes.
-
-    The content stays as it is where the lines cannot be added so.
-    """
-    rows = {name: {"target": target} for name, target in targets.items()}
-    if not rows:
-        return old, ()
-    block = _TOOLS.search(old)
-    place = block.end() if block else len(old)
-    indent = _INDENT.search(old, place)
-    margin = indent[1].decode() if indent else "  "
-    text = yaml.safe_dump(rows, default_flow_style=None, allow_unicode=True, width=1_000)
-    lines = [*([] if block else ["tools:"]), *(f"{margin}{row}" for row in text.splitlines())]
-    end = b"\r\n" if b"\r\n" in old else b"\n"
-    gap = b"" if old[:place].endswith(b"\n") else end
-    new = old[:place] + gap + b"".join(line.encode() + end for line in lines) + old[place:]
-    return (new if _only_adds(old, new, rows) else old), tuple(lines)
-
-
-def _only_adds(old: bytes, new: bytes, rows: Mapping[str, object]) -> bool:
-    """Whether a YAML reader sees the rows, and all else as it was."""
-    try:
-        before, after = yaml.safe_load(old) or {}, yaml.safe_load(new)
-    except (yaml.YAMLError, RecursionError):
-        return False
-    is_twice = "tools" in before and _TOOLS.search(old) is None
-    return not is_twice and bool(after == before | {"tools": {**(before.get("tools") or {}), **rows}})
-
-
-# --- Which framework sends tools to the model, and the object that has them.
 
 _NAMES: Final = ("fastmcp", "mcp", "pydantic-ai", "openai-agents")
 _PACKAGES: Final = dict(zip(("fastmcp", "mcp", "pydantic_ai", "agents"), _NAMES, strict=True))

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.init.new_settings import SettingsProposals, add_reach, add_rows, propose_settings
+from coreloop.admin.checks.diagnosis import listed
+from coreloop.admin.init.new_settings import FoundTools, add_reach, project_tools
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
@@ -18,6 +19,7 @@ from coreloop.admin.init.scaffold import (
 )
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
+from coreloop.base.messages import number_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace, open_workspace
@@ -64,8 +66,8 @@ class Initialised:
     left_out : str or None
         Why the workflows are left out; None if they are not.
     notes : tuple of str
-        What was assumed about the reviewer, which files an existing CODEOWNERS leaves without an owner, and
-        which tools need a row in coreloop.yaml that only a person can write.
+        What was assumed about the reviewer, which files an existing CODEOWNERS leaves without an owner, which
+        tools were found, and which need a row in coreloop.yaml that only a person can write.
     """
 
     files: tuple[ProjectFile, ...]
@@ -96,32 +98,31 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _check_reviewer(request.reviewer or _owner(request.github))
     notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
-    proposals = propose_settings(open_workspace(root))
+    tools = project_tools(open_workspace(root))
     requirement, left_out = _pin(root, request.source)
     planned = plan_files(root, workspace.settings, owner=reviewer, requirement=requirement)
-    planned = [_grown(root, file, proposals, request) if file.path == FILE_NAME else file for file in planned]
-    notes += _tools_notes(proposals, planned)
+    planned = [_grown(root, file, request) if file.path == FILE_NAME else file for file in planned]
+    notes += _tools_notes(tools, planned)
     if request.confirm:
         write_files(root, planned)
     return Initialised(tuple(planned), reviewer, left_out, tuple(notes))
 
 
-def _grown(root: Path, file: ProjectFile, proposals: SettingsProposals, request: InitRequest) -> ProjectFile:
-    """coreloop.yaml with the rows that it lacks; it stays as it is where they cannot be added."""
+def _grown(root: Path, file: ProjectFile, request: InitRequest) -> ProjectFile:
+    """coreloop.yaml with ``reach:`` if it lacks that; it stays as it is where it cannot be added."""
     if file.state == "new" and request.max_open is not None:
         file = replace(file, content=file.content + f"forge: {{max_open: {request.max_open}}}\n".encode())
     old = file.content if file.state == "new" else (root / FILE_NAME).read_bytes()
-    content, added = add_rows(old, proposals.targets)
-    if content != old or not added:
-        content, reach = add_reach(content, open_workspace(root))
-        added += reach
+    content, added = add_reach(old, open_workspace(root))
     grows = file.state == "there" and content != old
     return replace(file, state="grows" if grows else file.state, content=content, added=added)
 
 
-def _tools_notes(proposals: SettingsProposals, planned: list[ProjectFile]) -> Iterator[str]:
-    """Which rows only a person can write."""
-    yield from (f"{name} is {reason}" for name, reason in proposals.unclear.items())
+def _tools_notes(tools: FoundTools, planned: list[ProjectFile]) -> Iterator[str]:
+    """Which tools are found, and which rows only a person can write."""
+    if tools.targets:
+        yield f"{number_of(len(tools.targets), 'tool')} found: {listed(tools.targets)}"
+    yield from (f"{name} is {reason}" for name, reason in tools.unclear.items())
     if any(file.path == FILE_NAME and file.state == "there" and file.added for file in planned):
         yield f"the lines under {FILE_NAME} are to be added by hand"
 

@@ -1,4 +1,4 @@
-"""Rows of coreloop.yaml: the tools of the project, and nothing that users wrote."""
+"""What ``init`` finds: the tools of the project, and nothing that users wrote; the framework."""
 
 import ast
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.init.new_settings import SettingsProposals, add_reach, add_rows, propose_settings
+from coreloop.admin.init.new_settings import FoundTools, add_reach, project_tools
 from coreloop.base.project.allowed_values import declared_choices
 from coreloop.base.project.tools import Tool, resolve_tools
 from coreloop.base.project.workspace import open_workspace
@@ -74,8 +74,8 @@ def called(name: str = "lookup", *, ok: bool = True, **args: Any) -> dict[str, A
     return {"name": name, "args": args, "ok": ok}
 
 
-def proposed(folder: Path) -> SettingsProposals:
-    return propose_settings(open_workspace(folder))
+def proposed(folder: Path) -> FoundTools:
+    return project_tools(open_workspace(folder))
 
 
 # --- the source ---------------------------------------------------------------------------------------
@@ -123,53 +123,21 @@ def test_annotations(annotation: str, values: tuple[str, ...] | None):
     assert declared_choices(function, tree).get("x") == values
 
 
-# --- the rows -----------------------------------------------------------------------------------------
-
 HOSTILE = ["x: {}\n# y", "\x1b[31m", "a" * 200, "\u202ex", "{", "'", "-x", "Kowalski"]
 
 
-def test_rows_are_of_tools_that_the_source_defines(folder: Path):
-    """Another recorded name may be anything that a user wrote, and coreloop.yaml is committed."""
+def test_tools_are_those_that_the_source_defines(folder: Path):
+    """Another recorded name may be anything that a user wrote, and the names are shown."""
     (folder / "more.py").write_text(
         "@tool\ndef 조회(kind): ...\n@tool('on')\ndef _on(): ...\n", encoding="utf-8"
     )
+    known = proposed(folder).targets
     log(folder, called("mcp__desk__조회"), *map(called, HOSTILE))
-    proposals = proposed(folder)
-    assert proposals.unclear == {}
-    content, _ = add_rows(b"data_dir: data\n", proposals.targets)
-    assert content.decode() == (
-        "data_dir: data\ntools:\n"
-        "  close: {target: 'desk.py::Desk.close'}\n"
-        "  escalate-now: {target: 'desk.py::escalate'}\n"
-        "  look_up: {target: 'desk.py::lookup'}\n"
-        "  'on': {target: 'more.py::_on'}\n"
-        "  ping: {target: 'desk.py::ping'}\n"
-        "  pong: {target: 'desk.py::pong'}\n"
-        "  refund: {target: 'desk.py::refund'}\n"
-        "  reopen: {target: 'desk.py::_reopen'}\n"
-        "  조회: {target: 'more.py::조회'}\n"
-    )
-
-
-ROW = b"new: {target: 'a.py::b'}"
-
-
-@each_row(
-    ("old", "new"),
-    [
-        (b"tools:\n#  x: {}\n", b"tools:\n  " + ROW + b"\n#  x: {}\n"),
-        (
-            b"tools: # mine\n\n    x: {}\ngates: {}",
-            b"tools: # mine\n    " + ROW + b"\n\n    x: {}\ngates: {}",
-        ),
-        (b"a: 1\r\nb: 2", b"a: 1\r\nb: 2\r\ntools:\r\n  " + ROW + b"\r\n"),
-        (b"tools: {}\n", None),
-        (b"tools: {x: {}}\n", None),
-        (b"a: '\ntools:\n  '\n", None),
-    ],
-)
-def test_rows_change_nothing_that_a_person_wrote(old: bytes, new: bytes | None):
-    assert add_rows(old, {"new": "a.py::b"})[0] == (old if new is None else new)
+    found = proposed(folder)
+    assert found.unclear == {}
+    assert found.targets == {**known, "on": "more.py::_on", "조회": "more.py::조회"}
+    tools = resolve_tools(found.targets, open_workspace(folder))  # as found without a row
+    assert {tool.name: f"{tool.file}::{tool.qualname}" for tool in tools.values()} == found.targets
 
 
 BOARD = "from fastmcp import FastMCP\nboard = FastMCP('board')\n"
@@ -210,21 +178,17 @@ def test_reach_is_of_the_framework_that_recorded_and_of_its_only_server(
     assert add_reach(content, open_workspace(tmp_path)) == (content, ())
 
 
-def test_init_adds_the_rows_of_tools_that_came_later(
+def test_init_writes_at_most_six_lines_and_needs_no_row_for_a_tool(
     folder: Path, entry_point: Callable[..., Any], quiet_git: None
 ):
     from promoting import run_git
 
     run_git(folder, "init", "--quiet")
-    settings = folder / "coreloop.yaml"
-    assert entry_point(folder, "init", "--confirm")[0] == 0
-    (folder / "more.py").write_text("@tool('later')\ndef _later(): ...\n")
-    settings.write_text(settings.read_text() + "# mine\n")
-    before = settings.read_text()
-    row = "  later: {target: 'more.py::_later'}"
-    assert f"append to  coreloop.yaml\n           {row}\n" in entry_point(folder, "init", "--confirm")[1]
-    assert settings.read_text() == before.replace("tools:\n", f"tools:\n{row}\n")
-    assert open_workspace(folder).settings.tools["later"].target == "more.py::_later"
-    assert "keep       coreloop.yaml\n" in entry_point(folder, "init")[1]
-    settings.write_text("tools: {}\n")
-    assert "the lines under coreloop.yaml are to be added by hand" in entry_point(folder, "init")[1]
+    (folder / "board.py").write_text(BOARD)
+    code, out, _ = entry_point(folder, "init", "--confirm", "--max-open", "2")
+    assert code == 0
+    assert "7 tools found: " in out
+    settings = (folder / "coreloop.yaml").read_text()
+    assert len(settings.splitlines()) <= 6
+    assert 'reach: {framework: fastmcp, tools: "board:board"}' in settings
+    assert "ok       tools " in entry_point(folder, "doctor", "-v")[1]
