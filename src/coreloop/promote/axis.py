@@ -168,6 +168,8 @@ def make_case(
     ]
     evidence = tuple(item for item in of_engine if axis is None or axis in item.axes)
     first = _first_merge(evidence, history, now=now)
+    phases = Counter(item.promotion.phase for item in evidence if not item.promotion.reverted)
+    age_days = (now - first).days if first is not None else 0
     in_effect = [item for item in of_engine if not item.promotion.reverted]
     every = {name for its in promotions for name in engines_of(its.target, settings.tools)}
     return AxisCase(
@@ -176,7 +178,11 @@ def make_case(
         base=settings.forge.base,
         base_sha=base_sha,
         evidence=evidence,
-        gates=_weigh(evidence, first, request, now=now),
+        gates=(
+            AxisGate("Phase R merges", phases["R"], request.phase_r_merges),
+            AxisGate("Phase F caveats", phases["F"], request.phase_f_caveats),
+            AxisGate("days since the first merge", age_days, request.age_days),
+        ),
         first_merge=first,
         axes=dict(Counter(axis for item in in_effect for axis in item.axes).most_common()),
         n_without_axis=sum(not item.axes for item in in_effect),
@@ -248,18 +254,6 @@ def _first_merge(
     first = next((promotion for promotion in in_effect if promotion.phase == "R"), None)
     places = (merge.place for merge in history.merges if merge.promotion == first)
     return history.timestamp(next(places), now=now) if first is not None else None
-
-
-def _weigh(
-    evidence: Iterable[PromotionEvidence], first: datetime | None, request: AxisRequest, *, now: datetime
-) -> tuple[AxisGate, ...]:
-    phases = Counter(item.promotion.phase for item in evidence if not item.promotion.reverted)
-    age_days = (now - first).days if first is not None else 0
-    return (
-        AxisGate("Phase R merges", phases["R"], request.phase_r_merges),
-        AxisGate("Phase F caveats", phases["F"], request.phase_f_caveats),
-        AxisGate("days since the first merge", age_days, request.age_days),
-    )
 
 
 def run_propose_axis(

@@ -63,8 +63,6 @@ def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
         "records": "fault",
         "tools": "warning",
         "reach": "warning",
-        "guard": "warning",
-        "required": "warning",
     }
     assert "nothing is recorded" in results["records"].message
     assert "init --confirm" in results["settings"].todo
