@@ -1,4 +1,4 @@
-"""Causes that three authors planted in made-up logs: what `init` and `refine` say.
+"""Causes that two authors planted in made-up logs: what `init` and `refine` say.
 
 uv run python benchmarks/independent_causes.py [--seeds 1 2 3] [--causes sign …] [--together]
 
@@ -6,8 +6,7 @@ The tools (desks/) are real functions: what a call returns or raises is what the
 rules; every other habit of the agent (a path that is not absolute, a voucher, a long text) stands in the log
 too and does no harm. The authors had seen neither the planted tests nor the code that finds causes. Travel
 and warehouse are the second author's: `init`, then chats are imported. Port (an MCP server that mounts two)
-and pilots are the third's: calls are recorded as adapters do, then `init`. The first author's causes
-(planted_causes.py) have no functions that run, and of calls against their rule 95 % fail.
+and pilots are the third's: calls are recorded as adapters do, then `init`. The first's: planted_causes.py.
 """
 
 import argparse
@@ -27,7 +26,6 @@ from pathlib import Path
 from types import ModuleType, NoneType
 from typing import Any, Final, get_args
 
-import planted_causes
 from desks import harbour
 from desks.agents import Agent, travel, warehouse, words
 
@@ -43,7 +41,7 @@ FILES: Final = {
     "port": ["port/models", "port/services", "port/berths", "port/yard", "port/main"],
     "pilots": ["pilots/pilotage", "pilots/agent"],
 }
-AUTHORS: Final = {"first": ["planted"], "second": ["travel", "warehouse"], "third": ["port", "pilots"]}
+AUTHORS: Final = {"second": ["travel", "warehouse"], "third": ["port", "pilots"]}
 STORES: Final = ("CUSTOMERS", "BOOKINGS", "SENT", "ORDERS", "PACKED", "VISITS", "WEIGHED", "JOBS", "OFFERS")
 NO_WORD: Final = re.compile(
     r"\(.*?\)|[,:`]|\b(?:mcp__port__)?(?:berth_|yard_)|\b(?:a|all|and|each|every|in|is|of|or|phase|status|the|values?)\b"
@@ -98,7 +96,6 @@ CAUSES: Final = {  # cause: desk, tool, the line that a reader of the source wou
     "whole": ("pilots", "order_tugs", "tugs: a whole number"),
     "upper": ("pilots", "report_flag", "flag: in upper case"),
     "not both": ("pilots", "bill_job", "Never pass account and voucher together"),
-    **{f"1 {one.name}": ("planted", "act", one.line.removeprefix("- ")) for one in planted_causes.CAUSES},
 }
 Line = tuple[str, str]  # a tool, and a clause of a line about it
 
@@ -127,8 +124,8 @@ def sources_of(desk: str, causes: Sequence[str]) -> dict[str, str]:
     def uncomment(found: re.Match[str]) -> str:
         return "" if found[1] in causes else found[0]
 
-    files = {"tools.py": planted_causes.SOURCE} if desk == "planted" else {}
-    for name in FILES.get(desk, ()):
+    files = {}
+    for name in FILES[desk]:
         lines = (FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()[2:]
         planted = [RULE.sub(uncomment, line).partition("  # noqa")[0] for line in lines]
         kept = "\n".join(line for line in planted if not line.lstrip().startswith("#"))
@@ -167,30 +164,8 @@ def fill(module: ModuleType, rng: random.Random) -> None:
                 module.ORDERS[order["order_id"]] = order
 
 
-def planted_chats(cause: str, seed: int) -> Iterator[dict[str, Any]]:
-    """The first author's log of a cause in the OpenAI chat format."""
-    (planted,) = (one for one in planted_causes.CAUSES if f"1 {one.name}" == cause)
-    for record in planted_causes.records(planted, seed):
-        calls = record["tool_calls"]
-        messages = [{"role": "user", "content": record["question"]}]
-        status = calls[-1].get("saw", {}).get("order_id", {})
-        for number, call in enumerate(calls):
-            function = {"name": call["name"], "arguments": json.dumps(call["args"])}
-            result = call["args"] | status if call["name"] == "show_order" else {"done": True}
-            asked = {"id": f"call_{number}", "type": "function", "function": function}
-            content = f"Error: {call['error']}" if call["error"] else json.dumps(result)
-            messages.append({"role": "assistant", "tool_calls": [asked]})
-            messages.append({"role": "tool", "tool_call_id": asked["id"], "content": content})
-        messages.append({"role": "assistant", "content": "Done."})
-        chat = {name: record[name] for name in ("request_id", "ts", "model")}
-        yield chat | {"reward": float(record["error"] is None), "messages": messages}
-
-
 def chats(desk: str, causes: Sequence[str], *, rate: float, seed: int) -> Iterator[dict[str, Any]]:
     """A log of three weeks in the OpenAI chat format; of calls against the rule, `rate` fail."""
-    if desk == "planted":
-        yield from planted_chats(causes[0], seed if rate == 1 else -seed)
-        return
     rng = random.Random(f"{desk} {'+'.join(causes) or None} {rate} {seed}")
     (strict, _), (lenient, modules) = (load(desk, rules, seed) for rules in (causes, ()))
     for module, name in product((lenient, *modules), STORES):
@@ -317,8 +292,7 @@ def main() -> None:
             continue
         logs = [[cause] for cause in causes]
         if options.together:
-            own = [[one for one in causes if CAUSES[one][0] == desk] for desk in desks if desk in DESKS]
-            logs = own or logs  # each of the first author's has a log of its own
+            logs = [[one for one in causes if CAUSES[one][0] == desk] for desk in desks]
         missed, n_false = [], 0
         for planted in filter(None, logs):
             desk = CAUSES[planted[0]][0]

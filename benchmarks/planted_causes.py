@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 
 Args = dict[str, Any]
-_DAYS: Final = 20
+DAYS: Final = 20
 _WORDS: Final = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel")
 _QUESTIONS: Final = (
     "where is my parcel", "please change my booking", "can you look into this", "I need a copy of the report",
@@ -183,7 +183,7 @@ def records(cause: Cause, seed: int, *, n: int = 400, share: float = 0.25) -> It
     rng = Random(f"{cause.name} {seed}")
     for number in range(n):
         customer, order = f"cu{rng.randrange(120):04d}", f"or{rng.randrange(10**6):06d}"
-        ts = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(days=number * _DAYS / n, seconds=rng.randrange(60))
+        ts = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(days=number * DAYS / n, seconds=rng.randrange(60))
         deviates = rng.random() < share
         calls = [_call(name, {"customer_id": customer}) for name in cause.before(deviates)]
         status = rng.choice(["shipped", "delivered"]) if deviates else "pending"
@@ -207,16 +207,23 @@ def records(cause: Cause, seed: int, *, n: int = 400, share: float = 0.25) -> It
             if cause.status or cause.before(True) != cause.before(False):
                 break
         lost = not any(call["ok"] for call in calls if call["name"] == "act")
-        yield {
-            "schema_version": 2,
-            "ts": f"{ts:%Y-%m-%dT%H:%M:%SZ}",
-            "request_id": f"req-{number:05d}",
-            "question": f"{rng.choice(_QUESTIONS)} {rng.choice(_QUESTIONS)}",
-            "model": "m",
-            "tool_calls": calls,
-            "chunk_len": 200,
-            "error": "gave up" if lost and rng.random() < 0.5 else None,
-        }
+        question = f"{rng.choice(_QUESTIONS)} {rng.choice(_QUESTIONS)}"
+        yield record(rng, number, ts, question, calls, lost=lost)
+
+
+def record(
+    rng: Random, number: int, ts: datetime, question: str, calls: list[Args], *, lost: bool
+) -> dict[str, Any]:
+    return {
+        "schema_version": 2,
+        "ts": f"{ts:%Y-%m-%dT%H:%M:%SZ}",
+        "request_id": f"req-{number:05d}",
+        "question": question,
+        "model": "m",
+        "tool_calls": calls,
+        "chunk_len": 200,
+        "error": "gave up" if lost and rng.random() < 0.5 else None,
+    }
 
 
 def _call(name: str, args: Args, *, error: str | None = None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.planted.records import ordinary_record
 
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.vocabulary import learn
 
@@ -57,7 +58,7 @@ def main() -> None:
         folder, runs = Path(name), count()
         path = folder / "in" / "a.jsonl"
         write(path, n_records)
-        hashing = Choices(mode="hash", vocabulary=learn([path], Settings(), folder))
+        hashing = Choices(mode="hash", vocabulary=learn([path], Workspace(folder, Settings())))
         work: dict[str, Callable[[], object]] = {
             "json.loads": lambda: loop(path),
             "--check": lambda: check_dir(path, jobs=JOBS),

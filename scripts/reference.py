@@ -19,7 +19,7 @@ from griffe import Docstring, DocstringSectionKind
 from coreloop.answer.models.contracts import SCHEMA_FILES, json_schema
 from coreloop.base.project.promotion_settings import Framework
 from coreloop.base.project.settings import Settings
-from coreloop.cli.main import COMMANDS, command_paths, main
+from coreloop.cli.main import COMMANDS, every_command, main
 
 ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "docs" / "reference"
@@ -48,7 +48,7 @@ known key. The environment variable `CORELOOP_DATA_DIR` overrides `data_dir`, an
 
 def commands_page() -> str:
     """Every command with its help and options; options of several commands are described once."""
-    commands = {path: _found(path) for path in command_paths()}
+    commands = {path: _found(path) for path, _ in every_command()}
     rows = Counter(row for command, context in commands.values() for row in _option_rows(command, context))
     shared = [row for row, n in rows.items() if n >= _SHARED_BY]
     sections = [_command_section(path, *found, shared) for path, found in commands.items()]
@@ -69,7 +69,7 @@ def _option_rows(command: click.Command, context: click.Context) -> list[str]:
     return [
         _option_row(param, context)
         for param in command.params
-        if param.name != "as_json" and param.param_type_name == "option"
+        if param.name != "as_json" and isinstance(param, click.Option) and not param.hidden
     ]
 
 
@@ -94,8 +94,8 @@ def _command_section(
 def _option_row(option: click.Parameter, context: click.Context) -> str:
     record = option.get_help_record(context)
     assert record is not None
-    names, text = record[0].replace(" RANGE", ""), record[1].replace("  [", " [")
-    if isinstance(option.type, click.Choice):  # a bar in backticks would end the cell or show its backslash
+    names, text = record[0], record[1].replace("  [", " [")
+    if isinstance(option.type, click.Choice) and not option.metavar:  # a bar would end the cell
         names = f"{names.partition(' ')[0]} {option.opts[-1].strip('-').upper()}"
         text += f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
     return f"- `{names}`: {_escaped(text)}"

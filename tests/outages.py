@@ -43,8 +43,6 @@ class Outcome:
         Jobs that are neither done nor for a later day, by status.
     log : Counter of str
         Lines of the services' logs that are no requests and iterations, by event.
-    longest_outage_s : float
-        From the first 503 to the next answer.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -54,7 +52,6 @@ class Outcome:
     records: Counter[str] = field(default_factory=Counter)
     unfinished: dict[str, int] = field(default_factory=dict)
     log: Counter[str] = field(default_factory=Counter)
-    longest_outage_s: float = 0.0
 
     @property
     def problems(self) -> dict[str, object]:
@@ -160,8 +157,6 @@ class _Load:
                     self._outcome.unanswered.append(question)
                 return
             time.sleep(_AGAIN_S)
-        with self._lock:
-            self._outcome.longest_outage_s = max(self._outcome.longest_outage_s, time.monotonic() - begun)
 
     def _status(self, client: httpx2.Client, question: str) -> int:
         """Ask under a key, so that the same question again is the same run."""

@@ -32,6 +32,10 @@ def resident(chance: Random, *, foreign: bool = False) -> str:
     return f"{number}{((13 if foreign else 11) - total % 11) % 10}"
 
 
+def foreigner(chance: Random) -> str:
+    return resident(chance, foreign=True)
+
+
 def business(chance: Random) -> str:
     """10 digits of the Korean tax office."""
     number = f"{chance.randrange(101, 900)}{chance.randrange(1, 90):02d}{digits(chance, 4)}"

@@ -10,7 +10,17 @@ LOWER = UPPER.lower()
 ALNUM = UPPER + LOWER + DIGITS
 HEX = DIGITS + "abcdef"
 BASE64 = ALNUM + "+/"
-BASE64_URL = ALNUM + "-_"
+ALPHABETS = {
+    "0": DIGITS,
+    "A": UPPER,
+    "A0": UPPER + DIGITS,
+    "Aa0": ALNUM,
+    "hex": HEX,
+    "base32": UPPER + "234567",
+    "base64": BASE64,
+    "url": ALNUM + "-_",
+    "azure": ALNUM + "_.-",
+}
 
 
 @dataclass(frozen=True, slots=True)

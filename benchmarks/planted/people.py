@@ -2,7 +2,7 @@
 
 from random import Random
 
-from .kind import Kind, Value, words
+from .kind import Value, words
 
 SURNAMES = tuple(
     "김이박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현"
@@ -16,12 +16,6 @@ RARE_GIVEN = words(
     "하람 로운 겨울 샛별 이솔 라온 가람 나래 다올 마루 바다 슬옹 여름 온유 찬솔 초롱 해솔 힘찬 빛나 "
     "아라 한결 미르"
 )
-TITLES = words(
-    "대리 과장 차장 부장 팀장 팀장님 대표 대표님 이사 상무 전무 교수 교수님 선생님 원장님 변호사 "
-    "회계사 박사 고객님 회원님 담당자님 씨 님 실장 주임"
-)
-SPACED_TITLES = tuple(title for title in TITLES if title not in {"님", "씨"})
-
 FIRST = words(
     "Emily James Olivia Liam Sophia Noah Charlotte Caleb Amelia Lucas Harper Mason Evelyn Logan "
     "Abigail Henry Ella Samuel Grace Daniel Chloe Nathan Zoe Marcus Priya Mateo Ingrid Yusuf Aisha "
@@ -69,87 +63,17 @@ def english_name(chance: Random) -> Value:
     return Value(f"{first} {middle}{last}", (first, last))
 
 
-def english_surname(chance: Random) -> Value:
-    return Value(chance.choice(LAST))
+def english_surname(chance: Random) -> str:
+    return chance.choice(LAST)
 
 
-def company(chance: Random) -> Value:
-    return Value(chance.choice(list(COMPANIES)))
+def company(chance: Random) -> str:
+    return chance.choice(list(COMPANIES))
 
 
-def stock_code(chance: Random) -> Value:
-    return Value(chance.choice(list(COMPANIES.values())))
+def stock_code(chance: Random) -> str:
+    return chance.choice(list(COMPANIES.values()))
 
 
-def company_word(chance: Random) -> Value:
-    return Value(chance.choice(list(COMPANY_WORDS)))
-
-
-KINDS = (
-    Kind(
-        "Korean name before a title",
-        korean_name,
-        beside=tuple(f"{{}} {title}" for title in SPACED_TITLES) + tuple(f"{{}}{title}" for title in TITLES),
-        bare=False,
-        disguises="hangul text",
-    ),
-    Kind(
-        "Korean name beside its word",
-        rare_korean_name,
-        beside=(
-            "예금주 {}",
-            "예금주: {}",
-            "예금주는 {}입니다",
-            "성함은 {}이고",
-            "성함: {}",
-            "이름: {}",
-            "제 이름은 {}입니다",
-            "수취인 {}",
-            "보호자 {}",
-            "환자명: {}",
-            "받는 사람: {}",
-            "담당자: {}",
-        ),
-        bare=False,
-        keys=("예금주", "성함", "이름", "full_name", "customer_name", "recipient"),
-        disguises="hangul text",
-    ),
-    Kind(
-        "English name beside its word",
-        english_name,
-        beside=(
-            "name: {}",
-            "Name: {}",
-            "customer: {}",
-            "Customer name: {}",
-            "Dear {},",
-            "my name is {}",
-            "My name is {}.",
-            "patient: {}",
-            "Mr. {}",
-            "Ms. {}",
-            "Dr. {}",
-            "I am writing on behalf of Mrs. {}",
-            "account holder: {}",
-        ),
-        bare=False,
-        keys=("full_name", "customer_name", "fullName", "patient_name", "account_holder"),
-        disguises="latin text",
-    ),
-    Kind(
-        "surname after Mr., Ms., Dr.",
-        english_surname,
-        beside=("Mr. {}", "Ms. {}", "Mrs. {}", "Dear Mr. {},", "Dr. {}"),
-        bare=False,
-        disguises="latin text",
-    ),
-    Kind("listed company", company, keys=("company", "corp_name"), disguises="hangul text"),
-    Kind("stock code", stock_code, keys=("stockCode", "종목코드"), disguises="code"),
-    Kind(
-        "listed company whose name is a word",
-        company_word,
-        beside=("{} 주가", "{} 실적", "(주){}", "{}그룹", "{} 공시", "{} 배당"),
-        bare=False,
-        disguises="hangul text",
-    ),
-)
+def company_word(chance: Random) -> str:
+    return chance.choice(list(COMPANY_WORDS))

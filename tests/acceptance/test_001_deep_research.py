@@ -295,7 +295,7 @@ def test_08_the_skill_asks_for_counter_evidence_however_sure_it_is(text: str):
 @pytest.mark.promise("001-45")
 def test_45_a_research_that_goes_on_keeps_its_question_and_says_so(paused: tuple[Project, str]):
     project, run_id = paused
-    done = project.run("research", "국제 유가 전망", "--session", "last")
+    done = project.run("research", "국제 유가 전망", "--run", "last")
     assert done.code == 0, done.err
     assert f"continuing {run_id}: {QUESTION}" in done.err
     assert "the question that you gave is not asked" in done.err
@@ -332,7 +332,7 @@ def test_48_a_research_can_say_that_it_does_not_know(project: Project):
 @pytest.mark.promise("001-49")
 def test_49_a_new_and_a_continued_session_are_announced(paused: tuple[Project, str]):
     project, run_id = paused
-    assert f"→ 세션 재개: {run_id}" in project.run("research", QUESTION, "--session", "last").err
+    assert f"→ 세션 재개: {run_id}" in project.run("research", QUESTION, "--run", "last").err
     done = project.run("research", "국제 유가 전망", "--max-iterations", "1")
     assert f"→ 새 세션 시작: {project.shown()['run_id']}" in done.err
 
@@ -383,7 +383,7 @@ def _research(project: Project, *, parts: tuple[str, ...] = (QUESTION,), pauses:
         "SynthesisResponse": synthesis("모른다."),
     }
     with modelled(project, **replies):
-        done = project.run("research", QUESTION, "--max-iterations", "2", "--session", "new")
+        done = project.run("research", QUESTION, "--max-iterations", "2", "--run", "new")
     (project.folder / "coreloop.yaml").unlink()
     return done
 

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
 def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:
-    """Answer a question from the project's files, and repair a failed answer.
+    """Answer from the project's files; a failed answer is repaired.
 
     New and changed files are read first. If no source says the answer, files that the settings do not name
-    are searched, and the question is asked again, at most twice. `research` takes longer and searches wider.
+    are searched, and the question is asked again, at most twice; `repair show` lists what is still lacking.
+    `research` searches wider; `search` only lists passages, and `index` reads more files.
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
 
@@ -60,7 +61,7 @@ def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Outpu
 @click.argument("query")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Most results.")
 def search(query: str, limit: int) -> Output:
-    """Search the project's files, as they are now.
+    """List passages of the project's files, as they are now.
 
     Example: search "refund window"
     """
@@ -75,11 +76,11 @@ def search(query: str, limit: int) -> Output:
 
 
 @click.command(cls=Command)
-@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
+@click.argument("paths", metavar="[PATH]…", nargs=-1, type=FILE_OR_FOLDER)
 def index(paths: tuple[Path, ...]) -> Output:
     """Read documents, tables, configuration and code for search.
 
-    PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
+    PATH is a file or a folder; without it, those of the setting ``search: paths``, by default the project.
     Run it again after changes: only those are read.
 
     Example: index docs src
@@ -97,14 +98,14 @@ def index(paths: tuple[Path, ...]) -> Output:
 
 
 @click.command(cls=Command)
-@click.argument("answer_id", metavar="ID")
+@click.argument("run_id", metavar="RUN")
 @click.argument("value", metavar="up|down|0..1")
 @click.option("--reason", default="", help="Why, for people; it is never part of a prompt.")
 @click.option("--later", is_flag=True, help="Leave another answer to `jobs work`.")
-def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
-    """Say whether an answer was good; a bad one is repaired and answered again.
+def feedback(run_id: str, value: str, *, reason: str, later: bool) -> Output:
+    """Say whether an answer was good; a bad one is answered again.
 
-    ID is what `ask` prints at the end, or `last`. The verdict counts as a user's, below those of `judge`.
+    RUN is the id that `ask` prints last, or `last`. The verdict counts as a user's, below those of `judge`.
 
     Example: feedback last down --reason "the file is out of date"
     """
@@ -114,11 +115,11 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
     from coreloop.runs.jobs.work import work_on_jobs
 
     with project_deps() as deps:
-        answer_id = newest_answer(deps) if answer_id == "last" else answer_id
-        given = give_feedback(deps, answer_id, value, reason=reason)
+        run_id = newest_answer(deps) if run_id == "last" else run_id
+        given = give_feedback(deps, run_id, value, reason=reason)
         if given.mended_by and not later:
-            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id, given.mended_by).id])
-        notice = read_notice(deps, answer_id) if given.mended_by else None
+            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, run_id, given.mended_by).id])
+        notice = read_notice(deps, run_id) if given.mended_by else None
     return Output({"feedback": given, "notice": notice}, _feedback_lines(given, notice))
 
 

@@ -62,7 +62,7 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     """Say which question a research has, since it keeps its own."""
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
-    dropped = "; the question that you gave is not asked, leave out --session for it" if is_other else ""
+    dropped = "; the question that you gave is not asked, leave out --run for it" if is_other else ""
     click.echo(resumed_line(run_id, asked), err=True)
     click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
     return run_id

@@ -28,12 +28,10 @@ from coreloop.learn.propose import PatternResult, RefineResult
 
 
 @click.command(cls=Command)
-@click.option(
-    "--seed", default=7, show_default=True, help="The same seed gives the same questions and proposals."
-)
+@click.option("--seed", default=7, show_default=True, help="The same seed gives the same proposals.")
 @click.option("--out", type=FOLDER, help="A new or empty folder.  [default: a temporary folder]")
 def demo(seed: int, out: Path | None) -> Output:
-    """Run the whole loop on a scratch project, without an API key or a network.
+    """Run the loop on a scratch project, without a key or a network.
 
     A scripted agent answers 300 questions with the tools of a small help desk and makes mistakes. The demo
     records and mines them, commits the best statement to a branch, and simulates the days after a merge.

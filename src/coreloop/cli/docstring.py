@@ -13,7 +13,10 @@ from coreloop.descriptions.lost_sections import FileReport, check_files
 
 @click.group(cls=Group)
 def docstring() -> None:
-    """List the docstring sections of public functions."""
+    """List the docstring sections of public functions.
+
+    Example: docstring check src
+    """
 
 
 @docstring.command()

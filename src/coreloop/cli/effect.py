@@ -15,7 +15,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
-from coreloop.cli.options import candidate_option, id_option, verbose_option
+from coreloop.cli.options import candidate_option, id_option, tool_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, wrap
 
 if TYPE_CHECKING:
@@ -27,14 +27,10 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.option("--tool", help="Measure all statements about this tool together.")
+@tool_option("Measure all statements about this tool together.")
 @candidate_option
-@id_option
-@click.option(
-    "--contexts",
-    type=click.IntRange(10, 10_000),
-    help="Recorded requests to ask.  [default: 80, or 60 twice]",
-)
+@id_option()
+@click.option("--contexts", type=click.IntRange(10, 10_000), help="Requests to ask.  [default: 80, or 2x60]")
 @click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="The most that it may cost.")
 @click.option("--confirm", is_flag=True, help="Allow asking a model on another machine.")
 def measure(
@@ -45,7 +41,7 @@ def measure(
     budget_usd: float | None,
     confirm: bool,
 ) -> Output:
-    """Measure whether a line makes a model call a tool right, before it is merged.
+    """Measure whether a line makes a model call a tool right.
 
     Asks CORELOOP_MODEL for the next call on recorded requests, with the description as it is and with the
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
@@ -100,8 +96,8 @@ def _measured_lines(measured: "Measurement") -> Iterator[str]:
 
 
 @click.command(cls=Command)
-@click.option("--tool", help="Only the changes of this tool.")
-@click.option("--id", "wanted", help="Only this change: a proposal's id, or a commit.")
+@tool_option("Only the changes of this tool.")
+@id_option("Only this change: a proposal's id, or a commit.")
 @verbose_option
 def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
     """Show whether changes of descriptions helped.

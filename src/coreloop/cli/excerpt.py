@@ -37,9 +37,9 @@ class PassageView:
         yield from self.lines()
         tell, answer = in_language_of(self.question), self.answer
         repairs = number_of(answer.repairs, "repair", tell)
-        yield tell("{repairs}; answer {id}", repairs=repairs, id=answer.run_id)
+        yield tell("{repairs}; run {id}", repairs=repairs, id=answer.run_id)
         if answer.mends:
-            yield tell("it replaces answer {id}, which was rejected", id=answer.mends)
+            yield tell("it replaces run {id}, which was rejected", id=answer.mends)
 
     def lines(self) -> Iterator[str]:
         """Yield the answer, its verdict, passages and sources."""

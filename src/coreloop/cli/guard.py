@@ -14,7 +14,10 @@ from coreloop.guard.__main__ import COMMANDS, OPTIONS, Report
 
 @click.group(cls=Group)
 def guard() -> None:
-    """Stop promotions from merging without a human."""
+    """Stop promotions from merging without a human.
+
+    Example: guard protect
+    """
 
 
 def _output(run: Callable[[dict[str, Any]], Report], **options: Any) -> Output:

@@ -43,13 +43,16 @@ _SAYS_NOTHING: Final = re.compile(
 
 
 @click.command(cls=Command)
-@click.option("--from", "source", type=click.Choice(_FORMATS), help="Read files as this format only.")
+@click.option(
+    "--from", "source", metavar="FORMAT", type=click.Choice(_FORMATS), help=f"One of {', '.join(_FORMATS)}."
+)
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
 def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
+    `observe turn` adds each turn of Claude Code, by a hook.
 
     Example: import ~/.claude/projects
     """

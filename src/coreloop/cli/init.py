@@ -19,7 +19,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import confirm_option, verbose_option
+from coreloop.cli.options import confirm_option, int_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, wrap
 
 _MAX_DRAFTS = 5
@@ -32,14 +32,8 @@ _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": 
     metavar="@LOGIN",
     help="Who reviews promotions: a login or a team.  [default: the owner of the GitHub repository]",
 )
-@click.option(
-    "--source", metavar="REQUIREMENT", help="What the workflows install.  [default: what is installed here]"
-)
-@click.option(
-    "--max-open",
-    type=click.IntRange(min=1),
-    help="Most drafts that may be open at once.  [default: 3]",
-)
+@click.option("--source", metavar="REQUIREMENT", help="What workflows install.  [default: what is installed]")
+@int_option("--max-open", "Most drafts that may be open at once.  [default: 3]")
 @confirm_option
 def init(owner: str | None, source: str | None, max_open: int | None, confirm: bool) -> Output:
     """Add the files that coreloop needs to a repository.

@@ -21,6 +21,7 @@ from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
+from coreloop.cli.options import int_option
 from coreloop.cli.output import Group, Output, for_people, table
 from coreloop.cli.runs_output import of, printable_text
 from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
@@ -31,16 +32,19 @@ _job_argument = click.argument("job_id", metavar="ID")
 
 @click.group(cls=Group)
 def jobs() -> None:
-    """Do the jobs that repairs leave behind, and show, retry and cancel jobs."""
+    """Do the jobs that repairs leave behind, and show, retry and cancel jobs.
+
+    Example: jobs show
+    """
 
 
 @jobs.command()
 @click.option("--until-idle", is_flag=True, help="Return when no job is due.")
-@click.option(
-    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Jobs that are done at once."
-)
+@int_option("--workers", "Jobs that are done at once.", most=64, default=1)
 def work(*, until_idle: bool, workers: int) -> Output:
-    """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
+    """Do jobs until Ctrl-C or SIGTERM.
+
+    The jobs under way end first.
 
     Example: jobs work --until-idle
     """
@@ -57,11 +61,11 @@ def work(*, until_idle: bool, workers: int) -> Output:
 @jobs.command()
 @click.argument("job_id", metavar="[ID]", required=False)
 @click.option("--status", type=click.Choice(STATUSES), help="Only jobs of one status.")
-@click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N jobs."
-)
+@int_option("--limit", "Show the newest N.", most=10_000, default=20)
 def show(job_id: str | None, status: Status | None, limit: int) -> Output:
-    """List jobs, the newest first; with ID, show what that job is about, its attempts, its result or error.
+    """List jobs, the newest first.
+
+    With ID, shows what that job is about, its attempts, its result or error.
 
     Example: jobs show --status dead
     """
@@ -176,14 +180,17 @@ _GATES: Final = {
 
 @click.group(cls=Group)
 def repair() -> None:
-    """Show what answers lack, and decide what only a person may apply."""
+    """Show what answers lack, and decide what only a person may apply.
+
+    Example: repair show
+    """
 
 
 @repair.command()
 def gates() -> Output:
-    """Measure how much is indexed and documented; a fall since the last day becomes jobs.
+    """Measure how much is indexed and documented.
 
-    Run it once a day, for example by cron.
+    A fall since the last day becomes jobs. Run it once a day, for example by cron.
 
     Example: repair gates
     """
@@ -196,9 +203,10 @@ def gates() -> Output:
 @click.option("--close", "gap_id", metavar="ID", help="Close a gap, after you wrote what it lacks.")
 @click.option("--all", "show_all", is_flag=True, help="Show all gaps, and what is closed or decided.")
 def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
-    """List gaps, the questions that repairs could not answer, and the links that repairs suggest.
+    """List gaps, and the links that repairs suggest.
 
-    The gaps that came back most often are first. A suggestion links code and schemas.
+    A gap is a question that repairs could not answer. The gaps that came back most often are first. A
+    suggestion links code and schemas.
 
     Example: repair show --all
     """

@@ -17,6 +17,7 @@ from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.effect import effect_text
 from coreloop.cli.mining_options import skipped_lines
+from coreloop.cli.options import choice_option, id_option
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
@@ -33,16 +34,12 @@ _MAX_SHOWN: Final = 10
 
 
 @click.command(cls=Command)
-@click.option("--id", "wanted", metavar="ID", help="A proposal or a request.")
-@click.option(
-    "--verdict",
-    type=click.Choice([letter.value for letter in VerdictLetter]),
-    help="P pass, T tolerable, C caution, V violation.",
-)
+@id_option("A proposal or a request.")
+@choice_option("--verdict", words=VerdictLetter, about="P pass, T tolerable, C caution, V violation.")
 @click.option("--cause", metavar="TEXT", help="The reason.")
 @click.option("--by", metavar="NAME", help="Your name.  [default: git's user.name, or the login name]")
 def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | None) -> Output:
-    """Record a verdict or, without options, list the proposals that wait for one.
+    """List the proposals that wait for a verdict, or record one.
 
     With --id alone, shows that proposal or request, and what can be said next.
 

@@ -1,4 +1,4 @@
-"""``dartlab-coreloop knowledge`` and ``backfill-blog``."""
+"""``dartlab-coreloop knowledge``."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option
-from coreloop.cli.output import Command, Group, Output, spelled_path
+from coreloop.cli.output import Group, Output, spelled_path
 from coreloop.learn.knowledge import store
 from coreloop.learn.knowledge.blog import NoInsight
 from coreloop.learn.knowledge.blog import backfill_blog as backfill_posts
@@ -22,14 +22,17 @@ from coreloop.learn.knowledge.store import Insight, project_database
 
 @click.group(cls=Group)
 def knowledge() -> None:
-    """Clean the knowledge database."""
+    """Clean and fill the knowledge database.
+
+    Example: knowledge cleanup
+    """
 
 
 @knowledge.command()
 @confirm_option
 @db_option
 def prune(db: Path | None, confirm: bool) -> Output:
-    """Remove playbook bullets that fail more often than they help (run monthly).
+    """Remove playbook bullets that mostly fail (run monthly).
 
     Example: knowledge prune --confirm
     """
@@ -50,7 +53,7 @@ def prune(db: Path | None, confirm: bool) -> Output:
 @confirm_option
 @db_option
 def cleanup(db: Path | None, confirm: bool) -> Output:
-    """Remove unverified insights and replace questions with hashes.
+    """Remove unverified insights; replace questions with hashes.
 
     Without --confirm, counts what each rule would change. With it, first writes a snapshot to
     data/ai/knowledge/_archive. Exits 1 if removed text may remain in the file's free space.
@@ -79,7 +82,7 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
     return Output(facts, _effects(outcome, *verbs), done, int(outcome.residue is not None))
 
 
-@click.command(cls=Command)
+@knowledge.command()
 @click.option("--blog-root", type=FOLDER, default="blog", show_default=True, help="The blog's folder.")
 @confirm_option
 @db_option
@@ -89,7 +92,7 @@ def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
     Without --confirm, lists what would change and why posts are skipped. Exits 1 if the front matter of a
     post is unreadable; the other posts are still imported.
 
-    Example: backfill-blog --blog-root blog/ --confirm
+    Example: knowledge backfill-blog --blog-root blog/ --confirm
     """
     workspace = open_workspace(Path.cwd())
     database = project_database(workspace, db)

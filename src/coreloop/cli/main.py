@@ -7,6 +7,7 @@ import keyword
 import os
 import sys
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, Final
 
 import click
@@ -18,56 +19,50 @@ from coreloop.base.streams import outlive_readers
 from coreloop.cli.output import Group, Output, is_json, json_of, show
 
 GROUPS: Final = {
-    "Start": {
-        "demo": "Run the whole loop on a scratch project, without an API key or a network.",
+    "Traces -> cause -> line -> pull request -> did it help": {
         "look": "Show what traces that exist already say; nothing is kept or sent.",
         "init": "Add the files that coreloop needs to a repository.",
+        "import": "Convert traces of other tools into records.",
+        "refine": "Find what distinguishes failed calls from successful calls.",
+        "pattern": "Find sequences of tools that keep succeeding.",
+        "judge": "List the proposals that wait for a verdict, or record one.",
+        "measure": "Measure whether a line makes a model call a tool right.",
+        "promote": "Open a draft pull request that adds proposals to a docstring.",
+        "effect": "Show whether changes of descriptions helped.",
+        "status": "Show where the loop stands; warn when a stage produces no output.",
+    },
+    "Questions with sources, and runs that end": {
+        "ask": "Answer from the project's files; a failed answer is repaired.",
+        "research": "Answer a question with citations: plan, search, reflect, verify.",
+        "feedback": "Say whether an answer was good; a bad one is answered again.",
+        "runs": "Drive a command, and show, pause, stop and remove runs.",
+    },
+    "Try, check and share": {
+        "demo": "Run the loop on a scratch project, without a key or a network.",
         "doctor": "Check the set-up, and say what to do about each problem.",
         "tools": "List the texts that models read of each tool, and check them.",
-    },
-    "Watch": {
-        "observe": "Record the sessions of a coding agent in this project.",
-        "import": "Convert traces of other tools into records.",
-        "status": "Show where the loop stands, and warn when a stage produces no output.",
-    },
-    "Learn": {
-        "pattern": "Find sequences of tools that keep succeeding.",
-        "refine": "Find what distinguishes failed calls from successful calls.",
-        "judge": "Record a verdict or, without options, list the proposals that wait for one.",
-    },
-    "Promote": {
-        "promote": "Open a draft pull request that adds proposals to a docstring.",
-        "measure": "Measure whether a line makes a model call a tool right, before it is merged.",
-        "effect": "Show whether changes of descriptions helped.",
-        "verify": "Replay a proposal's questions and compare.",
-        "propose-axis": "Gather the evidence that a tool needs a new axis.",
-    },
-    "Answer": {
-        "ask": "Answer a question from the project's files, and repair a failed answer.",
-        "search": "Search the project's files, as they are now.",
-        "research": "Answer a question with citations: plan, search, reflect, verify.",
-        "feedback": "Say whether an answer was good; a bad one is repaired and answered again.",
-        "repair": "Show what answers lack, and decide what only a person may apply.",
-        "index": "Read documents, tables, configuration and code for search.",
-    },
-    "Runs": {
-        "runs": "Drive a command, and show, pause, stop and remove runs.",
-        "jobs": "Do the jobs that repairs leave behind, and show, retry and cancel jobs.",
-    },
-    "Share": {
-        "sanitize": "Copy the records without private data, or check them for it.",
-    },
-    "Admin": {
         "guard": "Stop promotions from merging without a human.",
-        "docstring": "List the docstring sections of public functions.",
+        "sanitize": "Copy the records without private data, or check them for it.",
         "serve": "Serve the project over HTTP, or write its pages as files.",
-        "knowledge": "Clean the knowledge database.",
-        "backfill-blog": "Import the ai blocks of blog posts as insights.",
     },
 }
-"""The commands as ``--help`` lists them: groups in the order of a day."""
+"""The commands as ``--help`` lists them: the slow loop in its order, then the rest."""
 COMMANDS: Final = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 _WIDEST: Final = max(map(len, COMMANDS))
+HIDDEN: Final = (
+    "search",
+    "index",
+    "repair",
+    "jobs",
+    "verify",
+    "propose-axis",
+    "docstring",
+    "knowledge",
+    "observe",
+)
+"""Commands that are rare: the help of a listed one names them where they are needed."""
+_SPELLINGS: Final = ("backfill-blog",)
+"""Commands that stand under their noun, too."""
 _HOMES: Final = {
     **dict.fromkeys(("search", "index", "feedback"), "ask"),
     "backfill-blog": "knowledge",
@@ -93,14 +88,15 @@ class _LazyGroup(Group):
     """Imports a command's module only when the command runs, so that ``--help`` stays fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS, *HIDDEN, *_SPELLINGS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.list_commands(ctx):
             return None
         home = _HOMES.get(cmd_name, cmd_name)
         module = importlib.import_module(f"coreloop.cli.{_python_name(home)}")
-        command: click.Command = getattr(module, _python_name(cmd_name))
+        command: click.Command = copy(getattr(module, _python_name(cmd_name)))
+        command.hidden = cmd_name not in COMMANDS
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -111,9 +107,11 @@ class _LazyGroup(Group):
                 click.echo(json_of(_response(error)))
             raise
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
         for title, group in GROUPS.items():
-            with formatter.section(title):
+            formatter.write(f"{title}:\n")
+            with formatter.indentation():
                 formatter.write_dl([(name.ljust(_WIDEST), summary) for name, summary in group.items()])
 
 
@@ -129,23 +127,31 @@ def _response(error: ModelError) -> object:
     return msgspec.to_builtins(error_response(error))
 
 
-def command_paths() -> Iterator[tuple[str, ...]]:
-    """Yield every command as it is typed, including subcommands."""
-    for name in COMMANDS:
+def every_command() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command and its words, including subcommands, by the name that its help has."""
+    for name in (*COMMANDS, *HIDDEN):
         command = main.get_command(click.Context(main), name)
-        yield (name,)
+        if command is not None:
+            yield (name,), command
         if isinstance(command, click.Group):
-            yield from ((name, inner) for inner in command.commands)
+            yield from (((name, word), inner) for word, inner in command.commands.items())
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="COMMAND --help has more. Example: dartlab-coreloop look ~/.claude/projects",
+)
 @click.version_option(__version__, prog_name="dartlab-coreloop")
-def main() -> None:
-    """Find why an agent's tool calls fail, and propose a line for the tool's description.
+@click.pass_context
+def main(ctx: click.Context) -> Output | None:
+    """Find why an agent's tool calls fail, and propose the line that prevents it."""
+    if ctx.invoked_subcommand is not None:
+        return None
+    from coreloop.cli.status import front_door
 
-    Settings come from the nearest coreloop.yaml at or above the current folder. Without one, the current
-    folder is the project and the defaults apply.
-    """
+    return front_door({name: COMMANDS[name] for name in ("look", "init", "demo")})
 
 
 @main.result_callback()

@@ -29,8 +29,8 @@ _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audi
 def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which records to read and how; the command gets the options as ``mining``."""
 
-    @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
-    @click.option("--own", is_flag=True, help="Read what coreloop itself was asked: data/audit/own.")
+    @click.option("--in-dir", type=FolderType(), metavar="FOLDER", help=_IN_DIR)
+    @click.option("--own", is_flag=True, help="Read data/audit/own: what coreloop was asked.")
     @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
     @wraps(command)
     def with_mining(*args: Any, in_dir: "Path | None", own: bool, no_cache: bool, **options: Any) -> Any:
@@ -46,7 +46,7 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_mining
 
 
-def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def night_options(folder: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Options of `pattern` and `refine`; they get ``now``, ``days``, ``gates`` (``min_…``), ``mining``."""
     sharing = "Write files to share: no questions, no groups of fewer than 5 requests."
     shortest = "Shortest complete answer, in characters.  [default: 1]"
@@ -57,9 +57,7 @@ def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], C
         click.option("--min-chunk-len", type=click.IntRange(0), help=shortest),
         click.option("--out", type=FOLDER, help=f"Output folder.  [default: data/audit/{folder}]"),
         click.option("--sanitize", "sanitized", is_flag=True, help=sharing),
-        click.option(
-            "--dry-run", is_flag=True, expose_value=False, help=f"No effect (for compatibility): {dry_run}"
-        ),
+        click.option("--dry-run", is_flag=True, expose_value=False, hidden=True, help="No effect."),
     )
 
     def with_night(command: Callable[..., Any]) -> Callable[..., Any]:

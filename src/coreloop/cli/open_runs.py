@@ -15,7 +15,7 @@ import coreloop.answer.research.answer  # noqa: F401
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.cli.options import USD, DurationType, options
+from coreloop.cli.options import USD, DurationType, choice_option, options
 from coreloop.runs.agent.session_file import run_of_session
 from coreloop.runs.manage import named_run, read_run
 from coreloop.runs.stores.store import Store, open_store
@@ -54,13 +54,8 @@ def limit_options(*names: str) -> Callable[[_Command], _Command]:
     )
 
 
-mode_option = click.option(
-    "--mode",
-    type=click.Choice(["bounded", "exhaust"]),
-    default="bounded",
-    show_default=True,
-    help="Whether the model's opinion may end the run (bounded) or not.",
-)
+_MODE: Final = "Whether the model's opinion may end the run (bounded) or not."
+mode_option = choice_option("--mode", words=["bounded", "exhaust"], about=_MODE, default="bounded")
 
 
 def session_id(session: str = "") -> str:

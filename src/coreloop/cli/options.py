@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from math import isnan
 from pathlib import Path
@@ -105,6 +105,32 @@ def days_between(today: date, since: date | timedelta, until: date | timedelta) 
     return first, last
 
 
+def int_option(
+    name: str, about: str, *, most: int | None = None, default: int | None = None
+) -> Callable[[_Command], _Command]:
+    """An option that is a number from 1 on."""
+    kind, is_shown = click.IntRange(1, most), default is not None
+    return click.option(name, type=kind, default=default, show_default=is_shown, help=about)
+
+
+def choice_option(
+    *names: str, words: Iterable[str], about: str, default: str | None = None
+) -> Callable[[_Command], _Command]:
+    """An option that is one of several words."""
+    kind, is_shown = click.Choice([*map(str, words)]), default is not None
+    return click.option(*names, type=kind, default=default, show_default=is_shown, help=about)
+
+
+def id_option(about: str = "An id in the file.") -> Callable[[_Command], _Command]:
+    """The option for one proposal, request or change."""
+    return click.option("--id", "wanted", metavar="ID", help=about)
+
+
+def tool_option(about: str) -> Callable[[_Command], _Command]:
+    """The option for a tool, by the name that the model reads."""
+    return click.option("--tool", metavar="TOOL", help=about)
+
+
 def options(*several: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     """Several options as one decorator, in this order."""
 
@@ -129,13 +155,8 @@ class FolderType(click.ParamType["Path"]):
         return named_folder(value)
 
 
-id_option = click.option("--id", "wanted", metavar="ID", help="An id in the file.")
-candidate_option = click.option(
-    "--candidate", type=FILE, help="A …-candidates.json or …-counterexamples.json."
-)
-verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, help="Show also what is left out of one screen."
-)
+candidate_option = click.option("--candidate", type=FILE, help="…-candidates.json or …-counterexamples.json.")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show also what one screen leaves out.")
 confirm_option = click.option("--confirm", is_flag=True, help="Carry it out; without it, nothing changes.")
 db_option = click.option(
     "--db", type=FILE, help="Knowledge database.  [default: data/ai/knowledge/dartlab_knowledge.db]"

@@ -128,6 +128,8 @@ class Command(click.Command):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.append(_JSON)
+        for param in (param for param in self.params if param.metavar is None):
+            param.metavar = _METAVARS.get(param.type.name)
 
 
 class Group(click.Group):
@@ -146,6 +148,10 @@ class Group(click.Group):
         close = difflib.get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"{ctx.command_path} --help lists them"
         raise click.UsageError(f"no command {name!r}; {hint}", ctx)
+
+
+_METAVARS: Final = {"integer": "N", "integer range": "N", "float range": "NUMBER", "directory": "FOLDER"}
+"""By a type's name, a word that leaves room for the help beside it."""
 
 
 def _remember(ctx: click.Context, _: click.Parameter, as_json: bool) -> None:

@@ -21,7 +21,7 @@ from coreloop.cli.mining_options import (
     window_text,
     written_notes,
 )
-from coreloop.cli.options import SHARE
+from coreloop.cli.options import SHARE, int_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.proposals.entry import Candidate
@@ -31,13 +31,9 @@ from coreloop.observe.reading.outcome import RequestOutcome
 
 
 @click.command(cls=Command)
-@night_options("candidates", "pattern never opens a pull request; retention_days still applies.")
-@click.option("--min-repeat", type=click.IntRange(1), help="Fewest requests of a pattern.  [default: 3]")
-@click.option(
-    "--min-unique-questions",
-    type=click.IntRange(1),
-    help="Fewest distinct questions of a pattern.  [default: 3]",
-)
+@night_options("candidates")
+@int_option("--min-repeat", "Fewest requests of a pattern.  [default: 3]")
+@int_option("--min-unique-questions", "Fewest distinct questions of a pattern.  [default: 3]")
 @click.option("--min-success-rate", type=SHARE, help="Lowest success rate of a pattern.  [default: 1.0]")
 @click.option(
     "--include-audit-analysis",
@@ -49,7 +45,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     """Find sequences of tools that keep succeeding.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
-    older files of records. The gates can be set in coreloop.yaml too.
+    older files of records. Gates can be set in coreloop.yaml, too; playbooks of `knowledge` ease them.
 
     Example: pattern --since 7d --min-repeat 5
     """

@@ -15,7 +15,7 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import chosen
-from coreloop.cli.options import candidate_option, id_option, verbose_option
+from coreloop.cli.options import candidate_option, id_option, int_option, tool_option, verbose_option
 from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
@@ -30,23 +30,15 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("unnamed", metavar="", required=False)
-@click.option("--tool", help="Promote all statements about this tool.")
+@tool_option("Promote all statements about this tool.")
 @candidate_option
-@id_option
+@id_option()
 @click.option("--revert", metavar="ID", help="Take a change back instead: its proposal's id, or its commit.")
 @click.option("--extend", is_flag=True, help="Add to the open promotion of the same docstring.")
 @click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
-@click.option(
-    "--ask", is_flag=True, help="Replay the questions in a dry run too; the agent's tools really run."
-)
-@click.option(
-    "--allow-unreached",
-    is_flag=True,
-    help="Continue if lines do not reach the model, or the reach is unmeasured.",
-)
-@click.option(
-    "--allow-unverified", is_flag=True, help="Continue if the replay is unavailable or inconclusive."
-)
+@click.option("--ask", is_flag=True, help="Replay the questions in a dry run too; the tools really run.")
+@click.option("--allow-unreached", is_flag=True, help="Continue if lines may not reach the model.")
+@click.option("--allow-unverified", is_flag=True, help="Continue if the replay is unavailable or unclear.")
 @click.option("--allow-harm", is_flag=True, help="Continue if a measurement says that the lines hurt.")
 @verbose_option
 @click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
@@ -67,7 +59,7 @@ def promote(
     Choose with --tool, or with --candidate and --id; --revert removes the lines of a change instead.
     Without --confirm, prints the plan and changes nothing.
     The pull request, which only a human can merge, lists each failed check that an --allow option overrode.
-    The token comes from GITHUB_TOKEN or GH_TOKEN.
+    The token comes from GITHUB_TOKEN or GH_TOKEN. `verify` only replays; `propose-axis` weighs a new axis.
 
     Example: promote --tool list_orders --confirm
     """
@@ -95,8 +87,8 @@ def promote(
 
 @click.command(cls=Command)
 @candidate_option
-@id_option
-@click.option("--runs", type=click.IntRange(1), help="Number of replays.  [default: 3]")
+@id_option()
+@int_option("--runs", "Number of replays.  [default: 3]")
 @click.option("--confirm", is_flag=True, help="Allow sending the questions to another machine.")
 def verify(candidate: Path | None, wanted: str | None, runs: int | None, confirm: bool) -> Output:
     """Replay a proposal's questions and compare.

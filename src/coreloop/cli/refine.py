@@ -21,7 +21,7 @@ from coreloop.cli.mining_options import (
     window_text,
     written_notes,
 )
-from coreloop.cli.options import verbose_option
+from coreloop.cli.options import int_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
 from coreloop.learn.proposals.entry import (
     Counterexample,
@@ -38,13 +38,9 @@ from coreloop.learn.statements.search import MIN_DAYS
 
 
 @click.command(cls=Command)
-@night_options("counterexamples", "refine never opens a pull request.")
-@click.option("--min-failures", type=click.IntRange(1), help="Fewest failures of a group.  [default: 2]")
-@click.option(
-    "--exclude-types",
-    default="",
-    help="Failure labels and error classes to ignore, such as timeout,rate_limit.",
-)
+@night_options("counterexamples")
+@int_option("--min-failures", "Fewest failures of a group.  [default: 2]")
+@click.option("--exclude-types", default="", help="Labels and error classes to ignore: timeout,rate_limit.")
 @verbose_option
 def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> Output:
     """Find what distinguishes failed calls from successful calls.

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import get_args
 
 import click
 
@@ -18,27 +19,24 @@ from coreloop.cli.choose_session import choose_session
 from coreloop.cli.excerpt import PassageView, place_line
 from coreloop.cli.iteration_block import show_begin, show_progress
 from coreloop.cli.open_runs import limit_options, project_deps
-from coreloop.cli.options import verbose_option
+from coreloop.cli.options import choice_option, int_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, is_json
 from coreloop.runs.state import State
 
 
 @click.command(cls=Command)
 @click.argument("question")
-@click.option(
-    "--tier",
-    type=click.Choice(["simple", "standard", "deep"]),
-    help="How much work it may take.  [default: what the plan says]",
-)
+@choice_option("--tier", words=get_args(Tier), about="How much work it may take.  [default: as planned]")
 @click.option("--exhaust", is_flag=True, help="Go on until every part is answered or you stop it.")
 @click.option("--second-check", is_flag=True, help="Let the model judge each sentence of its answer, too.")
-@click.option("--max-queries", type=click.IntRange(1), help="Stop after N searches.")
-@click.option("--max-sources", type=click.IntRange(1), help="Stop after N sources.")
+@int_option("--max-queries", "Stop after N searches.")
+@int_option("--max-sources", "Stop after N sources.")
 @limit_options("max_iterations", "max_tokens", "deadline")
 @click.option(
-    "--session",
-    metavar="new|last|RUN",
-    help="Start anew, or continue a research.  [default: ask on a terminal if one is like it, else new]",
+    "--run",
+    "session",
+    metavar="RUN",
+    help="A research to continue, or last; or new.  [default: ask, or new]",
 )
 @verbose_option
 def research(
@@ -80,7 +78,7 @@ def research(
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
-            click.echo("interrupted; the same command with --session last goes on where it was", err=True)
+            click.echo("interrupted; the same command with --run last goes on where it was", err=True)
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     # a pause is no end: the run goes on where it was

@@ -23,7 +23,14 @@ from coreloop.cli.open_runs import (
     run_argument,
     session_option,
 )
-from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_option, verbose_option
+from coreloop.cli.options import (
+    FILE,
+    NOT_CONFIRMED,
+    DurationType,
+    confirm_option,
+    int_option,
+    verbose_option,
+)
 from coreloop.cli.output import Group, Output
 from coreloop.cli.research import response_output
 from coreloop.cli.runs_output import drive_here, printable_text, row_facts, run_lines, state_lines
@@ -52,6 +59,8 @@ def runs() -> None:
     """Drive a command, and show, pause, stop and remove runs: work whose end is decided outside the model.
 
     RUN is the id of a run; without it, the run of the agent's session, or else the newest.
+
+    Example: runs list
     """
 
 
@@ -59,9 +68,7 @@ def runs() -> None:
 @limit_options("max_iterations", "budget_usd", "max_tokens", "deadline", "usd_per_iteration")
 @click.option("--until", default="", metavar="CMD", help="Stop when this shell command exits with 0.")
 @click.option("--prompt", type=FILE, help="A file for the command's stdin, read before each iteration.")
-@click.option(
-    "--max-failures", type=click.IntRange(1), default=5, show_default=True, help="Failures in a row."
-)
+@int_option("--max-failures", "Failures in a row.", default=5)
 @click.option(
     "--iteration-timeout",
     type=DurationType(),
@@ -72,11 +79,12 @@ def runs() -> None:
 @mode_option
 @click.argument("words", metavar="-- COMMAND...", nargs=-1, type=click.UNPROCESSED, required=True)
 def start(words: tuple[str, ...], **options: Any) -> Output:
-    """Run a command once per iteration, as a fresh process, until a limit or --until ends the run.
+    """Run a command once per iteration, until a limit or --until.
 
-    A command that does not say what it spends needs --max-iterations, --deadline or --usd-per-iteration.
+    Each iteration is a fresh process. A command that does not say what it spends needs --max-iterations,
+    --deadline or --usd-per-iteration.
 
-    Example: runs start --max-iterations 3 --until "test -f report.md" -- ./agent.sh
+    Example: runs start --max-iterations 3 --until "test -f a.md" -- ./agent.sh
     """
     with project_store() as (workspace, store):
         now, first = datetime.now(UTC), opening_events(workspace.root)
@@ -87,9 +95,7 @@ def start(words: tuple[str, ...], **options: Any) -> Output:
 @runs.command("list")
 @click.option("--status", default="", metavar="STATUS", help="Only runs of one status, such as running.")
 @click.option("--kind", default="", help="Only runs of one kind: research, agent, driven or gate.")
-@click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N runs."
-)
+@int_option("--limit", "Show the newest N.", most=10_000, default=20)
 def list_(status: str, kind: str, limit: int) -> Output:
     """List runs, the newest first.
 
@@ -106,7 +112,9 @@ def list_(status: str, kind: str, limit: int) -> Output:
 @click.option("--iteration", type=click.IntRange(1), help="Show what iteration N read and did.")
 @verbose_option
 def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
-    """Show a run's state, and the answer of a research; --json prints state.json.
+    """Show a run's state, and the answer of a research.
+
+    With --json, prints state.json.
 
     Example: runs show --iteration 1
     """
@@ -134,7 +142,9 @@ def _read_lines(state: State, iteration: int) -> Iterator[str]:
 @run_argument
 @session_option
 def pause(run_id: str | None, session: str) -> Output:
-    """Let a run stop after its current iteration; resume lets it go on.
+    """Let a run stop after its current iteration.
+
+    Resume lets it go on.
 
     Example: runs pause
     """
@@ -146,9 +156,10 @@ def pause(run_id: str | None, session: str) -> Output:
 @session_option
 @limit_options("max_iterations", "deadline", "usd_per_iteration")
 def resume(run_id: str | None, session: str, **options: Any) -> Output:
-    """Let a paused or failed run go on, in the next process that works on it; a run of start here.
+    """Let a paused or failed run go on.
 
-    The options can make the limits of a run of start tighter, not wider.
+    A run of start goes on here, others in the next process that works on them. The options can make the
+    limits of a run of start tighter, not wider.
 
     Example: runs resume --deadline 30m
     """
@@ -167,7 +178,7 @@ def _next_steps(state: State) -> Sequence[str]:
     if state.is_terminal:
         return [f"its report: dartlab-coreloop runs report {state.run_id}"]
     if state.kind == RESEARCH:
-        return [f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}"]
+        return [f"go on with: dartlab-coreloop research QUESTION --run {state.run_id}"]
     return []
 
 

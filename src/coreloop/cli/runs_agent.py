@@ -33,7 +33,7 @@ from coreloop.cli.open_runs import (
     session_id,
     session_option,
 )
-from coreloop.cli.options import FILE
+from coreloop.cli.options import FILE, choice_option
 from coreloop.cli.output import Command, Output
 from coreloop.runs.agent.agent_report import read_report
 from coreloop.runs.agent.agent_runs import agree, attach, close_if_over, show_views, take_up
@@ -54,9 +54,7 @@ _DATA: Final = (
 """What ``runs next`` prints of persons, sources, other runs and the agent itself; the rest is coreloop's."""
 _STDIN: Final = Path("-")
 
-file_option = click.option(
-    "--file", "file", type=FILE, help="A JSON file, - for stdin.  [default: stdin]", metavar="FILE"
-)
+file_option = click.option("--file", type=FILE, help="A JSON file, - for stdin.  [default: stdin]")
 
 
 @click.command("open", cls=Command)
@@ -104,7 +102,7 @@ def open_(
 @run_argument
 @session_option
 def next_(run_id: str | None, session: str) -> Output:
-    """Print as JSON what an agent must know before its next iteration, and what to do.
+    """Print as JSON what an agent must know and do next.
 
     Without RUN, it is about the driver's run within a driver's command, or else about the session's run.
 
@@ -124,10 +122,10 @@ def next_(run_id: str | None, session: str) -> Output:
 @run_argument
 @file_option
 def plan(run_id: str | None, file: Path | None) -> Output:
-    """Choose what the next iteration searches for from an agent's candidates, and name the duplicates.
+    """Choose the next searches from an agent's candidates.
 
     The JSON has at least three sub_questions and ten candidates, each with its query and its intent: web,
-    academic, technical or counter-evidence. Prints which to execute.
+    academic, technical or counter-evidence. Prints which to execute, and which are duplicates.
 
     Example: runs plan --file .research/inbox/plan.json
     """
@@ -142,13 +140,11 @@ def plan(run_id: str | None, file: Path | None) -> Output:
 @click.command(cls=Command)
 @click.argument("place", metavar="URL|FILE|NUMBER")
 @run_option
-@click.option(
-    "--text", "text_file", type=FILE, metavar="FILE", help="What your own tools found there; - for stdin."
-)
+@click.option("--text", "text_file", type=FILE, help="What your own tools found there; - for stdin.")
 @click.option("--query", default="", help="Show the passages that are nearest to it.")
 @click.option("--from", "start", type=click.IntRange(0), default=0, help="Show the text from a place on.")
 def read(place: str, run_id: str | None, text_file: Path | None, query: str, start: int) -> Output:
-    """Read a page or a file of the project, store it as a numbered source of the run, and print its passages.
+    """Store a page or file as a numbered source, and print passages.
 
     A text that you give counts as your word, unless coreloop can read the place itself. A NUMBER shows a
     stored source again.
@@ -175,10 +171,11 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
 @run_argument
 @file_option
 def record(run_id: str | None, file: Path | None) -> Output:
-    """Read an agent's report of one iteration, check its findings against the stored sources, and commit it.
+    """Check an agent's report of one iteration, and commit it.
 
-    Prints what the agent shows, and whether the run goes on. An invalid report changes nothing. Without RUN,
-    it is about the driver's run within a driver's command, or else about the session's run.
+    Its findings are checked against the stored sources. Prints what the agent shows, and whether the run goes
+    on. An invalid report changes nothing. Without RUN, it is about the driver's run within a driver's
+    command, or else about the session's run.
 
     Example: runs record --file .research/inbox/iteration.json
     """
@@ -201,20 +198,15 @@ def record(run_id: str | None, file: Path | None) -> Output:
 
 @click.command(cls=Command)
 @run_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "events"]),
-    default="markdown",
-    show_default=True,
-    help="Of the report; events are the run's, as JSON lines for sanitize.",
+@choice_option(
+    "--format", "form", words=["markdown", "events"], about="Events are for sanitize.", default="markdown"
 )
 @click.option("--out", type=FILE, help="A new file, readable only by you.  [default: stdout]")
 @session_option
 def report(run_id: str | None, session: str, form: str, out: Path | None) -> Output:
-    """Write the report of a research or of an agent's run: also while it runs, or after a crash.
+    """Write the report of a research or of an agent's run.
 
-    It contains questions: sanitize the events before you share them.
+    Also while it runs, or after a crash. It contains questions: sanitize the events before you share them.
 
     Example: runs report --out report.md
     """
@@ -237,7 +229,9 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
 @run_option
 @click.option("--waive", "is_waived", is_flag=True, help="Agree that they fall away instead.")
 def confirm(sub_questions: tuple[str, ...], run_id: str | None, is_waived: bool) -> Output:
-    """Agree that notes of an agent are about the question, so that they count. Only a person can.
+    """Agree that notes of an agent count as parts of the question.
+
+    Only a person can.
 
     Example: runs confirm S2 S3
     """

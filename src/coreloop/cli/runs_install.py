@@ -20,7 +20,7 @@ from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, text_width
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option
+from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, choice_option, confirm_option
 from coreloop.cli.output import Command, Group, Output
 from coreloop.runs.claude_code import installer
 from coreloop.runs.claude_code.installer import Agent, Language, project_root
@@ -40,13 +40,7 @@ _root_option = click.option(
 @click.command(cls=Command)
 @_agent_argument
 @_root_option
-@click.option(
-    "--language",
-    type=click.Choice(["ko", "en"]),
-    default="ko",
-    show_default=True,
-    help="Of the skills.",
-)
+@choice_option("--language", words=["ko", "en"], about="Of the skills.", default="ko")
 @click.option(
     "--lease",
     type=DurationType(),
@@ -57,10 +51,11 @@ _root_option = click.option(
 )
 @confirm_option
 def install(agent: Agent, project: Path | None, language: Language, lease: float, confirm: bool) -> Output:
-    """Install the hook and the skills: deep-research, dr, research-pause, -stop, -report, use-coreloop.
+    """Install the hook and the skills for a coding agent.
 
-    AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
-    section of AGENTS.md, for other agents).
+    The skills are deep-research, dr, research-pause, -stop, -report and use-coreloop. AGENT is claude-code,
+    plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a section of AGENTS.md, for
+    other agents).
 
     Example: runs install claude-code --language en --confirm
     """
@@ -98,7 +93,10 @@ def changed_files(changes: Sequence[InstallChange], *, confirm: bool, notes: Seq
 
 @click.group(cls=Group)
 def observe() -> None:
-    """Record the sessions of a coding agent in this project."""
+    """Record the sessions of a coding agent in this project.
+
+    Example: observe turn < turn.json
+    """
 
 
 @observe.command()

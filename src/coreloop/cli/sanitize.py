@@ -22,17 +22,13 @@ _SHOWN = 10
 
 
 @click.command(cls=Command)
-@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
+@click.argument("paths", metavar="[PATH]…", nargs=-1, type=FILE_OR_FOLDER)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if private data is found.")
 @click.option("--in", "source", type=FILE_OR_FOLDER, help="Records.  [default: data/audit/ai-ask]")
 @click.option("--out", type=FOLDER, help="A new folder.  [default: data/audit/sanitized/{mode}-{time}]")
 @click.option("--mode", type=click.Choice(["hash", "drop", "mask"]), help="How to remove private data.")
 @click.option("--names", type=FILE, help="More companies to mask: code, name, alias|alias.")
-@click.option(
-    "--key-file",
-    type=FILE,
-    help="Key of the pseudonyms; created if absent.  [default: a new key, not stored]",
-)
+@click.option("--key-file", type=FILE, help="Key of the pseudonyms, made if absent.  [default: a new one]")
 @click.option("--keep-times", is_flag=True, help="Keep the minutes and the names of day files.")
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
 def sanitize(
@@ -79,7 +75,7 @@ def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None,
     if check and (mode is not None or writes):
         raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
     if not check and paths:
-        raise UsageError(f"PATHS are for --check; to copy a folder, give --in {paths[0]}")
+        raise UsageError(f"PATH is for --check; to copy a folder, give --in {paths[0]}")
     if not check and mode is None:
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
 

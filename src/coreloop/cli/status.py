@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from coreloop.admin.status.read_status import read_stability_gates, read_status
 from coreloop.admin.status.stability import Stability, StabilityGate
 from coreloop.admin.status.status import Standing, Status
 from coreloop.base.messages import number_of
+from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable, text_width, wrapped
 from coreloop.base.validation import fields_of
@@ -35,7 +36,7 @@ from coreloop.learn.verdicts.proposal_state import count_states
 )
 @mining_options
 def status(only_stability: bool, mining: MiningOptions) -> Output:
-    """Show where the loop stands, and warn when a stage produces no output.
+    """Show where the loop stands; warn when a stage produces no output.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN
     or GH_TOKEN, also the open pull requests. Exits 0 even if there are alarms.
@@ -52,6 +53,8 @@ def status(only_stability: bool, mining: MiningOptions) -> Output:
     return Output(status_facts(state), status_lines(state))
 
 
+_FRONT: Final = frozenset({"records", "from pattern", "from refine", "promotions", "effect", "ALARM"})
+"""The labels of the lines that stand on the screen without a command."""
 _MAX_CHARTS: Final = 3
 _MAX_MEASURED: Final = 3
 
@@ -66,8 +69,48 @@ class _Line(NamedTuple):
 
 def status_lines(status: Status) -> Iterator[str]:
     """Yield a status as text."""
-    parts = (_log_lines, _proposal_lines, _promotion_lines, _effect_lines, _alarm_lines)
-    return _printed(line for part in parts for line in part(status))
+    return _printed(_screen(status))
+
+
+def _screen(status: Status) -> Iterator[_Line]:
+    for part in (_log_lines, _proposal_lines, _promotion_lines, _effect_lines, _alarm_lines):
+        yield from part(status)
+
+
+def front_door(ways_in: Mapping[str, str]) -> Output:
+    """Return the screen without a command: where a project stands and what is next, or the ways in.
+
+    Reads this clone only, so that it needs no network.
+    """
+    workspace = open_workspace(Path.cwd())
+    if not ((workspace.root / FILE_NAME).is_file() or workspace.records_dir.is_dir()):
+        return Output(ways_in, _ways_in_lines(ways_in))
+    state = read_status(workspace, now=datetime.now(UTC), environ={})
+    lines = [line for line in _screen(state) if line.label in _FRONT]
+    return Output(status_facts(state), _printed([*lines, _Line("next", _next(state), "green")]))
+
+
+def _ways_in_lines(ways_in: Mapping[str, str]) -> Iterator[str]:
+    yield "Neither coreloop.yaml nor records are here. Three ways in:"
+    for name, summary in ways_in.items():
+        yield f"\n  dartlab-coreloop {name}{' PATH' if name == 'look' else ''}\n    {summary}"
+    yield "\ndartlab-coreloop --help lists the commands."
+
+
+def _next(status: Status) -> str:
+    """What to do next: what the first alarm says, else the next step of the loop."""
+    if status.log is None or not status.log.n_records:
+        return "dartlab-coreloop import PATH, or record requests in the agent"
+    if status.alarms:
+        return status.alarms[0].todo
+    if not status.states:
+        return "dartlab-coreloop refine"
+    if status.candidates.pending or status.counterexamples.pending:
+        return "dartlab-coreloop judge"
+    opened = status.promotions.open if status.promotions is not None else ()
+    if opened:
+        return f"review and merge {opened[0].url or f'branch {opened[0].branch}'}"
+    return "dartlab-coreloop effect" if status.effects else "dartlab-coreloop refine"
 
 
 def status_facts(status: Status) -> dict[str, object]:

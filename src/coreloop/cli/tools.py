@@ -29,6 +29,8 @@ from coreloop.observe.judgments import read_verdicts
 def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     """List the texts that models read of each tool, and check them.
 
+    `docstring check` lists the sections that docstrings lack.
+
     Example: tools --check
     """
     workspace = open_workspace(Path.cwd())

@@ -55,10 +55,10 @@ def _inputs(options: Options) -> CheckInputs:
 
 
 def _check(options: Options) -> Report:
-    """Decide whether a pull request may merge, as far as coreloop is concerned.
+    """Decide whether a pull request may merge.
 
-    Exits 1 if it waits for an approval or must not merge, 2 if something cannot be read. Contacts no server
-    and runs no code of the pull request.
+    As far as coreloop is concerned. Exits 1 if it waits for an approval or must not merge, 2 if something
+    cannot be read. Contacts no server and runs no code of the pull request.
 
     Example: guard check --event event.json --event-name pull_request
     """
@@ -84,7 +84,7 @@ def _gather(options: Options) -> Report:
     Of a promotion also its reviews, its commits, who pushed, and what the rules of its base leave open.
     Read-only. The token comes from GITHUB_TOKEN or GH_TOKEN.
 
-    Example: guard gather --event event.json --event-name pull_request --out answers
+    Example: guard gather --event event.json --event-name pull_request --out out
     """
     from coreloop.guard.github import gather
 
@@ -127,11 +127,11 @@ def _publish(options: Options) -> Report:
 
 
 def _protect(options: Options) -> Report:
-    """Compare the branch rules on GitHub with .github/branch_protection.yml, and apply them.
+    """Compare GitHub's branch rules with the wanted ones; apply them.
 
-    Says what is open while a rule is missing. Stricter rules and those that the file does not name stay.
-    Refuses until the guard's check was green once. The token in GITHUB_TOKEN or GH_TOKEN needs administration
-    rights.
+    .github/branch_protection.yml has them. Says what is open while a rule is missing. Stricter rules and
+    those that the file does not name stay. Refuses until the guard's check was green once. The token in
+    GITHUB_TOKEN or GH_TOKEN needs administration rights.
 
     Example: guard protect --confirm
     """

@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 
-from coreloop.cli.main import COMMANDS, command_paths, main
+from coreloop.cli.main import COMMANDS, HIDDEN, every_command
 from logs import record, write_log
 from rows import each_row, slow_after
 
@@ -26,18 +26,8 @@ Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
 
 
-def _command(name: str) -> click.Command:
-    """Return a command by its path: ``docstring check``."""
-    command: click.Command | None = main
-    for word in name.split():
-        assert isinstance(command, click.Group)
-        command = command.get_command(click.Context(command), word)
-    assert command is not None
-    return command
-
-
-PATHS = [" ".join(path) for path in command_paths()]
-LEAVES = [name for name in PATHS if not isinstance(_command(name), click.Group)]
+EVERY = {" ".join(path): command for path, command in every_command()}
+LEAVES = [name for name, command in EVERY.items() if not isinstance(command, click.Group)]
 
 
 def _is_one_line(text: str) -> bool:
@@ -54,41 +44,59 @@ def _assert_refused(done: Done, *mentions: str) -> None:
 # --- every command ---------------------------------------------------------------------------------
 
 
-def test_the_list_names_every_command(run: Run):
+def test_the_list_tells_the_slow_loop_first_and_holds_twenty_commands_on_a_screen(run: Run):
     done = run("--help")
     assert (done.returncode, done.stderr) == (0, "")
-    for name, summary in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(summary[:24])}", done.stdout, re.MULTILINE)
+    assert re.findall(r"^  ([a-z-]+)  ", done.stdout, re.MULTILINE) == list(COMMANDS)
+    assert done.stdout.count("\n") <= 30
+    assert len(COMMANDS) <= 20
+    headings = re.findall(r"^\w.+:$", done.stdout, re.MULTILINE)
+    assert (headings[0], len(headings)) == ("Traces -> cause -> line -> pull request -> did it help:", 3)
+    helps = " ".join(EVERY[name].get_help(click.Context(EVERY[name])) for name in COMMANDS)
+    assert [name for name in HIDDEN if f"`{name}" not in helps] == []  # named where it is needed
 
 
-@pytest.mark.parametrize("name", PATHS)
+def test_without_a_command_an_empty_folder_gets_three_ways_in(run: Run):
+    done = run()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.findall("^  dartlab-coreloop (.*)$", done.stdout, re.MULTILINE) == ["look PATH", "init", "demo"]
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_every_command_has_help(name: str, run: Run):
     done = run(*name.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"Usage: dartlab-coreloop {name} ")
-    summary = COMMANDS.get(name, _command(name).help or "no help")
+    summary = COMMANDS.get(name, EVERY[name].help or "no help")
     assert summary.split(".")[0] in " ".join(done.stdout.split())
-
-
-@each_row("name", PATHS)
-def test_every_option_has_help(name: str):
-    options = [param for param in _command(name).params if isinstance(param, click.Option)]
+    assert done.stdout.count("\n") <= 33
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "..." not in done.stdout.partition("Commands:")[2]  # a summary that is cut
+    options = [param for param in EVERY[name].params if isinstance(param, click.Option)]
     assert [option.name for option in options if not option.help] == []
 
 
+def test_an_id_has_one_name():
+    params = [param for name in LEAVES for param in EVERY[name].params]
+    named = {(param.opts[-1], (param.metavar or "").strip("[]")) for param in params}
+    names = {"--id": "ID", "--run": "RUN", "run_id": "RUN", "--continue": "RUN", "--tool": "TOOL"}
+    assert {(option, metavar) for option, metavar in named if option in names} == set(names.items())
+
+
 def test_commands_and_options_stay_within_their_budgets():
-    options = [param for name in LEAVES for param in _command(name).params if isinstance(param, click.Option)]
+    options = [param for name in LEAVES for param in EVERY[name].params if isinstance(param, click.Option)]
     n_json = sum("--json" in option.opts for option in options)
     assert n_json == len(LEAVES) <= 58
     assert len(options) - n_json <= 210  # --json is one option, of every command
 
 
-@each_row("name", LEAVES)
+@each_row("name", EVERY)
 def test_every_command_has_an_example_that_it_accepts(name: str):
-    (example,) = re.findall(r"^ *Example: (.*)$", _command(name).help or "", re.MULTILINE)
+    (example,) = re.findall(r"^ *Example: (.*)$", EVERY[name].help or "", re.MULTILINE)
     words = shlex.split(example.partition(" <")[0])
     assert words[: len(name.split())] == name.split()
-    with _command(name).make_context(name, words[len(name.split()) :]) as context:
+    (leaf,) = (leaf for leaf in LEAVES if words[: len(leaf.split())] == leaf.split())
+    with EVERY[leaf].make_context(leaf, words[len(leaf.split()) :]) as context:
         assert context.args == []
 
 
@@ -106,7 +114,7 @@ def test_every_command_has_an_example_in_the_docs(name: str):
     assert examples, f"no line '$ dartlab-coreloop {name}' in a console block of docs"
     reference = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
     assert re.search(rf"^##+ {name}$", reference, re.MULTILINE)
-    known = {option for param in _command(name).params for option in param.opts} | {"--help"}
+    known = {option for param in EVERY[name].params for option in param.opts} | {"--help"}
     for example in examples:
         words = shlex.split(example, comments=True)
         own = words[: words.index("--")] if "--" in words else words  # behind it is another command

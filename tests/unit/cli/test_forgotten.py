@@ -60,7 +60,7 @@ def _runs(project: Path, coreloop: Callable[..., None]) -> None:
         asked = store.runs()[0].run_id
     coreloop("feedback", asked, "down", "--reason", f"not about the {WORD}")
     coreloop("jobs", "work", "--until-idle")
-    coreloop("research", f"When does a {WORD} ship?", "--session", "new")
+    coreloop("research", f"When does a {WORD} ship?", "--run", "new")
     coreloop("runs", "open", f"Where is the {WORD}?", "--session", "s1")
     report = '{"actions": [{"tool": "web", "strategy": ["recent"]}], "next_actions": ["go on"], "queries": '
     report += f'[{{"query": "{WORD}", "results_count": 1, "success": true}}], "findings": '

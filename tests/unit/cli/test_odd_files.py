@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from coreloop.cli.main import command_paths, main
+from coreloop.cli.main import every_command
 from logs import record, write_log
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
@@ -48,7 +48,7 @@ FILES = {
     "runs record --file": "runs record --file {}",
     "runs report --out": "runs report --out {}",
     "serve --keys": "serve --port 0 --keys {}",
-    "backfill-blog --db": "backfill-blog --blog-root . --db {}",
+    "knowledge backfill-blog --db": "knowledge backfill-blog --blog-root . --db {}",
 }
 FOLDERS = {
     "runs install --project": "runs install claude-code --project {}",
@@ -67,7 +67,7 @@ FOLDERS = {
     "guard gather --out": f"guard gather {EVENT} event.json --out {{}}",
     "guard act --repo": f"guard act {EVENT} event.json --repo {{}}",
     "guard publish --repo": f"guard publish --decision event.json {EVENT} event.json --repo {{}}",
-    "backfill-blog --blog-root": "backfill-blog --blog-root {}",
+    "knowledge backfill-blog --blog-root": "knowledge backfill-blog --blog-root {}",
 }
 SPECIAL = ["pipe", "socket", "device", "circle"]
 
@@ -128,12 +128,7 @@ def test_what_is_not_a_folder_is_refused(entry_point, place: Path, words: str, n
 
 def test_every_option_that_takes_a_path_is_tested():
     tried = {*FILES, *FOLDERS}
-    for path in command_paths():
-        command: click.Command | None = main
-        for word in path:
-            assert isinstance(command, click.Group)
-            command = command.get_command(click.Context(command), word)
-        assert command is not None
+    for path, command in every_command():
         for param in command.params:
             if isinstance(param.type, click.Path) or param.type.name in {"path", "folder"}:
                 names = {*param.opts, (param.name or "").upper()}

@@ -49,7 +49,7 @@ def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, researc
         ((" ",), "the question is empty"),
         (("?!...,,",), "the question has no words"),
         (("why " * 5_000,), "at most 10,000"),
-        ((QUESTION, "--session", "nope"), "no run nope"),
+        ((QUESTION, "--run", "nope"), "no run nope"),
         (("--tier", "huge", QUESTION), "'huge' is not one of"),
     ],
     ids=["empty", "signs", "long", "session", "tier"],
@@ -67,9 +67,9 @@ def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
     with deps_in(project(tmp_path)) as deps:
         run_id = begin_research(QUESTION, Request(), deps)
     assert "this report is partial" in research("runs", "report").stdout
-    answer = json.loads(research(QUESTION, "--session", "last", "--json").stdout)
+    answer = json.loads(research(QUESTION, "--run", "last", "--json").stdout)
     assert (answer["run_id"], answer["final_answer"]) == (run_id, f"{RIVER} [1]")
-    done = research(QUESTION, "--session", run_id)
+    done = research(QUESTION, "--run", run_id)
     assert done.returncode == 2
     assert "is over: completed" in done.stderr
 

@@ -60,7 +60,7 @@ def test_without_paths_the_copy_lies_beside_the_records(run: Run, project: Path)
 
 REFUSED = {
     "no mode": ([], "give --mode"),
-    "a path without --check": (["data"], "PATHS are for --check; to copy a folder, give --in"),
+    "a path without --check": (["data"], "PATH is for --check; to copy a folder, give --in"),
     "a mode to check": (["--check", "--mode", "mask"], "--check writes nothing"),
     "names without mask": (["--mode", "hash", "--names", "names.tsv"], "--names is for --mode mask"),
     "the same folder": (["--mode", "mask", "--out", "data/audit/ai-ask"], "lies in it"),

@@ -64,6 +64,7 @@ def test_without_a_repository_it_shows_the_log_and_names_what_is_missing(run: Ru
     assert re.search(r"^note +no history: .* is not in a git repository; run git init", out, re.MULTILINE)
     assert "promotions" not in out
     assert facts(run("--json"))["promotions"] is None
+    assert re.search(r"^next +dartlab-coreloop refine$", shown(CliRunner().invoke(main)), re.M)
 
 
 def test_a_project_with_history_has_everything_on_one_screen(run: Run, project: Project) -> None:
@@ -82,6 +83,8 @@ def test_a_project_with_history_has_everything_on_one_screen(run: Run, project: 
     assert re.search(r"^stability +clean merges in a row: 1 of 30, reverts in 90 days: 0, ", out, re.M)
     assert re.search(r"^ALARM +promotions unmerged for more than 14 days: 1$", out, re.M)
     assert len(out.splitlines()) < 24
+    front = shown(CliRunner().invoke(main))
+    assert re.search(r"^ALARM .*\nnext +promote them or .*; dartlab-coreloop judge lists", front, re.M)
 
 
 def test_it_changes_nothing_but_the_facts(

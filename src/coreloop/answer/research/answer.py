@@ -189,7 +189,7 @@ def ending(state: State) -> str:
         error = state.error_log[-1]["error"] if state.error_log else "see runs show"
         return f"failed: {error.partition('Error: ')[2] or error}"
     if not state.is_terminal:
-        return tell("go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id)
+        return tell("go on with: dartlab-coreloop research QUESTION --run {run_id}", run_id=state.run_id)
     reason = (state.stop_reason or "no limit").replace("_", "-")
     option = next((option for option in _LIMITS if reason in option), None)
     if state.is_covered or state.sufficient or option is None:

@@ -83,7 +83,7 @@ def reading(path: Path) -> AbstractContextManager[sqlite3.Connection]:
         The file does not exist, is not a knowledge database, or has another version.
     """
     if not path.exists():
-        raise WorkspaceError("does not exist; `backfill-blog --confirm` creates it", path=path)
+        raise WorkspaceError("does not exist; `knowledge backfill-blog --confirm` creates it", path=path)
     return sqlite.reader(path, SCHEMA)
 
 

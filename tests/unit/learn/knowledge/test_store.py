@@ -45,7 +45,7 @@ def test_reading_an_old_database_converts_only_a_copy(tmp_path: Path):
 
 
 def test_the_error_for_an_absent_file_names_the_command_that_creates_it(tmp_path: Path):
-    with pytest.raises(WorkspaceError, match=r"does not exist; `backfill-blog --confirm` creates it"):
+    with pytest.raises(WorkspaceError, match=r"exist; `knowledge backfill-blog --confirm` creates it"):
         reading(tmp_path / "x.db").__enter__()
     assert list(tmp_path.iterdir()) == []
 

@@ -36,7 +36,7 @@ def _load(name: str) -> ModuleType:
     return module
 
 
-FALSE, PLANTED, BENCH = map(_load, ("false_lines", "planted_causes", "statements"))
+PLANTED, FALSE, BENCH = map(_load, ("planted_causes", "false_lines", "statements"))
 WORDS = BENCH.words_of(PLANTED.SOURCE, ("act", "lookup", "verify_customer", "show_order"))
 PLAIN = BENCH.words_of("def act(limit):\n    return limit\n", ("act",))
 CAUSES = {cause.name: cause for cause in PLANTED.CAUSES}
