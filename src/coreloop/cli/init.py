@@ -40,7 +40,7 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
     Existing files are never overwritten, except .github/coreloop-dependencies.txt, which becomes that of this
-    version; coreloop.yaml gains tools that it lacks. An organization cannot review, so it needs --owner.
+    version; coreloop.yaml gains reach if it lacks it. An organization cannot review, so it needs --owner.
     Says what the first drafts would be; with --confirm, also what doctor says.
 
     Example: init --owner @alex --confirm
