@@ -38,9 +38,10 @@ _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": 
 def init(owner: str | None, source: str | None, max_open: int | None, confirm: bool) -> Output:
     """Add the files that coreloop needs to a repository.
 
-    Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
-    Existing files are never overwritten, except .github/coreloop-dependencies.txt, which becomes that of this
-    version; coreloop.yaml gains reach if it lacks it. An organization cannot review, so it needs --owner.
+    Adds coreloop.yaml, data/audit/ and lines of .gitignore; with a remote on GitHub, --owner or --source,
+    also the workflows, the branch rules and CODEOWNERS. Existing files are never overwritten, except
+    .github/coreloop-dependencies.txt, which becomes that of this version; coreloop.yaml gains reach. An
+    organization cannot review, so it needs --owner. --source also takes a wheel of the repository.
     Says what the first drafts would be; with --confirm, also what doctor says.
 
     Example: init --owner @alex --confirm
