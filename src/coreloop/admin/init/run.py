@@ -107,6 +107,8 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
         reviewer = _check_reviewer(request.reviewer or _owner(request.github))
         notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
         requirement, left_out = _pin(root, request.source)
+        wheel = (requirement or "").partition("[")[0]
+        notes += [f"the workflows install {wheel}; commit it, too"] if wheel.startswith("./") else []
     tools = project_tools(open_workspace(root))
     planned = plan_files(root, workspace.settings, owner=reviewer, requirement=requirement)
     planned = [_grown(root, file, request) if file.path == FILE_NAME else file for file in planned]
