@@ -27,11 +27,11 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     folder = setup.workspace.records_dir
     files = log_files(folder)
     if not files:
-        reach, how = setup.workspace.settings.reach, "with AuditCollector(question=…) as audit:"
+        reach = setup.workspace.settings.reach
+        todo = "record requests in the agent, or run dartlab-coreloop import PATH"
         if reach.tools is not None and reach.framework in MADE_WITH:
             module, _, name = reach.tools.partition(":")
-            how = f"in {module}, import coreloop; {name} = coreloop.attach({name})"
-        todo = f"record requests: {how}; or import traces (dartlab-coreloop import --help)"
+            todo = f"in {module}: import coreloop; {name} = coreloop.attach({name})"
         yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)
         return
     lines = recent_lines(files)

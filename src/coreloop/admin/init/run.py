@@ -102,7 +102,7 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer, requirement, left_out = None, None, None
-    notes = ["no GitHub remote: nothing is written for GitHub; promote ends with a pushed branch"]
+    notes = ["no GitHub remote: no files for it; promote ends with a pushed branch"]
     if request.for_github:
         reviewer = _check_reviewer(request.reviewer or _owner(request.github))
         notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
