@@ -39,7 +39,7 @@ _SHARED_BY: Final = 2
 _SETTINGS_HEAD: Final = """\
 # Settings
 
-coreloop.yaml is optional, and so is every key. `dartlab-coreloop init` writes the file, and adds tools later.
+coreloop.yaml is optional, and so is every key. `dartlab-coreloop init` writes the file, of at most six lines.
 An unknown key, a wrong type or a value out of bounds is an error naming the file, the line and the closest
 known key. The environment variable `CORELOOP_DATA_DIR` overrides `data_dir`, and
 `CORELOOP_MODEL` overrides `model`.

@@ -17,9 +17,8 @@ from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.stores.store import open_store
 from postgres_servers import PostgresServer
 from researching import project
-from serving import Served, served, until
+from serving import UNBOUNDED, Served, served, until
 
-SETTINGS = "service: {runs_per_minute: 1000000, requests_per_minute: 1000000, max_queued: 100000}\n"
 _AGAIN_S = 0.2
 _BACK_S = 120.0
 """A worker whose process lost the database has a lease of 30 seconds, and a failed attempt waits 2 to 32."""
@@ -99,9 +98,9 @@ def restarted_under_load(
     """
     environ, outcome = {"CORELOOP_DATABASE_URL": server.address}, Outcome()
     project(folder)
-    (folder / "coreloop.yaml").write_text(SETTINGS)
+    served_twice = [served(folder, environ=environ, lease_s=lease_s, bounds=UNBOUNDED) for _ in range(2)]
     with ExitStack() as stack:
-        services = [stack.enter_context(served(folder, environ=environ, lease_s=lease_s)) for _ in range(2)]
+        services = [stack.enter_context(service) for service in served_twice]
         load = _Load(services, outcome)
         load.start(clients)
         for stop in stops:

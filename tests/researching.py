@@ -19,7 +19,7 @@ from coreloop.answer.research.next_queries import plan_offline, reflect_offline
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Provider, SearchAnswer, SearchLimits, Source
-from coreloop.base.project.settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import Endpoint, PriceSettings
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.stores.store import Store, open_store
@@ -68,7 +68,7 @@ def _deps(workspace: Workspace, store: Store, ladder: Ladder, provider: Provider
 
 
 def stand_in_model(url: str, price: PriceSettings | None = None) -> OpenAICompatible:
-    return OpenAICompatible("test", "m", endpoint=EndpointSettings(url=url), url=url, headers={}, price=price)
+    return OpenAICompatible("test", "m", endpoint=Endpoint(url=url), url=url, headers={}, price=price)
 
 
 def plan(*queries: str, sub_questions: Sequence[str] = (), tier: str = "standard") -> str:

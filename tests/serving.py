@@ -7,11 +7,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,13 +22,16 @@ from researching import project
 
 QUESTION = "How long is the Han river?"
 _START_S = 120.0
-_LEASED = """
-import sys
-from coreloop.runs.jobs import queue as job
-job.LEASE_S = float(sys.argv.pop(1))
+_WITH_CONSTANTS = """
+import json, sys
+from importlib import import_module
+for name, value in json.loads(sys.argv.pop(1)).items():
+    setattr(import_module(name.rpartition(".")[0]), name.rpartition(".")[2], value)
 import coreloop.__main__
 """
-"""The same program, whose jobs are free a few seconds after its end instead of half a minute."""
+"""The same program with other bounds."""
+REQUESTS, RUNS = "coreloop.web.admission.REQUESTS_PER_MINUTE", "coreloop.web.admission.RUNS_PER_MINUTE"
+UNBOUNDED = {REQUESTS: 1_000_000, RUNS: 1_000_000, "coreloop.web.api.MAX_QUEUED": 100_000}
 
 
 def until(is_met: Callable[[], Any], seconds: float = 20.0) -> Any:
@@ -73,14 +77,19 @@ def served(
     settings: str = "",
     environ: dict[str, str] | None = None,
     lease_s: float | None = None,
+    bounds: Mapping[str, float] = MappingProxyType({}),
 ):
-    """Serve a project; the process ends with the block."""
+    """Serve a project; the process ends with the block.
+
+    With a lease, jobs are free so many seconds after its end instead of half a minute.
+    """
     if not (folder / "docs").exists():
         project(folder)
     if settings:
         (folder / "coreloop.yaml").write_text(settings)
     process_log = folder / f"serve-{time.monotonic_ns()}.log"
-    program = ["-m", "coreloop"] if lease_s is None else ["-c", _LEASED, str(lease_s)]
+    constants = {**bounds, **({} if lease_s is None else {"coreloop.runs.jobs.queue.LEASE_S": lease_s})}
+    program = ["-c", _WITH_CONSTANTS, json.dumps(constants)] if constants else ["-m", "coreloop"]
     with process_log.open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, *program, "serve", "--port", "0", *options],

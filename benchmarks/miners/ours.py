@@ -13,7 +13,6 @@ from typing import Any
 from miners.findings import MIN_CHUNK_LEN, MIN_FAILURES, digests
 
 from coreloop.base.date_range import Days
-from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
@@ -26,7 +25,7 @@ def mine(logs: Path, cache: Path) -> dict[str, Any]:
     from coreloop.learn.sequences import find_candidates
 
     window = merge(files, Days(date(1, 1, 1), date(9999, 12, 31)))
-    candidates = [_candidate(entry) for entry in find_candidates(window, Gates()).entries]
+    candidates = [_candidate(entry) for entry in find_candidates(window).entries]
     found = find_counterexamples(window, min_failures=MIN_FAILURES).entries
     sequences = [_sequence(entry) for entry in found if entry.steps]
     calls = [_call(entry) for entry in found if not entry.steps]

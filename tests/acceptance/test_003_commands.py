@@ -85,11 +85,7 @@ def first_workshop(first_project: Project, tmp_path_factory: pytest.TempPathFact
     with pytest.MonkeyPatch.context() as monkeypatch, GithubStandIn() as github, Agent(GOOD) as agent:
         hush_git(monkeypatch)
         project = copy_project(first_project, tmp_path_factory.mktemp("workshop"))
-        project.settle(
-            json.dumps(
-                {"reach": REACH, "categories": CATEGORIES, "replay": {"url": agent.url, "timeout_s": 20}}
-            )
-        )
+        project.settle(json.dumps({"reach": REACH, "categories": CATEGORIES, "replay": {"url": agent.url}}))
         log_in(project.root, [*repeated(4), *rest(4), record(question=PRIVATE)])
         post(project.root)
         at = datetime.now(UTC).timestamp()

@@ -91,7 +91,7 @@ def promoted(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -
     with pytest.MonkeyPatch.context() as monkeypatch, GithubStandIn() as github, Agent(GOOD) as agent:
         hush_git(monkeypatch)
         project = copy_project(first_project, tmp_path_factory.mktemp("promoted"))
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        settle(project, replay={"url": agent.url})
         yield Promoted(project, github, agent, promote(project, github).assert_code())
 
 
@@ -149,7 +149,7 @@ def test_14_the_example_questions_are_posted_to_api_ask_again(promoted: Promoted
 def test_14_a_replay_with_the_same_sequence_hash_is_reproduced(project: Project) -> None:
     steps = "analysis(axis=수익성)>show()".encode()
     with Agent({"tool_sequence_hash": f"seq:{hashlib.sha256(steps).hexdigest()[:16]}"}) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        settle(project, replay={"url": agent.url})
         done = command(project.root, *VERIFY.split()).assert_code(0)
     assert done.out.splitlines()[-1] == f"{ID}: reproduced"
 
@@ -157,7 +157,7 @@ def test_14_a_replay_with_the_same_sequence_hash_is_reproduced(project: Project)
 @pytest.mark.promise("003-14")
 def test_14_what_other_calls_answered_is_not_promoted(project: Project, github: GithubStandIn) -> None:
     with Agent(OTHER) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        settle(project, replay={"url": agent.url})
         done = command(project.root, *VERIFY.split()).assert_code(1)
         promote(project, github, "--allow-unverified").assert_code(1)
     assert done.out.splitlines()[-1] == f"{ID}: not_reproduced"

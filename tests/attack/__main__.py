@@ -12,17 +12,15 @@ from tempfile import TemporaryDirectory
 from attack import doubtful, kills, raw_http, ssrf, strings
 from attack.case import Attack
 from fault_server import fault_server
-from serving import served
-
-_UNBOUNDED = "service: {runs_per_minute: 1000000, requests_per_minute: 1000000}\n"
+from serving import UNBOUNDED, served
 
 
 def tried(folder: Path) -> Iterator[tuple[Attack, str]]:
     """Try them one after another; yields each with what went wrong."""
-    with served(folder / "project", settings=_UNBOUNDED) as service:
+    with served(folder / "project", bounds=UNBOUNDED) as service:
         for attack in (*raw_http.attacks(service), *doubtful.attacks(service), *strings.attacks(service)):
             yield attack, attack.broken()
-    for attack in kills.attacks(folder / "project", _UNBOUNDED):
+    for attack in kills.attacks(folder / "project"):
         yield attack, attack.broken()
     with fault_server() as server, ssrf.canary(server.port) as caught:
         for attack in ssrf.attacks(server, caught):

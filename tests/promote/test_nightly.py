@@ -53,7 +53,7 @@ def open_prepared(project: Project, hub: GithubStandIn) -> None:
 
 def test_draft_is_prepared_until_it_is_opened_and_then_with_a_human(project: Project, hub) -> None:
     with Agent(GOOD) as agent:
-        project.configure(replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url})
         first, again = night(project, hub), night(project, hub)
         assert hub.pulls == []
         open_prepared(project, hub)
@@ -95,7 +95,7 @@ def test_refused_candidate_says_why_and_does_not_stop_the_others(project: Projec
     nowhere = candidate(id="cand-4", suggested_append=suggested(target_file=None))
     write_candidates(project.candidates, candidate(), weak, private, nowhere)
     with Agent(OTHER) as agent:
-        project.configure(replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url})
         outcomes = night(project, hub)
     states = [outcome.state for outcome in outcomes]
     assert states == [DraftState.REFUSED, *[DraftState.NO_TEXT] * 3]
@@ -120,7 +120,7 @@ def test_candidate_that_a_human_has_or_had_makes_no_empty_night(project: Project
         body = f"Phase: R\nCandidate-Id: {ID}\nCandidate-Key: {candidate()['key']}\n"
         hub.add_pull(branch="skill/docstring-analysis", body=body, state=state)
     with Agent(GOOD) as agent:
-        project.configure(replay={"url": agent.url, "timeout_s": 20}, forge={"max_open": 1})
+        project.configure(replay={"url": agent.url}, forge={"max_open": 1})
         outcomes = night(project, hub)
     assert [outcome.state for outcome in outcomes] == [DraftState.IN_REVIEW]
     assert not is_empty(outcomes)
@@ -128,7 +128,7 @@ def test_candidate_that_a_human_has_or_had_makes_no_empty_night(project: Project
 
 def test_without_a_forge_no_draft_is_prepared(project: Project) -> None:
     with Agent(GOOD) as agent:
-        project.configure(replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url})
         workspace = open_workspace(project.root)
         outcomes = list(
             prepare_drafts(

@@ -73,7 +73,7 @@ def assert_nothing_done(project: Project, github: GithubStandIn) -> None:
 
 def test_promotion_is_one_commit_one_branch_one_draft(project, hub, forge) -> None:
     with Agent(GOOD) as agent:
-        project.configure(replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url})
         done = promote(project, forge, frozenset())
     assert (done.branch, done.fresh, done.pull_request.draft) == (BRANCH, True, True)
     assert sorted(project.heads()) == ["main", BRANCH]
@@ -117,10 +117,13 @@ FAULTS = [
 @pytest.mark.slow
 @pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unverified"])
 @pytest.mark.parametrize(("answer", "without", "with_flag", "verdict", "reason"), FAULTS)
-def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict, reason, allowed) -> None:
+def test_replay_decides(
+    project, hub, forge, monkeypatch, answer, without, with_flag, verdict, reason, allowed
+) -> None:
     with Agent(answer) as agent:
         url = NOBODY if answer == "off" else agent.url
-        project.configure(replay={"url": url, "timeout_s": 0.1 if answer is SLOW else 20})
+        project.configure(replay={"url": url})
+        monkeypatch.setattr("coreloop.promote.replay.TIMEOUT_S", 0.1 if answer is SLOW else 20)
         if (with_flag if allowed else without) == STOPS:
             with pytest.raises(RefusedError, match=f"replay: {verdict} .*{reason}"):
                 promote(project, forge, UNVERIFIED if allowed else frozenset())
@@ -235,10 +238,10 @@ def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
 def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, hub, forge, answer) -> None:
     """Killed after the push; the agent does not answer as well the next time."""
     with Agent(GOOD) as agent:
-        project.configure(replay={"url": agent.url, "timeout_s": 20})
+        project.configure(replay={"url": agent.url})
         promote(project, None, frozenset())
     with Agent(answer) as agent:
-        project.configure(replay={"url": NOBODY if answer == "off" else agent.url, "timeout_s": 20})
+        project.configure(replay={"url": NOBODY if answer == "off" else agent.url})
         done = promote(project, forge, frozenset())
     assert (agent.asked, done.branch, len(hub.pulls)) == ([], BRANCH, 1)
     assert read_trailers(hub.pulls[0].body)["Replay"] == "reproduced"

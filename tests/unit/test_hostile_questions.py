@@ -480,7 +480,7 @@ ANSWERS = [
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> None:
     with Agent(answer) as agent:
-        loop.project.settle(json.dumps({**SETTINGS, "replay": {"url": agent.url, "timeout_s": 5}}))
+        loop.project.settle(json.dumps({**SETTINGS, "replay": {"url": agent.url}}))
         for number, question in enumerate(QUESTIONS[:6]):
             collect(loop, question, "배당", QUESTIONS[number], category="FIN-profitability-KR")
         fail_beside(loop, "FIN-profitability-KR")

@@ -58,7 +58,7 @@ def with_logs(runner: WorkflowRunner, replay: str | None = None) -> None:
         "axis_slugs": {"수익성": "profitability"},
     }
     if replay is not None:
-        settings["replay"] = {"url": replay, "timeout_s": 20}
+        settings["replay"] = {"url": replay}
     runner.project.settle(json.dumps(settings, ensure_ascii=False))
     runner.variables |= {"CORELOOP_DATA_PATH": str(data), "CORELOOP_TIER1": "true"}
 

@@ -1,7 +1,7 @@
 """Options and stderr messages of the commands that mine records."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import wraps
 from pathlib import Path
@@ -69,8 +69,9 @@ def night_options(folder: str) -> Callable[[Callable[..., Any]], Callable[..., A
 
             now = datetime.now(UTC)
             days = Days(*days_between(now.date(), since, until))
+            mining = replace(options.pop("mining"), min_chunk_len=options.pop("min_chunk_len"))
             gates = {name: options.pop(name) for name in [*options] if name.startswith("min_")}
-            return command(*args, now=now, days=days, gates=gates, **options)
+            return command(*args, now=now, days=days, mining=mining, gates=gates, **options)
 
         return with_days
 

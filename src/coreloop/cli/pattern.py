@@ -32,9 +32,9 @@ from coreloop.observe.reading.outcome import RequestOutcome
 
 @click.command(cls=Command)
 @night_options("candidates")
-@int_option("--min-repeat", "Fewest requests of a pattern.  [default: 3]")
-@int_option("--min-unique-questions", "Fewest distinct questions of a pattern.  [default: 3]")
-@click.option("--min-success-rate", type=SHARE, help="Lowest success rate of a pattern.  [default: 1.0]")
+@int_option("--min-repeat", "Fewest requests of a pattern.", default=3)
+@int_option("--min-unique-questions", "Fewest distinct questions of a pattern.", default=3)
+@click.option("--min-success-rate", type=SHARE, default=1.0, help="Lowest success rate.  [default: 1.0]")
 @click.option(
     "--include-audit-analysis",
     "with_notes",
@@ -45,7 +45,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     """Find sequences of tools that keep succeeding.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
-    older files of records. Gates can be set in coreloop.yaml, too; playbooks of `knowledge` ease them.
+    older files of records. Playbooks of `knowledge` ease the gates.
 
     Example: pattern --since 7d --min-repeat 5
     """

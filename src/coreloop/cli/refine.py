@@ -39,7 +39,7 @@ from coreloop.learn.statements.search import MIN_DAYS
 
 @click.command(cls=Command)
 @night_options("counterexamples")
-@int_option("--min-failures", "Fewest failures of a group.  [default: 2]")
+@int_option("--min-failures", "Fewest failures of a group.", default=2)
 @click.option("--exclude-types", default="", help="Labels and error classes to ignore: timeout,rate_limit.")
 @verbose_option
 def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> Output:

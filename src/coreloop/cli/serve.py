@@ -20,7 +20,7 @@ from coreloop.cli.output import Command, Output, show
     "--port", type=click.IntRange(0, 65_535), default=8765, show_default=True, help="0: a free one."
 )
 @click.option("--keys", "keys_file", type=FILE, help="A file of API keys, as --new-key prints them.")
-@click.option("--workers", type=click.IntRange(0, 64), help="Runs and jobs at once.  [default: the setting]")
+@click.option("--workers", type=click.IntRange(0, 64), default=4, help="Runs and jobs at once.  [default: 4]")
 @click.option("--out", type=FOLDER, help="Only write the pages into this folder, to share or to keep.")
 @click.option("--new-key", metavar="NAME", help="Only make an API key; the service keeps its hash alone.")
 @click.option(
@@ -37,7 +37,7 @@ def serve(
     port: int,
     *,
     keys_file: Path | None,
-    workers: int | None,
+    workers: int,
     out: Path | None,
     new_key: str | None,
     scopes: tuple[str, ...],

@@ -123,7 +123,7 @@ class Proof:
         ours = promoted_lines(self.repository, self.old, path=file.path, target=self.target, is_form=is_form)
         ours = ours & docstring_bullets(file.before, self.target).keys()
         if not fits([*ours.difference(removed), *added]):
-            yield "the description has no room for its lines (docstring: max_lines and max_chars)"
+            yield "the description has no room for its lines (docstring: max_lines)"
         if any(_subject(line) and subjects[_subject(line)] > 1 for line in added):
             yield "another line on the same subject stays; promote it again, which replaces that"
         for line in removed:

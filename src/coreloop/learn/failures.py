@@ -21,7 +21,7 @@ _Found = tuple[Counterexample, list[tuple[int, int]]]
 
 
 def find_counterexamples(
-    window: Window, *, min_failures: int, excluded: Collection[str] = (), known: frozenset[str] = frozenset()
+    window: Window, *, min_failures: int = 2, excluded: Collection[str] = (), known: Collection[str] = ()
 ) -> Search[Counterexample]:
     """Find the calls and sequences that keep failing.
 
@@ -33,7 +33,7 @@ def find_counterexamples(
         Failures that a group needs.
     excluded : collection of str
         Failure labels and error classes to leave out.
-    known : frozenset of str
+    known : collection of str
         Keys that are not proposed again.
 
     Returns

@@ -58,7 +58,7 @@ from coreloop.observe.journal import remove_days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightRequest:
-    """Options of ``pattern`` and ``refine``; for a gate that is None, the project's setting applies.
+    """Options of ``pattern`` and ``refine``.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ class NightRequest:
         Whole UTC days to mine.
     mining : MiningOptions
         Which records, and how.
-    gates : mapping of str to int or float or None
-        Those of the settings that are replaced.
+    gates : mapping of str to int or float
+        Those of the command.
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
@@ -80,7 +80,7 @@ class NightRequest:
 
     days: Days
     mining: MiningOptions = AGENT
-    gates: Mapping[str, float | None] = field(default_factory=dict)
+    gates: Mapping[str, Any] = field(default_factory=dict)
     out: Path | None = None
     sanitized: bool = False
     with_notes: bool = False
@@ -158,9 +158,9 @@ def run_pattern(workspace: Workspace, request: NightRequest, *, now: datetime) -
     GitError
         The clone is shallow, so what was promoted is not known.
     """
-    mined = mine(_with_gates(workspace, request), request.mining)
+    mined = mine(workspace, request.mining)
     states, playbook = kept_states(workspace, mined.judgments), good_intents(workspace.knowledge_file)
-    result = propose(mined, request.days, now=now, states=states, playbook=playbook)
+    result = propose(mined, request.days, now=now, states=states, playbook=playbook, **request.gates)
     if request.with_notes:
         from coreloop.learn.knowledge.audit_analysis import read_notes  # a parser that nothing else needs
 
@@ -182,9 +182,9 @@ def run_refine(workspace: Workspace, request: NightRequest, *, now: datetime) ->
         As by `run_pattern`.
     """
     excluded = _known_types(request.excluded)
-    mined = mine(_with_gates(workspace, request), request.mining)
+    mined = mine(workspace, request.mining)
     states = kept_states(workspace, mined.judgments)
-    result = refine(mined, request.days, now=now, excluded=excluded, states=states)
+    result = refine(mined, request.days, now=now, excluded=excluded, states=states, **request.gates)
     if request.sanitized:  # near misses may hold users' values
         result = replace(result, found=result.found._replace(withheld=()))
     return write_night(result, workspace, request)
@@ -197,6 +197,7 @@ def propose(
     now: datetime,
     states: Sequence[Standpoint] = (),
     playbook: Collection[str] = (),
+    **gates: Any,
 ) -> PatternResult:
     """Find the candidates of a window and draft their texts; writes nothing.
 
@@ -205,7 +206,7 @@ def propose(
     from coreloop.learn.sequences import find_candidates, refuse_against, with_q_values  # imports polars
 
     window, known = merge(mined.files, days), settled_keys(states)
-    search = find_candidates(window, mined.workspace.settings.gates, known=known, playbook=playbook)
+    search = find_candidates(window, known=known, playbook=playbook, **gates)
     tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
     drafts: dict[str, Candidate] = {}
@@ -234,6 +235,7 @@ def refine(
     now: datetime,
     excluded: Collection[str] = (),
     states: Sequence[Standpoint] = (),
+    **gates: Any,
 ) -> RefineResult:
     """Find the counterexamples of a window that are not settled, and draft their texts; writes nothing.
 
@@ -242,9 +244,7 @@ def refine(
     from coreloop.learn.failures import find_counterexamples  # imports polars
 
     window = merge(mined.files, days)
-    least = mined.workspace.settings.gates.min_failures
-    known = settled_keys(states)
-    search = find_counterexamples(window, min_failures=least, excluded=excluded, known=known)
+    search = find_counterexamples(window, **gates, excluded=excluded, known=settled_keys(states))
     steps = {step.name for example in search.entries for step in (example.call, *example.steps)}
     found = find_statements(window, mined.workspace, steps, states)
     return RefineResult(
@@ -388,12 +388,6 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
 
 def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:
     return Vocabulary(find_tools(names, workspace, passed=passed), workspace.settings)
-
-
-def _with_gates(workspace: Workspace, request: NightRequest) -> Workspace:
-    """The project with the gates that a request names."""
-    gates = workspace.settings.gates.chosen(**request.gates)
-    return replace(workspace, settings=replace(workspace.settings, gates=gates))
 
 
 def _remove_expired(mined: Mined, request: NightRequest, now: datetime) -> Sequence[Path]:

@@ -10,7 +10,6 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.effect.named_failure import fails_as, named_failure, places_of
 from coreloop.learn.line import Step, statement_key, target_step
@@ -37,8 +36,10 @@ _MIN_CASES: Final = 2  # the least that the playbook's relaxed gate lets through
 
 def find_candidates(
     window: Window,
-    gate: Gates,
     *,
+    min_repeat: int = 3,
+    min_unique_questions: int = 3,
+    min_success_rate: float = 1.0,
     known: frozenset[str] = frozenset(),
     playbook: Collection[str] = (),
 ) -> Search[Candidate]:
@@ -48,8 +49,10 @@ def find_candidates(
     ----------
     window : Window
         Facts of some days.
-    gate : Gates
-        Minimum figures.
+    min_repeat, min_unique_questions : int
+        Requests, and different questions, that a pattern needs.
+    min_success_rate : float
+        Share of its counted requests that must succeed.
     known : frozenset of str
         Keys that are not proposed again: promoted, in an open pull request, or rejected.
     playbook : collection of str
@@ -71,9 +74,9 @@ def find_candidates(
 
     passing = []
     for row in rows:
-        if row["n_observed"] < least(gate.min_repeat, row["category"]):
+        if row["n_observed"] < least(min_repeat, row["category"]):
             dropped["min_repeat"] += 1
-        elif row["success_rate"] < gate.min_success_rate:
+        elif row["success_rate"] < min_success_rate:
             dropped["min_success_rate"] += 1
         elif row["shape"] is None:
             dropped["steps_not_recorded"] += 1
@@ -81,7 +84,7 @@ def find_candidates(
             passing.append(row)
     found: list[Candidate] = []
     for candidate in _candidates(window, passing):
-        if candidate.n_unique_questions < least(gate.min_unique_questions, candidate.cat_hash):
+        if candidate.n_unique_questions < least(min_unique_questions, candidate.cat_hash):
             dropped["min_unique_questions"] += 1
         elif candidate.key in known:
             dropped["known"] += 1

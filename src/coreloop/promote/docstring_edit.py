@@ -10,6 +10,7 @@ from typing import Final
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
+from coreloop.base.project.promotion_settings import MAX_LINE_CHARS
 from coreloop.base.project.python_source import UnprovenError, parse_source
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
@@ -113,9 +114,9 @@ def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Wo
             gone.append(line)
     if not budget.fits([*stay, *lines]):
         raise RefusedError(
-            f"the description has its {budget.max_lines} lines and {budget.max_chars:,} characters of "
+            f"the description has its {budget.max_lines} lines and {MAX_LINE_CHARS:,} characters of "
             "promoted lines, and none of them is known to be weaker; dartlab-coreloop effect lists them: "
-            "take one back with promote --revert, or raise docstring: max_lines or max_chars in coreloop.yaml"
+            "take one back with promote --revert, or raise docstring: max_lines in coreloop.yaml"
         )
     return gone
 

@@ -14,7 +14,6 @@ import msgspec
 
 from coreloop.base.files import append_private
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
-from coreloop.base.project.promotion_settings import ReplaySettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
@@ -24,6 +23,9 @@ from coreloop.observe.reading.outcome import worked
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 
 _LEAST_AGREED: Final = 2  # a single run may agree by chance
+N_RUNS: Final = 3
+"""The fewest of which a majority agrees even if one does not."""
+TIMEOUT_S: Final = 60.0  # an agent calls several tools before it answers
 _POLL_S: Final = 0.2
 _REASONS: Final = {
     "too_late": "the endpoint did not answer in time",
@@ -88,16 +90,16 @@ class UnusableAnswerError(Exception):
     """An answer without information about the sequence; the text is the reason."""
 
 
-def _ask(client: HttpClient, settings: ReplaySettings, question: str) -> AnswerFields:
+def _ask(client: HttpClient, url: str, question: str) -> AnswerFields:
     """Ask the endpoint once; redirects are not followed and proxies not used."""
     request = HttpRequest(
         method="POST",
-        url=settings.url or "",
+        url=url,
         json={"question": question, "stream": False, "origin": "replay"},
         headers={"X-Coreloop-Replay": "1"},
     )
     try:
-        answer = client.exchange(request, timeout_s=settings.timeout_s, max_bytes=_MAX_ANSWER_BYTES)
+        answer = client.exchange(request, timeout_s=TIMEOUT_S, max_bytes=_MAX_ANSWER_BYTES)
     except ExchangeError as error:
         raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
     if answer.status != 200:
@@ -108,7 +110,7 @@ def _ask(client: HttpClient, settings: ReplaySettings, question: str) -> AnswerF
         raise UnusableAnswerError("the answer is not JSON of the expected form") from error
 
 
-def _recorded(folder: Path, request_id: str, timeout_s: float) -> AnswerFields:
+def _recorded(folder: Path, request_id: str) -> AnswerFields:
     """Wait for the record of a request, for endpoints that return only its id; any file may be the newest."""
     records, looked_at = list[AnswerFields](), dict[Path, int]()
 
@@ -121,7 +123,7 @@ def _recorded(folder: Path, request_id: str, timeout_s: float) -> AnswerFields:
                     records.extend(_records(path, request_id))
         return bool(records)
 
-    if not wait_until(look, within_s=timeout_s, pause_s=_POLL_S):
+    if not wait_until(look, within_s=TIMEOUT_S, pause_s=_POLL_S):
         raise UnusableAnswerError("the request's record did not appear in the audit log in time")
     return records[-1]
 
@@ -165,7 +167,7 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
         Endpoint, selectors, audit log. The ids of the requests are appended to its replays file, in a dry run
         too: the server records them, and they must never be mined.
     runs : int, optional
-        Number of requests; by default coreloop.yaml's.
+        Number of requests; three by default.
     confirmed : bool
         If false, only a loopback address is asked, since questions are private.
 
@@ -174,23 +176,23 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
     Replay
         ``not-applicable`` for a statement, ``unavailable`` if the endpoint may not or cannot be asked.
     """
-    settings = workspace.settings.replay
+    url = workspace.settings.replay.url
     questions = proposal.questions
     if not proposal.steps:
         return Replay(ReplayVerdict.NOT_APPLICABLE, ())
-    if settings.url is None:
+    if url is None:
         return _unasked("no replay: url is set in coreloop.yaml")
-    if not confirmed and not is_loopback(settings.url):
+    if not confirmed and not is_loopback(url):
         return _unasked("without --confirm only a loopback address is asked")
     if not questions:
         return _unasked("the proposal has no example question")
     results = list[ReplayRun]()
     selectors = workspace.settings.selectors()
-    recorded = partial(_recorded, workspace.records_dir, timeout_s=settings.timeout_s)
+    recorded = partial(_recorded, workspace.records_dir)
     with HttpClient() as client:
-        for number in range(runs or settings.runs):
+        for number in range(runs or N_RUNS):
             try:
-                answer = _ask(client, settings, questions[number % len(questions)])
+                answer = _ask(client, url, questions[number % len(questions)])
                 if answer.request_id is not None:
                     append_private(workspace.replays_file, [" ".join(answer.request_id.split())])
                 results.append(_compare(answer, proposal.steps, selectors, recorded))

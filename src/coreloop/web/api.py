@@ -88,7 +88,6 @@ def _earlier(call: HttpCall, session: str) -> State:
 
 
 def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
-    call.service.spending.require(call.caller, now=datetime.now(UTC))
     resume_run(call.service.store, session)
     job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
     call.service.workers.wake()
@@ -154,8 +153,6 @@ def show_job(call: HttpCall) -> Job:
 def give(call: HttpCall, body: bodies.FeedbackRequest) -> Feedback:
     """Say whether an answer was good."""
     feedback = give_feedback(call.service.deps, body.id, body.value, reason=body.reason)
-    if feedback.mended_by:
-        call.service.spending.begin(call.caller, feedback.mended_by)
     call.service.workers.wake()
     return feedback
 
@@ -179,6 +176,7 @@ async def notice_events(call: HttpCall) -> Response:
 Begin = Callable[..., str]
 """Called with ``run_id`` and ``trace_id``; creates the run unless it exists, and returns its id."""
 _MAX_KEY_CHARS: Final = 200
+MAX_QUEUED: Final = 2_000  # chosen: as many wait for hours
 
 
 async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
@@ -204,11 +202,9 @@ async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
 
 def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     service, queue = call.service, call.service.deps.queue
-    if queue.metrics().by_status.get("queued", 0) >= service.settings.max_queued:
+    if queue.metrics().by_status.get("queued", 0) >= MAX_QUEUED:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
-    service.spending.require(call.caller, now=datetime.now(UTC))
     run_id = begin(run_id=_run_id(call), trace_id=call.request.scope["coreloop.trace_id"])
-    service.spending.begin(call.caller, run_id)
     call.request.scope["coreloop.run_id"] = run_id  # for the log
     job = queue_run(queue, kind, run_id)
     service.workers.wake()

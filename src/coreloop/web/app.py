@@ -41,10 +41,10 @@ def build_app(service: Service) -> ASGIApp:
         StarletteRoute("/ui/{path:path}", pages, methods=_METHODS),
     ]
     front = _Front(Router(routes, redirect_slashes=False), service)
-    if not service.settings.origins:
+    if not service.origins:
         return front
     return CORSMiddleware(
-        front, allow_origins=service.settings.origins, allow_methods=_METHODS, allow_headers=_HEADERS
+        front, allow_origins=service.origins, allow_methods=_METHODS, allow_headers=_HEADERS
     )
 
 
@@ -89,7 +89,7 @@ class _Front:
         if _host(headers.get("host", "")) not in self._service.hosts:
             raise Problem(421, "host", "the Host header is no name of this service; see service: hosts")
         origin = headers.get("origin")
-        if origin is None or origin in self._service.settings.origins:
+        if origin is None or origin in self._service.origins:
             return
         if scope["method"] != "GET" and origin.partition("://")[2] != headers.get("host"):
             raise Problem(

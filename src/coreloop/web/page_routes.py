@@ -155,7 +155,7 @@ class Pages:
         return response
 
     async def _form(self, request: Request) -> dict[str, str]:
-        data = await read_body(request, self._service.settings.max_body_bytes)
+        data = await read_body(request)
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
 
     def _frame(self, request: Request, reader: ApiKey | None) -> Frame:

@@ -26,6 +26,7 @@ from coreloop.web.service import Service
 _MAX_DIGITS: Final = 18
 _SENDING_S: Final = 60.0  # chosen: more than a slow phone needs for a page; who reads nothing is let go
 _BODY_S: Final = 10.0
+_BODY_BYTES: Final = 100_000  # chosen: the longest question has a tenth of it
 """For a whole body; a client that sends a byte a second gets no more."""
 
 
@@ -160,7 +161,7 @@ class RouteEndpoint:
             service=service,
             request=request,
             key=key,
-            body=await _body(request, route.body, service.settings.max_body_bytes),
+            body=await _body(request, route.body),
             query=_query(request.query_params, route.query),
             last_event_id=_event_id(request.headers.get("last-event-id", "0")),
         )
@@ -184,8 +185,8 @@ def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
     return key
 
 
-async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | None:
-    data = await read_body(request, most)
+async def _body(request: Request, kind: type[Body] | None) -> Body | None:
+    data = await read_body(request)
     if kind is None and not data.strip():
         return None
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -205,8 +206,8 @@ def _integral(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-async def read_body(request: Request, most: int) -> bytes:
-    """Return a body of at most so many bytes that arrives in time.
+async def read_body(request: Request) -> bytes:
+    """Return a body of at most 100,000 bytes that arrives in time.
 
     Raises
     ------
@@ -215,18 +216,18 @@ async def read_body(request: Request, most: int) -> bytes:
     """
     try:
         async with asyncio.timeout(_BODY_S):
-            return await _read(request, most)
+            return await _read(request)
     except TimeoutError as error:
         raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
 
 
-async def _read(request: Request, most: int) -> bytes:
+async def _read(request: Request) -> bytes:
     data = bytearray()
     try:
         async for piece in request.stream():
             data += piece
-            if len(data) > most:
-                raise Problem(413, "too_large", f"a body may have {most:,} bytes")
+            if len(data) > _BODY_BYTES:
+                raise Problem(413, "too_large", f"a body may have {_BODY_BYTES:,} bytes")
     except ClientDisconnect as error:
         raise Problem(400, "malformed", "the connection was closed before the end of the body") from error
     return bytes(data)

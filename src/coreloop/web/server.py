@@ -61,7 +61,7 @@ def serve(
     *,
     address: ListenAddress,
     keys: tuple[ApiKey, ...],
-    workers: int | None = None,
+    workers: int,
     tell: Callable[[str], None],
 ) -> None:
     """Serve a project until SIGTERM or Ctrl-C; then runs are left at a step, for other processes.
@@ -74,8 +74,8 @@ def serve(
         Where to listen.
     keys : tuple of ApiKey
         Required unless the address is the loopback.
-    workers : int or None
-        None for the setting.
+    workers : int
+        Runs and jobs at once.
     tell : callable
         Called with the address, once it answers.
 
@@ -100,7 +100,7 @@ def serve(
             open_service(workspace, environ, keys=keys, hosts=hosts) as service,
             traced(build_app(service), environ) as app,
         ):
-            service.workers.start(workspace.settings.service.workers if workers is None else workers)
+            service.workers.start(workers)
             port = listener.getsockname()[1]
             log("listening", address=address.host, port=port)
             tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")

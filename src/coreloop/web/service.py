@@ -19,14 +19,13 @@ from coreloop.answer.search.index.run import refresh_index, require_index
 from coreloop.base.database import Database, Tables
 from coreloop.base.errors import CoreloopError, RunStoreError
 from coreloop.base.postgres import project_database
-from coreloop.base.project.settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.active_run import Interrupted, Run
 from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, work
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.web.admission import Admission, Spending
+from coreloop.web.admission import Admission
 from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics
 from coreloop.web.pages.page_data import PageSource
@@ -114,20 +113,6 @@ CREATE TABLE claims (
     run_id      TEXT NOT NULL,
     created_at  TEXT NOT NULL,  -- UTC
     PRIMARY KEY (owner, key)
-);
-
--- Runs under way, if there is a limit of what a caller may spend.
-CREATE TABLE owners (
-    run_id      TEXT PRIMARY KEY,
-    owner       TEXT NOT NULL   -- the name of the API key, or the address
-);
-
--- What the ended runs of a caller have spent.
-CREATE TABLE spending (
-    owner       TEXT NOT NULL,
-    day         TEXT NOT NULL,  -- UTC
-    microusd    BIGINT NOT NULL,
-    PRIMARY KEY (owner, day)
 );
 """
 
@@ -271,8 +256,6 @@ class Service:
         Values of the header Host, without port, that are accepted.
     claims : Claims
         Idempotency keys.
-    spending : Spending
-        What callers have spent today.
     admission : Admission
         What callers have done.
     metrics : Metrics
@@ -293,7 +276,6 @@ class Service:
     sign_in: SignIn
     hosts: frozenset[str]
     claims: Claims
-    spending: Spending
     admission: Admission
     metrics: Metrics
     watch: RunWatch
@@ -307,9 +289,9 @@ class Service:
         return self.deps.store
 
     @property
-    def settings(self) -> ServiceSettings:
-        """The bounds."""
-        return self.deps.workspace.settings.service
+    def origins(self) -> tuple[str, ...]:
+        """The pages of other hosts that may call it."""
+        return self.deps.workspace.settings.service.origins
 
     def require_databases(self) -> None:
         """Return if the databases and the index can be read, or could a second ago.
@@ -355,14 +337,12 @@ def open_service(
     ):
         if "index" in workspace.settings.search.providers and not workspace.index_file.exists():
             refresh_index(workspace, now=datetime.now(UTC))
-        spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
         metrics, watch, shutdown = Metrics(), RunWatch(store.newest), Event()
 
         def show(run: Run) -> None:
             _log_phase(run)
             if run.state.is_terminal:
                 metrics.ended(run.state)
-                spending.ended(run.state.run_id, run.state.spent.microusd, now=datetime.now(UTC))
             watch.poke()
 
         handlers = all_handlers(deps, shutdown=shutdown, show=show)
@@ -375,8 +355,7 @@ def open_service(
             sign_in=SignIn(keys, read_secret(workspace.runs_dir / "sign-in.key")),
             hosts=hosts,
             claims=Claims(tables),
-            spending=spending,
-            admission=Admission(workspace.settings.service, time.monotonic),
+            admission=Admission(time.monotonic),
             metrics=metrics,
             watch=watch,
             workers=Workers(deps.queue, handlers, shutdown),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
@@ -18,7 +17,6 @@ from logs import call, record, repeated, word, write_log
 from rows import each_row
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
-GATE = Gates()
 ADVICE = ("영업이익률은 업종 중앙값과 함께 본다",)
 
 
@@ -27,18 +25,16 @@ def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
     return merge(read_folder(folder, MineSettings()), ALWAYS)
 
 
-def _search(
-    folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any
-) -> Search[Candidate]:
-    return find_candidates(_window(folder, records), gate, **more)
+def _search(folder: Path, records: list[dict[str, Any]], **more: Any) -> Search[Candidate]:
+    return find_candidates(_window(folder, records), **more)
 
 
 def _calls(*names: str) -> dict[str, Any]:
     return {"tool_calls": [call(name) for name in names]}
 
 
-def _relaxed(folder: Path, records: list[dict[str, Any]], *gate: Gates, **more: Any) -> Search[Candidate]:
-    return _search(folder, records, *gate, **{"playbook": {"profitability": ADVICE}, **more})
+def _relaxed(folder: Path, records: list[dict[str, Any]], **more: Any) -> Search[Candidate]:
+    return _search(folder, records, **{"playbook": {"profitability": ADVICE}, **more})
 
 
 @pytest.mark.parametrize(
@@ -105,7 +101,7 @@ def test_requests_without_a_question_are_one_case_if_their_calls_are_the_same(tm
     for n_ways, is_sure in ((20, True), (1, False)):
         others = (record(question="", error="x", **_calls(f"guess{n % n_ways}")) for n in range(20))
         window = _window(tmp_path, [*repeated(9), *others])
-        (found,) = with_q_values(window, find_candidates(window, GATE).entries)
+        (found,) = with_q_values(window, find_candidates(window).entries)
         assert ((found.q_value or 0) < 0.01) is is_sure
 
 
@@ -124,7 +120,7 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
         path.unlink()
     else:
         path.write_bytes(b"torn\n" * 999)
-    (candidate,) = find_candidates(window, GATE).entries
+    (candidate,) = find_candidates(window).entries
     assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
 
 

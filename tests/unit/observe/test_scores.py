@@ -11,7 +11,7 @@ from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import land
 from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
 
-RULE = Settings(outcome=OutcomeSettings(score="helpful", success=">= 0.5"))
+RULE = Settings(outcome=OutcomeSettings(score="helpful >= 0.5"))
 ROOT = {"openinference.span.kind": "AGENT", "input.value": "q", "output.value": "a"}
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
 
@@ -20,6 +20,7 @@ TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
     ("success", "score", "passes"),
     [
         (">= 0.5", Score("s", 0.5), True),
+        ("", Score("s", 0.4), False),
         ("> 0.5", Score("s", 0.5), False),
         ("<= 3", Score("s", 4), False),
         ("== 1", Score("s", 1.0, "good"), True),
@@ -31,7 +32,7 @@ TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
     ],
 )
 def test_rule_compares_numbers_and_labels(success: str, score: Score, passes: bool | None) -> None:
-    rule = parse_rule("s", success)
+    rule = parse_rule(f"s {success}")
     assert rule is not None
     assert rule.passes([score]) is passes
 

@@ -34,13 +34,13 @@ ASK = Callable[..., Replay]
 
 
 @pytest.fixture
-def ask(tmp_path: Path) -> ASK:
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ASK:
     """Replay a candidate against an agent, as promote --confirm does."""
 
     def ask(agent: Agent | str, *, confirmed: bool = True, runs: int | None = None, **changes: Any) -> Replay:
         url = agent if isinstance(agent, str) else agent.url
-        timeout_s = changes.pop("timeout_s", 20)
-        (tmp_path / "coreloop.yaml").write_text(json.dumps({"replay": {"url": url, "timeout_s": timeout_s}}))
+        monkeypatch.setattr("coreloop.promote.replay.TIMEOUT_S", changes.pop("timeout_s", 20))
+        (tmp_path / "coreloop.yaml").write_text(json.dumps({"replay": {"url": url}}))
         path = write_candidates(tmp_path / "c.json", candidate(**changes))
         return ask_again(
             read_proposal(path, ID, Settings()), open_workspace(tmp_path), runs=runs, confirmed=confirmed

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.base.project.settings import Gates, Settings, ToolSettings
+from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.learn.facts.read_lines import MineSettings
@@ -204,7 +204,7 @@ def _mined(folder: Path) -> tuple[Any, ...]:
     window = merge(
         read_folder(folder, MineSettings(min_chunk_len=0)), Days(date(2000, 1, 1), date(2100, 1, 1))
     )
-    mined = find_candidates(window, Gates(min_success_rate=0.9))
+    mined = find_candidates(window, min_success_rate=0.9)
     counterexamples = find_counterexamples(window, min_failures=1).entries
     patterns = sorted(
         (candidate.n_observed, candidate.success_rate, candidate.cat_hash) for candidate in mined.entries

@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from serving import served
+from serving import UNBOUNDED, served
 from weekly import WEEKLY
-
-UNBOUNDED = "service: {runs_per_minute: 1000000, requests_per_minute: 1000000}\n"
 
 
 @pytest.mark.slow
 def test_every_answer_to_made_up_requests_is_a_described_one(tmp_path: Path):
     schemathesis = Path(sys.executable).with_name("schemathesis")
-    with served(tmp_path, settings=UNBOUNDED) as service:
+    with served(tmp_path, bounds=UNBOUNDED) as service:
         done = subprocess.run(
             [
                 *(schemathesis, "run", f"{service.url}/openapi.json", "--no-color", "--seed", "7"),

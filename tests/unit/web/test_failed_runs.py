@@ -13,7 +13,6 @@ SETTINGS = """
 model: lab:m
 endpoints: {{lab: {{url: '{url}'}}}}
 prices: {{'lab:m': {{input: 0, output: 0}}}}
-service: {{runs_per_minute: 10000, requests_per_minute: 10000}}
 """
 GARBAGE = "This is no JSON."
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.web.keys import new_key
-from serving import asked, served, until
+from serving import RUNS, asked, served, until
 
 
 def test_an_open_address_without_keys_is_refused(entry_point, tmp_path: Path):
@@ -19,10 +19,8 @@ def test_each_key_does_what_its_scopes_say(tmp_path: Path):
     reader, run_entry = new_key("reader", ["read"]), new_key("runner", ["run"])
     keys = tmp_path / "keys"
     keys.write_text(reader[1])
-    settings = "service: {requests_per_minute: 10000, runs_per_minute: 20}\n"
-    with served(
-        tmp_path, "--keys", str(keys), settings=settings, environ={"CORELOOP_API_KEYS": run_entry[1]}
-    ) as service:
+    environ = {"CORELOOP_API_KEYS": run_entry[1]}
+    with served(tmp_path, "--keys", str(keys), bounds={RUNS: 20}, environ=environ) as service:
         with service.client(headers={"Authorization": f"Bearer {reader[0]}"}) as client:
             assert client.get("/runs").status_code == 200
             refused = asked(client)

@@ -17,7 +17,6 @@ from serving import asked, served, until
 RUNS, JOBS = 60, 300
 """Many times what a process has under way, so that the killed one leaves work of each kind."""
 LEASE_S = 5.0
-SETTINGS = "service: {runs_per_minute: 1000000, requests_per_minute: 1000000, max_queued: 100000}\n"
 
 
 def begin(client: httpx2.Client, number: int) -> str:
@@ -34,7 +33,6 @@ def test_nothing_is_lost_and_no_committed_step_is_done_twice_when_one_is_killed(
 ):
     environ = {"CORELOOP_DATABASE_URL": database}
     workspace = project(tmp_path)
-    (tmp_path / "coreloop.yaml").write_text(SETTINGS)
     with (
         open_queue(workspace, environ=environ) as queue,
         served(tmp_path, environ=environ, lease_s=LEASE_S) as other,

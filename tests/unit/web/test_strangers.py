@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.web.keys import client_address, new_key
-from serving import Served, served, until
+from serving import REQUESTS, Served, served, until
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /version HTTP/1.1\r\n" + HOST
@@ -44,8 +44,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, 
     """A service with keys that lets an address, or a key, ask once a minute; and a key."""
     folder: Path = tmp_path_factory.mktemp("project")
     secret, entry = new_key("reader", ["read"])
-    settings = "service: {requests_per_minute: 1}\n"
-    with served(folder, settings=settings, environ={"CORELOOP_API_KEYS": entry}) as service:
+    with served(folder, bounds={REQUESTS: 1}, environ={"CORELOOP_API_KEYS": entry}) as service:
         yield service, secret
 
 

@@ -9,7 +9,6 @@ from math import exp, fsum, lgamma
 from typing import Final
 
 from coreloop.base.date_range import Days
-from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.read_lines import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.schema import Absent, find_oddities
 from coreloop.learn.mine.folder import newest_day
@@ -186,15 +185,13 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
     )
 
 
-def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], today: date) -> Sieved:
+def sieve(files: Sequence[FileFacts], *, known: frozenset[str], today: date) -> Sieved:
     """Apply the gates to the window's patterns, as ``pattern`` does by default.
 
     Parameters
     ----------
     files : sequence of FileFacts
         The facts of all files; the questions of patterns that pass are read.
-    gate : Gates
-        Thresholds for a candidate.
     known : frozenset of str
         Keys that are not proposed again.
     today : date
@@ -202,7 +199,7 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
     """
     from coreloop.learn.sequences import find_candidates  # imports polars
 
-    search = find_candidates(merge(files, window(today)), gate, known=known)
+    search = find_candidates(merge(files, window(today)), known=known)
     return Sieved(len(search.entries), search.dropped)
 
 

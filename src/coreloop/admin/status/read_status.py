@@ -37,8 +37,8 @@ from coreloop.observe.judgments import read_verdicts
 if TYPE_CHECKING:
     from coreloop.promote.measure.measurement import Measurement
 
-ENOUGH_PER_REPEAT: Final = 10
-"""Candidates are expected when the window has this many times the records that a pattern needs."""
+ENOUGH: Final = 30
+"""Candidates are expected when the window has so many records: ten times what a pattern needs."""
 
 
 def read_status(
@@ -145,12 +145,11 @@ def _read_log(
     mined: Mined, settled: frozenset[str], now: datetime, *, has_candidates: bool
 ) -> tuple[Log, Sieved | None]:
     """Read the log and, if enough records have produced no candidate, the result of the gates."""
-    gates = mined.workspace.settings.gates
     log = read_log(mined.files, today=now.date())
     log = replace(log, failing=_named(log.failing, mined.workspace))
-    if has_candidates or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
+    if has_candidates or log.n_in_window < ENOUGH:
         return log, None
-    return log, sieve(mined.files, gates, known=settled, today=now.date())
+    return log, sieve(mined.files, known=settled, today=now.date())
 
 
 def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing, ...]:

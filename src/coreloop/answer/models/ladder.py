@@ -6,7 +6,7 @@ First the same model again with its error, then the next model, then failure.
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -16,14 +16,14 @@ import orjson
 from coreloop.answer.models.contracts import Contract, ErrorDetail, ErrorResponse, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.base.errors import ModelError, UsageError
-from coreloop.base.project.settings import EndpointSettings, PriceSettings, Settings
+from coreloop.base.project.settings import Endpoint, PriceSettings, Settings
 
 T = TypeVar("T", bound=Contract)
 Make = Callable[[Model, Sequence[Message], type[Any], CallLimits], Reply[Any]]  # makes a call to a model
 OFFLINE: Final = "offline"  # name of what answers without a model
 # Between two messages of the user, since many models require turns.
 _UNUSABLE: Final = Message("assistant", "(a reply that was not usable)")
-_MAX_REFUSED_SETTINGS: Final = 2  # temperature and seed: each is left out once
+_MAX_REFUSED_SETTINGS: Final = 3  # temperature, seed and schema: each is left out once
 _ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
 
 
@@ -125,9 +125,9 @@ _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]+")
 
 # Known OpenAI-compatible endpoints: their address, their key, and what they understand.
-ENDPOINTS: Final = msgspec.json.decode(
-    Path(__file__).with_name("endpoints.json").read_bytes(), type=dict[str, EndpointSettings]
-)
+_FILE: Final = Path(__file__).with_name("endpoints.json")
+ENDPOINTS: Final = msgspec.json.decode(_FILE.read_bytes(), type=dict[str, Endpoint])
+_OTHER: Final = Endpoint(url="")
 
 
 def choose_model(settings: Settings, environ: Mapping[str, str], *, has_usd_limit: bool = False) -> Ladder:
@@ -148,8 +148,7 @@ def choose_model(settings: Settings, environ: Mapping[str, str], *, has_usd_limi
     UsageError
         An unknown provider, a missing key or address, or no price; names what to set.
     """
-    daily = (settings.limits.usd_per_day, settings.service.usd_per_key_per_day)
-    needs_price = has_usd_limit or daily != (None, None)
+    needs_price = has_usd_limit or settings.limits.usd_per_day is not None
     names = model_names(settings.model)
     models = [_model(name, settings, environ, needs_price=needs_price) for name in names if name != OFFLINE]
     return Ladder(models, is_optional=OFFLINE in names)
@@ -172,7 +171,7 @@ def model_names(model: str | Sequence[str]) -> list[str]:
 
 def _model(name: str, settings: Settings, environ: Mapping[str, str], *, needs_price: bool) -> Model:
     provider, _, model = name.partition(":")
-    endpoints = {**ENDPOINTS, **settings.endpoints}
+    endpoints = endpoints_of(settings)
     if provider not in endpoints:
         raise UsageError(
             f"model {name!r}: unknown provider {provider!r}; known: "
@@ -197,11 +196,16 @@ def _model(name: str, settings: Settings, environ: Mapping[str, str], *, needs_p
         url=endpoint_url(endpoint, environ),
         headers=endpoint_headers(endpoint, environ),
         price=price,
-        sampling=settings.sampling,
     )
 
 
-def endpoint_url(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str:
+def endpoints_of(settings: Settings) -> dict[str, Endpoint]:
+    """Return the endpoints by name; an own one of a known name understands what the known one does."""
+    own = settings.endpoints.items()
+    return ENDPOINTS | {name: replace(ENDPOINTS.get(name, _OTHER), **asdict(its)) for name, its in own}
+
+
+def endpoint_url(endpoint: Endpoint, environ: Mapping[str, str]) -> str:
     """Fill in an endpoint's address.
 
     Raises
@@ -218,7 +222,7 @@ def endpoint_url(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str:
     return url
 
 
-def endpoint_headers(endpoint: EndpointSettings, environ: Mapping[str, str]) -> dict[str, str]:
+def endpoint_headers(endpoint: Endpoint, environ: Mapping[str, str]) -> dict[str, str]:
     """Build the headers that carry the key.
 
     Raises

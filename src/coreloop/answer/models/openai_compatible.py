@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, asdict, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import islice
 from math import ceil
 from typing import Annotated, Any, Final, TypeVar
@@ -17,7 +17,7 @@ from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.search.services import retry_after_s
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
-from coreloop.base.project.settings import EndpointSettings, PriceSettings, SamplingSettings
+from coreloop.base.project.settings import Endpoint, PriceSettings
 from coreloop.base.text import printable
 
 T = TypeVar("T", bound=Contract)
@@ -70,6 +70,9 @@ _FRAMING_TOKENS: Final = 16  # A message's role and separators, at most
 _STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 408: "unavailable", 429: "rate_limited"}
 _SAID_CHARS: Final = 300
 _READ_BYTES: Final = 100_000  # of an error answer
+# The likeliest words, and a seed: the same question gets the same answer where the endpoint can.
+_SAMPLING: Final[Mapping[str, float]] = {"temperature": 0.0, "seed": 1}
+_OPTIONAL: Final = (*_SAMPLING, "response_format")  # sent until the endpoint refuses it
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
@@ -117,7 +120,7 @@ class OpenAICompatible:
     ----------
     provider, model : str
         The name of the endpoint and of the model.
-    endpoint : EndpointSettings
+    endpoint : Endpoint
         What the endpoint understands.
     url : str
         Its address, see `coreloop.answer.models.ladder.endpoint_url`.
@@ -125,18 +128,18 @@ class OpenAICompatible:
         With the key. They never reach an error or an event.
     price : PriceSettings, optional
         Without it, calls have no price.
-    sampling : SamplingSettings
-        Temperature and seed; what the endpoint refuses is set to None.
+    refused : frozenset of str
+        Parameters that the endpoint has refused: it is asked without them.
     """
 
     provider: str
     model: str
     _: KW_ONLY
-    endpoint: EndpointSettings
+    endpoint: Endpoint
     url: str
     headers: Mapping[str, str]
     price: PriceSettings | None = None
-    sampling: SamplingSettings = SamplingSettings()  # noqa: RUF009 (frozen)
+    refused: frozenset[str] = field(default=frozenset(), init=False)
 
     @property
     def name(self) -> str:
@@ -153,10 +156,8 @@ class OpenAICompatible:
 
     def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
         """Ask once; see `coreloop.answer.models.model.Model.complete`."""
-        form: dict[str, Any] = {}
-        if self.endpoint.json_schema:
-            described = {"name": schema.__name__, "schema": json_schema(schema)}
-            form["response_format"] = {"type": "json_schema", "json_schema": described}
+        described = {"name": schema.__name__, "schema": json_schema(schema)}
+        form = {"response_format": {"type": "json_schema", "json_schema": described}}
         message, usage = self._ask(messages, limits, form)
         try:
             return Reply(read_reply(message.content or "", schema), usage)
@@ -200,8 +201,7 @@ class OpenAICompatible:
             "model": self.model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             self.endpoint.max_tokens: limits.max_output_tokens,
-            **{name: value for name, value in asdict(self.sampling).items() if value is not None},
-            **form,
+            **{name: value for name, value in {**_SAMPLING, **form}.items() if name not in self.refused},
         }
         request = HttpRequest(
             method="POST", url=f"{self.url}/chat/completions", headers=self.headers, json=body
@@ -246,11 +246,11 @@ class OpenAICompatible:
 
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
         said = self._said(answer.content)
-        sent = [name for name, value in asdict(self.sampling).items() if value is not None]
         whole = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
-        named = [name for name in sent if name in whole.lower()]
+        words = whole.lower().replace("response format", "response_format")
+        named = [name for name in _OPTIONAL if name not in self.refused and name in words]
         if named and answer.status in {400, 422}:
-            self.sampling = replace(self.sampling, **{named[0]: None})  # as a whole: other threads read it
+            self.refused |= {named[0]}  # as a whole: other threads read it
             return self._error(
                 f"the endpoint refuses the {named[0]}; it is asked without it{said}", "setting"
             )

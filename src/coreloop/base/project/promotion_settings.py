@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 _AT_LEAST_ONE: Final = {"least": 1}
+MAX_LINE_CHARS: Final = 1_500  # as many as twelve long lines
+"""Most characters of the promoted lines in one place of a description."""
 
 Framework = Literal["pydantic-ai", "openai-agents", "langchain", "llama-index", "fastmcp", "mcp", "anthropic"]
 """The frameworks whose tools' schemas can be read."""
@@ -12,26 +14,23 @@ Framework = Literal["pydantic-ai", "openai-agents", "langchain", "llama-index", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocstringSettings:
-    """Where lines go in a docstring, and in which style.
+    """Where lines go in a docstring.
 
     Attributes
     ----------
     placement : str
         ``first-block``: the end of the first block of text, which every framework sends; ``section``: the end
         of Guide or Caveats, for a project whose schemas include sections.
-    style : str
-        The style of a section that is added to a docstring without sections.
     sections : tuple of str
-        The sections that ``docstring check`` looks for.
+        The sections that ``docstring check`` looks for; by default numpydoc's, and Guide. With ``Args`` among
+        them, a section that is added to a docstring without sections is in Google's style.
     max_lines : int
-        Most promoted lines in one place of a description. Where it is full, a new line must be worth more
-        than the weakest there, which it replaces.
-    max_chars : int
-        Most characters of these lines.
+        Most promoted lines in one place of a description, with 1,500 characters together: a model reads them
+        in each request. Where it is full, a new line must be worth more than the weakest there, which it
+        replaces.
     """
 
     placement: Literal["first-block", "section"] = "first-block"
-    style: Literal["numpydoc", "google", "markdown"] = "numpydoc"
     sections: tuple[str, ...] = (
         "Summary",
         "Description",
@@ -44,11 +43,15 @@ class DocstringSettings:
         "See Also",
     )
     max_lines: int = field(default=12, metadata=_AT_LEAST_ONE)
-    max_chars: int = field(default=1_500, metadata=_AT_LEAST_ONE)
+
+    @property
+    def style(self) -> Literal["numpydoc", "google"]:
+        """The style of a section that is added to a docstring without sections."""
+        return "google" if "Args" in self.sections else "numpydoc"
 
     def fits(self, lines: Sequence[str]) -> bool:
         """Whether promoted lines are within what one place of a description takes."""
-        return len(lines) <= self.max_lines and sum(map(len, lines)) <= self.max_chars
+        return len(lines) <= self.max_lines and sum(map(len, lines)) <= MAX_LINE_CHARS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +61,11 @@ class ReplaySettings:
     Attributes
     ----------
     url : str or None
-        Address that receives each question as a POST request. The page on promoting shows the format.
-    runs : int
-        How many questions are asked in all.
-    timeout_s : float
-        Seconds to wait for an answer.
+        Address that receives each question as a POST request. The page on promoting shows the format. If
+        absent, nothing is asked: the agent's tools really run.
     """
 
     url: str | None = None
-    runs: int = field(default=3, metadata=_AT_LEAST_ONE)
-    timeout_s: float = field(default=60.0, metadata={"least": 0, "most": 3600})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +75,17 @@ class ReachSettings:
     Attributes
     ----------
     framework : Framework or None
-        The agent framework. Requires ``tools``; excludes ``command``.
+        The agent framework; ``init`` writes it where it is sure. Requires ``tools``; excludes ``command``.
     tools : str or None
-        ``module:attribute`` of the tools, or of a callable that returns them.
+        ``module:attribute`` of the tools, or of a callable that returns them; with ``framework``.
     python : str or None
         The Python interpreter that reads the tools. Default: that of the project's ``.venv``, else coreloop's
-        own; for ``command``, the ``python`` on the ``PATH``.
+        own; for ``command``, the ``python`` on the ``PATH``: it has the project's packages.
     command : tuple of str
-        A program and its arguments that print the tools' schemas as JSON. Excludes ``framework``.
+        A program and its arguments that print the tools' schemas as JSON. None by default: it is run.
+        Excludes ``framework``.
     caps : mapping of str to int
-        Longest description, in characters, that a model or provider accepts.
+        Longest description, in characters, that a model or provider accepts. None by default: they differ.
     """
 
     framework: Framework | None = None
@@ -103,17 +102,14 @@ class MeasureSettings:
     Attributes
     ----------
     never_ask : tuple of str
-        Tools for whose calls no model is asked.
+        Tools for whose calls no model is asked. None by default: no call is made.
     contexts : bool
         Whether what the model had read up to each call is kept in ``audit/contexts``, so that it gets whole
-        conversations.
-    timeout_s : float
-        Seconds to wait for a reply.
+        conversations. Off: results of tools may be private.
     """
 
     never_ask: tuple[str, ...] = ()
     contexts: bool = False
-    timeout_s: float = field(default=600.0, metadata={"least": 1, "most": 86_400})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +119,11 @@ class ForgeSettings:
     Attributes
     ----------
     repo : str or None
-        ``owner/name``. Default: taken from the remote's address.
+        ``owner/name``. Default: taken from the remote's address, which has it.
     base : str
-        The branch that promotions are merged into.
+        The branch that promotions are merged into; by default GitHub's.
     max_open : int
-        The largest number of promotions that may be open at once.
+        The largest number of promotions that may be open at once: as many as one person reads.
     """
 
     repo: str | None = None
@@ -142,8 +138,8 @@ class EffectSettings:
     Attributes
     ----------
     deploy_lag_days : int
-        Days from a merge until every model gets the new description; they are left out. Only for records
-        without a ``tools_version``.
+        Days from a merge until every model gets the new description; they are left out. One, for who deploys
+        daily. Only for records without a ``tools_version``.
     """
 
     deploy_lag_days: int = field(default=1, metadata={"least": 0, "most": 60})

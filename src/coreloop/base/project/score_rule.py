@@ -14,7 +14,9 @@ _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_RULE: Final = re.compile(r"\s*(>=|<=|==|!=|>|<)\s*(\S.*?)\s*")  # >= 0.5, == good; not 0.5
+_RULE: Final = re.compile(
+    r"\s*([^<>=!]*[^<>=!\s])\s*(?:(>=|<=|==|!=|>|<)\s*(\S.*?))?\s*"
+)  # helpful, s == good; not >= 0.5
 _WORDS: Final = {"true": 1.0, "false": 0.0}
 
 
@@ -50,15 +52,16 @@ class OutcomeRule:
         return None if value is None else _OPERATORS[self.operator](value, self.wanted)
 
 
-def parse_rule(name: str, success: str) -> OutcomeRule | None:
-    """Parse ``outcome`` of coreloop.yaml; None if ``success`` is not a comparison."""
-    match = _RULE.fullmatch(success)
+def parse_rule(text: str) -> OutcomeRule | None:
+    """Parse ``outcome: score`` of coreloop.yaml; None if it is neither a name nor a comparison."""
+    match = _RULE.fullmatch(text)
     if match is None:
         return None
-    wanted = _number(match[2])
-    if wanted is None and match[1] not in {"==", "!="}:
+    name, compared, value = match.groups(default="")
+    wanted = _number(value) if compared else 0.5
+    if wanted is None and compared not in {"==", "!="}:
         return None
-    return OutcomeRule(name, match[1], match[2].casefold() if wanted is None else wanted)
+    return OutcomeRule(name, compared or ">=", value.casefold() if wanted is None else wanted)
 
 
 def _number(text: str) -> float | None:

@@ -1,8 +1,8 @@
 """What coreloop.yaml can say: the keys at its top, and those of records, proposals and answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
 
 from coreloop.base.project.promotion_settings import (
     DocstringSettings,
@@ -15,7 +15,6 @@ from coreloop.base.project.promotion_settings import (
 from coreloop.base.project.score_rule import OutcomeRule, parse_rule
 from coreloop.base.records import DEFAULT_SELECTORS
 
-_AT_LEAST_ONE: Final = {"least": 1}
 _PRICE: Final = {"least": 0, "most": 1_000_000}
 
 
@@ -58,10 +57,10 @@ class ToolSettings:
     Attributes
     ----------
     target : str or None
-        ``path.py::qualname``. Default: the tool's only definition.
+        ``path.py::qualname``. Default: the tool's only definition, which may move.
     selectors : tuple of str
-        Arguments whose value chooses what the tool does. A value is written into a docstring only if it is
-        in ``axis_slugs`` or a literal in the tool's file.
+        Arguments whose value chooses what the tool does; by default those of coreloop's first user. A value
+        is written into a docstring only if it is in ``axis_slugs`` or a literal in the tool's file.
     """
 
     target: str | None = None
@@ -69,34 +68,18 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gates:
-    """Thresholds that a pattern or a group of failures must reach to be proposed.
+class GateSettings:
+    """What an answer must have to count. `pattern` and `refine` have options for the other gates.
 
     Attributes
     ----------
-    min_repeat : int
-        Fewest requests of a pattern.
-    min_unique_questions : int
-        Fewest distinct questions of a pattern.
     min_chunk_len : int or None
         Characters of a complete answer. One shorter than ``min(200, min_chunk_len)`` is a failure; one
-        between that and ``min_chunk_len`` is not counted. If absent, only an empty answer fails.
-    min_success_rate : float
-        Share of a pattern's counted requests that must succeed.
-    min_failures : int
-        Fewest failures of a group.
+        between that and ``min_chunk_len`` is not counted. If absent, only an empty answer fails, since right
+        answers may be short.
     """
 
-    min_repeat: int = field(default=3, metadata=_AT_LEAST_ONE)
-    min_unique_questions: int = field(default=3, metadata=_AT_LEAST_ONE)
     min_chunk_len: int | None = field(default=None, metadata={"least": 0})
-    min_success_rate: float = field(default=1.0, metadata={"least": 0, "most": 1})
-    min_failures: int = field(default=2, metadata=_AT_LEAST_ONE)
-
-    def chosen(self, **values: float | None) -> "Gates":
-        """Return a copy with the given values; None keeps a gate as it is."""
-        changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
-        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +89,12 @@ class OutcomeSettings:
     Attributes
     ----------
     score : str
-        Its name, as in Langfuse, in ``gen_ai.evaluation.name`` or in an annotation; empty: none does.
-    success : str
-        How a successful request's score compares: ``>= 0.5``, ``== good``.
+        Its name, as in Langfuse, in ``gen_ai.evaluation.name`` or in an annotation, and how a successful
+        request's compares: ``helpful``, which is ``helpful >= 0.5``, or ``helpful == good``. If absent, none
+        does, since scores may judge something else.
     """
 
     score: str = ""
-    success: str = ">= 0.5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,15 +127,16 @@ class SanitizeSettings:
     Attributes
     ----------
     names : str or list of str, optional
-        Companies to mask besides those of the public listing that ``kr`` has: a list of names, or a file of
-        code, name, aliases (joined by a vertical bar), separated by tabs.
+        Companies to mask besides those of the public listing that ``kr`` has, which knows no others: a list
+        of names, or a file of code, name, aliases (joined by a vertical bar), separated by tabs.
     detect : list of OwnDetector
         Private data that only this project has.
     allow : list of str
-        Values that stay. A finding stays if its whole text is one of them.
+        Values that stay: findings of which one is the whole text. None by default: only you know them.
     countries : list of str
-        Countries whose numbers, telephones, addresses and names are searched. Fewer are faster. E-mail
-        addresses, links, credentials, cards, dates of birth and English names are always searched.
+        Countries whose numbers, telephones, addresses and names are searched: all, since a miss is worse than
+        a wait; fewer are faster. E-mail addresses, links, credentials, cards, dates of birth and English
+        names are always searched.
     """
 
     names: str | tuple[str, ...] | None = None
@@ -169,7 +152,7 @@ class LimitSettings:
     Attributes
     ----------
     usd_per_day : float or None
-        US dollars that all runs may spend in a day (UTC).
+        US dollars that all runs may spend in a day (UTC). No limit by default: the default model is free.
     """
 
     usd_per_day: float | None = field(default=None, metadata={"least": 0})
@@ -185,16 +168,19 @@ class SearchSettings:
     Attributes
     ----------
     providers : tuple of {'index', 'searxng', 'tavily', 'arxiv'}
-        In order: the next one is asked if those before it found nothing or failed. ``tavily`` needs the
-        environment variable ``TAVILY_API_KEY``.
+        In order: the next one is asked if those before it found nothing or failed. By default your files
+        alone, so that no question leaves the machine. ``tavily`` needs the environment variable
+        ``TAVILY_API_KEY``.
     searxng_url : str or None
-        The address of your instance of SearXNG.
+        The address of your instance of SearXNG; none is public by default.
     paths : tuple of str
-        Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts.
+        Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts: by
+        default the project.
     morphemes : bool
-        Compare Korean words by morphemes; needs the extra ``korean``.
+        Compare Korean words by morphemes; off, since it needs the extra ``korean``.
     encoder : str or None
-        Of sentence vectors: ``PROVIDER:MODEL`` or a local ``.onnx``; needs the extra ``semantic``.
+        Of sentence vectors: ``PROVIDER:MODEL`` or a local ``.onnx``; none, since it needs the extra
+        ``semantic``.
     """
 
     providers: tuple[SearchProvider, ...] = ("index",)
@@ -221,24 +207,6 @@ class PriceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SamplingSettings:
-    """How a model chooses among words, so that the same question gets the same answer where it can.
-
-    An endpoint that refuses one of them is asked without it from then on; `runs show` says so.
-
-    Attributes
-    ----------
-    temperature : float or None
-        0 for the likeliest words; null to leave it to the endpoint.
-    seed : int or None
-        The seed for endpoints that draw by one; null to send none.
-    """
-
-    temperature: float | None = field(default=0.0, metadata={"least": 0, "most": 2})
-    seed: int | None = field(default=1, metadata={"least": 0, "most": 2**31 - 1})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
     """An address that answers OpenAI's chat completions.
 
@@ -247,60 +215,49 @@ class EndpointSettings:
     url : str
         Up to and without ``/chat/completions``. ``{NAME}`` stands for an environment variable.
     key : str or None
-        The environment variable that holds the key. An endpoint without a key costs nothing.
+        The environment variable that holds the key. None by default: an endpoint without a key costs
+        nothing.
     key_header : str
-        ``Authorization`` (the key as ``Bearer``), or a header that takes the key alone.
-    json_schema : bool
-        Whether the endpoint restricts a reply to a JSON Schema.
+        ``Authorization`` (the key as ``Bearer``), as most have it, or a header that takes the key alone.
+    """
+
+    url: str
+    key: str | None = None
+    key_header: str = "Authorization"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint(EndpointSettings):
+    """An endpoint, and what it understands.
+
+    Attributes
+    ----------
     max_tokens : str
         The parameter that limits the tokens of a reply.
     tool_calls : bool
         Whether its models take tools and call them.
     """
 
-    url: str
-    key: str | None = None
-    key_header: str = "Authorization"
-    json_schema: bool = True
     max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     tool_calls: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
-    """What ``serve`` accepts. Requests, runs and open requests are counted by API key, in each process.
+    """Who may call what ``serve`` serves.
 
     Attributes
     ----------
     hosts : tuple of str
-        Names by which clients reach the service, without port, beside its own address and ``localhost``.
+        Names by which clients reach the service, without port, beside its own address and ``localhost``,
+        which are enough for one machine.
     origins : tuple of str
-        Web pages of other hosts that may call it, such as ``https://tools.example``.
-    workers : int
-        Runs and jobs that a process works on at once.
-    max_body_bytes : int
-        The largest body of a request.
-    requests_per_minute : int
-        On average, after a start of as many at once as are due in six seconds.
-    runs_per_minute : int
-        New runs, as above.
-    open_requests : int
-        Requests under way at once, event streams included.
-    max_queued : int
-        Jobs that may wait, in all processes; a new run is refused beyond.
-    usd_per_key_per_day : float or None
-        What the ended runs of a key may have spent in a day (UTC) before a new run is refused.
+        Web pages of other hosts that may call it, such as ``https://tools.example``. None by default: a page
+        acts with its reader's access.
     """
 
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
-    workers: int = field(default=4, metadata={"least": 1, "most": 64})
-    max_body_bytes: int = field(default=100_000, metadata={"least": 1_000, "most": 100_000_000})
-    requests_per_minute: int = field(default=6_000, metadata=_AT_LEAST_ONE)
-    runs_per_minute: int = field(default=600, metadata=_AT_LEAST_ONE)
-    open_requests: int = field(default=1_000, metadata=_AT_LEAST_ONE)
-    max_queued: int = field(default=2_000, metadata=_AT_LEAST_ONE)
-    usd_per_key_per_day: float | None = field(default=None, metadata={"least": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,13 +268,14 @@ class Settings:
     ----------
     data_dir : str
         The folder for records (``audit/``), knowledge (``ai/knowledge/``) and audit notes
-        (``dart/auditAnalysis/``).
+        (``dart/auditAnalysis/``); in the project, whose tools they are about.
     retention_days : int or None
         ``pattern`` removes files whose newest record is older than this many days, and a new run removes runs
-        in which nothing has happened for as long. If absent, nothing is removed.
+        in which nothing has happened for as long. If absent, nothing is removed: effects are judged by old
+        records.
     executor : str or None
         What reads records: ``processes``, or a Dask scheduler such as ``tcp://host:8786``. If absent,
-        processes read more than 64 MB.
+        processes read more than 64 MB; with less, starting them takes longer.
     categories : tuple of CategoryRule
         Categories of questions.
     tools : mapping of str to ToolSettings
@@ -326,25 +284,25 @@ class Settings:
         Results that say that their call failed; replaces what coreloop knows of fields, such as
         ``success: false`` and ``isError: true``.
     language : str
-        Language of proposed lines, ``en`` or ``ko``.
+        Language of proposed lines, ``en``, as most descriptions are, or ``ko``.
     handoff : tuple of str
-        Tools that hand a request over to a human; it counts only with a verdict.
+        Tools that hand a request over to a human; it counts only with a verdict. None by default: a name
+        does not tell.
     outcome : OutcomeSettings
         Which score of another system is a verdict.
     axis_slugs : mapping of str to str
-        Selector values that may be written into a docstring, and their names in branches.
+        Selector values that may be written into a docstring, and their names in branches. None by default:
+        values may be private.
     schemas : tuple of str
         Files that declare data, relative to coreloop.yaml: JSON Schema, OpenAPI (JSON or YAML) and SQL.
-        ``index`` reads their fields and columns.
+        ``index`` reads their fields and columns. None by default: a file's name does not tell.
     model : str or tuple of str
-        The model to ask, as ``provider:name``, or ``offline``. Of a list, each is asked if those before it
-        gave no usable reply.
+        The model to ask, as ``provider:name``, or ``offline``, which needs no key. Of a list, each is asked
+        if those before it gave no usable reply.
     prices : mapping of str to PriceSettings
         Prices by model, as in ``model``.
-    sampling : SamplingSettings
-        Sent with each question to a model.
     endpoints : mapping of str to EndpointSettings
-        Providers of your own, by name; one with a known name replaces it.
+        Providers of your own, by name; one with a known name replaces its address and key.
     """
 
     data_dir: str = "data"
@@ -357,7 +315,7 @@ class Settings:
     handoff: tuple[str, ...] = ()
     outcome: OutcomeSettings = OutcomeSettings()
     axis_slugs: Mapping[str, str] = field(default_factory=dict)
-    gates: Gates = Gates()
+    gates: GateSettings = GateSettings()
     replay: ReplaySettings = field(default=ReplaySettings())
     reach: ReachSettings = field(default=ReachSettings())
     measure: MeasureSettings = field(default=MeasureSettings())
@@ -371,7 +329,6 @@ class Settings:
     service: ServiceSettings = ServiceSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)
-    sampling: SamplingSettings = SamplingSettings()
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)
 
     def selectors(self) -> dict[str, tuple[str, ...]]:
@@ -384,4 +341,4 @@ class Settings:
 
     def outcome_rule(self) -> OutcomeRule | None:
         """Return the rule of ``outcome``, or None if no score is named."""
-        return parse_rule(self.outcome.score, self.outcome.success) if self.outcome.score else None
+        return parse_rule(self.outcome.score) if self.outcome.score else None

@@ -139,10 +139,9 @@ def _rules(settings: Settings) -> _Problems:
         if tool.target is not None and not _TARGET.fullmatch(tool.target):
             message = f"target of {name} must look like path.py::name, not {tool.target!r}"
             yield message, "tools", name, "target"
-    outcome = settings.outcome
-    if outcome.score and parse_rule(outcome.score, outcome.success) is None:
-        form = "a comparison, such as '>= 0.5' or '== good'"
-        yield f"success must be {form}, not {outcome.success!r}", "outcome", "success"
+    if (score := settings.outcome.score) and parse_rule(score) is None:
+        form = "a name or a comparison, such as 'helpful >= 0.5' or 'helpful == good'"
+        yield f"score must be {form}, not {score!r}", "outcome", "score"
     yield from _reach_rules(settings)
     yield from _sanitize_rules(settings)
     for name, endpoint in settings.endpoints.items():

@@ -90,11 +90,11 @@ class MineSettings:
     root: Path | None = None
 
     @classmethod
-    def of(cls, settings: "Settings", **changes: Any) -> "MineSettings":
+    def of(cls, settings: "Settings", *, min_chunk_len: int | None = None, **more: Any) -> "MineSettings":
         """The settings of coreloop.yaml that change how a request counts."""
         rules = Categories((rule.label, rule.any) for rule in settings.categories)
-        changes = {"min_chunk_len": settings.gates.min_chunk_len, **changes}
-        return cls(rules, settings.selectors(), handoff=frozenset(settings.handoff), **changes)
+        least = settings.gates.min_chunk_len if min_chunk_len is None else min_chunk_len
+        return cls(rules, settings.selectors(), least, handoff=frozenset(settings.handoff), **more)
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,8 @@ class MiningOptions:
         Read everything again and keep no facts.
     max_bytes : float
         Mine only the newest files, by name, that have no more bytes together.
+    min_chunk_len : int, optional
+        Characters of a complete answer, instead of the setting.
     progress : callable
         Called with the bytes read so far and the bytes to read.
     not_kept : callable
@@ -81,6 +83,7 @@ class MiningOptions:
     in_dir: Path | None = None
     no_cache: bool = False
     max_bytes: float = inf
+    min_chunk_len: int | None = None
     progress: Callable[[int, int], object] = _ignore
     not_kept: Callable[[str], object] = _ignore
 
@@ -229,6 +232,7 @@ def mine(workspace: "Workspace", options: MiningOptions = AGENT) -> Mined:
     judgments = read_verdicts(workspace.judgments_dir)
     settings = MineSettings.of(
         workspace.settings,
+        min_chunk_len=options.min_chunk_len,
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
         case_key=known_case_key(workspace.audit_dir),

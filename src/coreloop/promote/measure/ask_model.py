@@ -19,6 +19,9 @@ from coreloop.promote.tool_schemas import SentTool
 
 MAX_OUTPUT_TOKENS: Final = 512
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
+_LIMITS: Final = CallLimits(
+    max_output_tokens=MAX_OUTPUT_TOKENS, timeout_s=600
+)  # a model on a processor is slow
 _REPEATS: Final = {"setting": 2, "malformed": 1}
 """How often a question is repeated: without temperature and seed; where the reply is no JSON, as other models
 are asked again. A reply that calls no tool is an answer."""
@@ -45,14 +48,10 @@ class StoredReply:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A context with the tools as a model is sent them; ``is_told`` if the right call is stated outright.
-
-    ``turn`` is the number of the repetition.
-    """
+    """A context with the tools as a model is sent them; ``is_told`` if the right call is stated outright."""
 
     context: CallContext
     tools: Sequence[SentTool]
-    turn: int = 0
     is_told: bool = False
 
     @property
@@ -91,26 +90,23 @@ class ModelCaller:
         Is asked for JSON, with the tools in the system message.
     native : OpenAICompatible or None
         The same model if it calls tools: it is sent them as its provider takes them.
-    timeout_s : float
-        The longest that a reply may take.
     """
 
     model: Ladder
     native: OpenAICompatible | None = None
-    timeout_s: float = CallLimits().timeout_s
 
     def most(self, question: Question) -> Usage:
         """The most that a question can use."""
-        return self.model.models[0].most(question.with_tools(), self._limits)
+        return self.model.models[0].most(question.with_tools(), _LIMITS)
 
     def call(self, question: Question) -> Reply[CallReply]:
         """Ask; again without a setting that the endpoint refuses, and once more if a reply is no JSON."""
         if self.native is None:
-            return self.model.complete(question.with_tools(), CallReply, self._limits)
+            return self.model.complete(question.with_tools(), CallReply, _LIMITS)
         left, used = dict(_REPEATS), None
         while True:
             try:
-                reply = self.native.call_tool(question.messages, question.described(), self._limits)
+                reply = self.native.call_tool(question.messages, question.described(), _LIMITS)
                 return replace(reply, usage=reply.usage.after(used))
             except ModelError as error:
                 left[error.kind] = left.get(error.kind, 0) - 1
@@ -118,10 +114,6 @@ class ModelCaller:
                 if left[error.kind] < 0 or not (error.is_retryable or error.kind == "setting"):
                     error.usage = used
                     raise
-
-    @property
-    def _limits(self) -> CallLimits:
-        return CallLimits(max_output_tokens=MAX_OUTPUT_TOKENS, timeout_s=self.timeout_s)
 
 
 @dataclass
@@ -173,7 +165,7 @@ class Asker:
 
     def _key(self, question: Question) -> str:
         texts = [(message.role, message.content) for message in question.messages]
-        asked = [self.caller.model.name, question.turn, texts, question.tools]
+        asked = [self.caller.model.name, texts, question.tools]
         return sha256(orjson.dumps(asked)).hexdigest()[:32]
 
     def _ask(self, question: Question) -> tuple[str, dict[str, Any]]:

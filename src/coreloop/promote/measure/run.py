@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from coreloop.answer.models.ladder import ENDPOINTS, choose_model, endpoint_url, model_names
+from coreloop.answer.models.ladder import choose_model, endpoint_url, endpoints_of, model_names
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.project.settings import Settings
@@ -49,8 +49,6 @@ N_FIRST: Final = 20
 """Contexts that show first whether there is something to gain and whether the model can."""
 N_ABOUT: Final = 80
 """Contexts that find 20 points in nine of ten measurements, asked once at temperature 0."""
-N_ABOUT_TWICE: Final = 60
-"""The same where a model is asked twice, since its temperature is not 0."""
 N_CONTROLS: Final = 40
 """Controls that exclude a harm of 10 points if no answer changes."""
 _MIN_CONTEXTS: Final = 10
@@ -98,17 +96,12 @@ class Prepared:
     base: tuple[SentTool, ...]
     edited: tuple[SentTool, ...]
     right: Callable[[NextCall | None, CallContext], bool]
-    turns: int
     may_ask: bool = True
 
     @property
     def n_contexts(self) -> int:
         """How many contexts are asked."""
         return len(self.contexts.about) + len(self.contexts.controls)
-
-    def questions(self, context: CallContext, tools: Sequence[SentTool]) -> list[Question]:
-        """The questions about a context, in turn."""
-        return [Question(context, tools, turn) for turn in range(self.turns)]
 
     def told(self) -> list[Question]:
         """The questions that show first whether the model can."""
@@ -118,22 +111,21 @@ class Prepared:
         """How many questions are asked at most, and what they can cost."""
         questions = self.told()
         for context in (*self.contexts.about, *self.contexts.controls):
-            questions += self.questions(context, self.base) + self.questions(context, self.edited)
+            questions += [Question(context, self.base), Question(context, self.edited)]
         unknown = [question for question in questions if not self.asker.is_known(question)]
         costs = [self.asker.caller.most(question).microusd for question in unknown]
         total = None if None in costs else sum(cost or 0 for cost in costs)
         return CostEstimate(len(questions), len(questions) - len(unknown), total)
 
-    def share(self, questions: Sequence[Question]) -> float:
-        """The share of answers that are right."""
-        asked = ((self.asker.next_call(question), question.context) for question in questions)
-        return sum(self.right(call, context) for call, context in asked) / len(questions)
+    def is_right(self, question: Question) -> bool:
+        """Ask, and say whether the next call is right."""
+        return self.right(self.asker.next_call(question), question.context)
 
     def pairs(self, contexts: Sequence[CallContext], on_progress: Callable[[int], None]) -> list[Pair]:
         """Ask about contexts without and with the lines."""
         pairs = list[Pair]()
         for context in contexts:
-            base, edited = (self.share(self.questions(context, tools)) for tools in (self.base, self.edited))
+            base, edited = (self.is_right(Question(context, tools)) for tools in (self.base, self.edited))
             pairs.append(Pair(context.case, base, edited))
             on_progress(len(pairs))
         return pairs
@@ -174,7 +166,7 @@ def prepare(
     model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
     first = model.models[0]
     native = first if isinstance(first, OpenAICompatible) and first.endpoint.tool_calls else None
-    caller = ModelCaller(model, native, settings.measure.timeout_s)
+    caller = ModelCaller(model, native)
     tool, lines = proposals[0].engine, tuple(line for proposal in proposals for line in proposal.lines)
     keys = tuple(proposal.key for proposal in proposals)
     verdict = MeasureVerdict.UNAVAILABLE
@@ -182,8 +174,7 @@ def prepare(
     base, edited, refused = read_arms(workspace, proposals)
     if refused is not None:
         return replace(subject, reason=refused)
-    turns = 1 if settings.sampling.temperature == 0 else 2
-    n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
+    n_about = options.n_about or N_ABOUT
     failure, n_controls = named_failure(lines), min(N_CONTROLS, n_about)
     contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=n_controls)
     if len(contexts.about) < _MIN_CONTEXTS:
@@ -193,7 +184,7 @@ def prepare(
     budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
     asker, right = Asker(caller, workspace.replies_file, budget), _judge(tool, lines, failure)
     may_ask = options.confirmed or _is_here(workspace.settings, environ)
-    return Prepared(subject, asker, contexts, base, edited, right, turns, may_ask)
+    return Prepared(subject, asker, contexts, base, edited, right, may_ask)
 
 
 def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], None]) -> Measurement:
@@ -213,8 +204,8 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     """
     about, subject = prepared.contexts.about, replace(prepared.subject, ts=now)
     try:
-        gold = [prepared.share([question]) for question in prepared.told()]
-        base = [prepared.share(prepared.questions(item, prepared.base)) for item in about[:N_FIRST]]
+        gold = [prepared.is_right(question) for question in prepared.told()]
+        base = [prepared.is_right(Question(item, prepared.base)) for item in about[:N_FIRST]]
         stated, verdict = sum(gold) / len(gold), judge_model(base, gold)
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
             harm = compare_pairs(prepared.pairs(about[:N_FIRST], on_progress))
@@ -237,8 +228,7 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
 def _is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether the model is on this machine, so that no question leaves it."""
     provider = model_names(settings.model)[0].partition(":")[0]
-    endpoint = {**ENDPOINTS, **settings.endpoints}[provider]
-    return is_loopback(endpoint_url(endpoint, environ))
+    return is_loopback(endpoint_url(endpoints_of(settings)[provider], environ))
 
 
 def _judge(

@@ -144,14 +144,14 @@ def _sieved(mined: Mined, until: date) -> Sieved:
         known = settled_keys(kept_states(mined.workspace, mined.judgments))
     except GitError:  # a shallow clone: what is promoted counts as new
         known = mined.judgments.rejected()
-    return sieve(mined.files, mined.workspace.settings.gates, known=known, today=until)
+    return sieve(mined.files, known=known, today=until)
 
 
 _MAX_SHOWN: Final = 12
 _GATES: Final = {
-    "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
-    "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
-    "min_unique_questions": ("too few different questions", "record more, or lower the gate of this name"),
+    "min_repeat": ("too few requests", "record more, or run pattern with a lower --min-repeat"),
+    "min_success_rate": ("too many failures", "look at the failing tools"),
+    "min_unique_questions": ("too few different questions", "record more"),
     "steps_not_recorded": ("calls were omitted from the records", ""),
     "known": ("promoted, on a branch or rejected already", ""),
 }

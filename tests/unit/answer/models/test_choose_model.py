@@ -44,7 +44,7 @@ def test_an_endpoint_of_ones_own_is_asked_with_its_key_and_price(load: Load):
             "model: lab:qwen\n"
             "prices: {'lab:qwen': {input: 0.5, output: 1.5}}\n"
             "endpoints:\n"
-            f"  lab: {{url: '{server.url}', key: LAB_KEY, key_header: x-key, json_schema: false}}\n"
+            f"  lab: {{url: '{server.url}', key: LAB_KEY, key_header: x-key}}\n"
         )
         reply = choose_model(settings, {"LAB_KEY": "s3cret"}, has_usd_limit=True).complete(
             ASKED, PlanResponse, CallLimits(timeout_s=5)
@@ -52,7 +52,14 @@ def test_an_endpoint_of_ones_own_is_asked_with_its_key_and_price(load: Load):
     assert reply.usage.microusd == 650_000
     assert server.headers[0]["x-key"] == "s3cret"
     assert server.bodies[0]["model"] == "qwen"
-    assert "response_format" not in server.bodies[0]
+
+
+def test_an_endpoint_with_a_known_name_is_asked_as_the_known_one(load: Load):
+    with model_stand_in() as server:
+        server.acts.append(streams(PLAN))
+        settings = load(f"model: openai:m\nendpoints: {{openai: {{url: '{server.url}'}}}}\n")
+        choose_model(settings, {}).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
+    assert "max_completion_tokens" in server.bodies[0]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_every_endpoint_has_its_row_with_address_and_key():
     assert listed == ROWS
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=["several", "sampling", "ollama", "lab"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=["several", "ollama", "lab"])
 def test_an_example_chooses_models_that_a_limit_in_dollars_holds_for(tmp_path: Path, example: str):
     (tmp_path / "coreloop.yaml").write_text(example, encoding="utf-8")
     keys = {"OPENAI_API_KEY": "k", "LAB_API_KEY": "k"}

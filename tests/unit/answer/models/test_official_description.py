@@ -19,8 +19,8 @@ SPEC = Path(__file__).parents[3] / ".openai" / "chat.json"
 pytestmark = pytest.mark.skipif(
     not SPEC.is_file(), reason="OpenAI's API description is not installed: run tests/openai/install.sh"
 )
-BODIES = ("openai", "anthropic", "ollama")
-"""With and without a schema, and each name of the limit of tokens."""
+BODIES = ("openai", "ollama")
+"""Each name of the limit of tokens."""
 
 
 def validator(name: str) -> Draft202012Validator:

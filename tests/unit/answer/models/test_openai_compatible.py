@@ -12,7 +12,7 @@ from coreloop.answer.models.ladder import ENDPOINTS
 from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import Endpoint, PriceSettings
 from model_stand_in import (
     Act,
     ModelStandIn,
@@ -31,7 +31,7 @@ ASKED = [Message("system", "Plan."), Message("user", "왜?")]
 
 
 def model(
-    server: ModelStandIn, endpoint: EndpointSettings = ENDPOINTS["openai"], name: str = "gpt-5"
+    server: ModelStandIn, endpoint: Endpoint = ENDPOINTS["openai"], name: str = "gpt-5"
 ) -> OpenAICompatible:
     headers = {"Authorization": f"Bearer {KEY}"}
     price = PriceSettings(input=1.25, output=10.0)

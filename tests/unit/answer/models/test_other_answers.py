@@ -9,7 +9,6 @@ from coreloop.answer.models.ladder import ENDPOINTS, Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.settings import SamplingSettings
 from model_stand_in import ModelStandIn, answers, streams
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
@@ -18,8 +17,8 @@ ASKED = [Message("user", "Why?")]
 HTML = b"<!doctype html><html><head><title>Sign in</title></head><body>data: none</body></html>"
 
 
-def model(server: ModelStandIn, **more: Any) -> OpenAICompatible:
-    return OpenAICompatible("lab", "m", endpoint=ENDPOINTS["vllm"], url=server.url, headers={}, **more)
+def model(server: ModelStandIn) -> OpenAICompatible:
+    return OpenAICompatible("lab", "m", endpoint=ENDPOINTS["vllm"], url=server.url, headers={})
 
 
 @pytest.mark.parametrize(
@@ -43,19 +42,14 @@ def refusal(text: str) -> Any:
     return answers(400, {"error": {"message": text, "param": None}})
 
 
-def test_temperature_and_seed_are_sent_by_default_as_set_or_not_at_all(server: ModelStandIn):
-    for sampling in (SamplingSettings(), SamplingSettings(temperature=0.7, seed=None)):
-        server.acts.append(streams(PLAN))
-        model(server, sampling=sampling).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
-    default, chosen = server.bodies
-    assert (default["temperature"], default["seed"]) == (0.0, 1)
-    assert chosen["temperature"] == 0.7
-    assert "seed" not in chosen
+OPTIONAL = {"temperature": 0.0, "seed": 1}
 
 
-def test_a_setting_that_an_endpoint_refuses_is_left_out_once_and_for_all_and_said(server: ModelStandIn):
+def test_a_parameter_that_an_endpoint_refuses_is_left_out_once_and_for_all_and_said(server: ModelStandIn):
     said = "Unsupported value: 'temperature' does not support 0 with this model."
-    server.acts += [refusal(said), refusal("Unknown name seed"), streams(PLAN), streams(PLAN)]
+    no_schema = "This model does not support response format `json_schema`."
+    refusals = [refusal(said), refusal("Unknown name seed"), refusal(no_schema)]
+    server.acts += [*refusals, streams(PLAN), streams(PLAN)]
     errors: list[str] = []
     ladder = Ladder([model(server)])
 
@@ -68,11 +62,15 @@ def test_a_setting_that_an_endpoint_refuses_is_left_out_once_and_for_all_and_sai
 
     for _ in range(2):
         assert ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5), make).value == READ
-    sent = [sorted({"temperature", "seed"} & set(body)) for body in server.bodies]
-    assert sent == [["seed", "temperature"], ["seed"], [], []]
+    assert OPTIONAL.items() <= server.bodies[0].items()
+    sent = [sorted({*OPTIONAL, "response_format"} & set(body)) for body in server.bodies]
+    assert sent == [
+        ["response_format", "seed", "temperature"], ["response_format", "seed"], ["response_format"], [], []
+    ]  # fmt: skip
     assert [(error.partition(";")[0], error.rpartition("it: ")[2]) for error in errors] == [
         ("lab:m: the endpoint refuses the temperature", said),
         ("lab:m: the endpoint refuses the seed", "Unknown name seed"),
+        ("lab:m: the endpoint refuses the response_format", no_schema),
     ]
 
 

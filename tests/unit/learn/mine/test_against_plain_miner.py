@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import plain_miner
 from coreloop.base.date_range import Days
-from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.read_lines import FileFacts, MineSettings
 from coreloop.learn.facts.schema import find_oddities
 from coreloop.learn.mine import folder as mining
@@ -27,7 +26,7 @@ from logs import line
 from rows import slow_after
 from weekly import WEEKLY
 
-OPEN_GATE = Gates(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
+OPEN_GATE = {"min_repeat": 1, "min_unique_questions": 1, "min_success_rate": 0}
 ALWAYS = Days(date(1970, 1, 1), date(2100, 1, 1))
 FIRST_DAY = datetime(2026, 4, 22, 22, tzinfo=UTC)
 
@@ -53,7 +52,7 @@ def _neutral(window: Window) -> Counter[tuple[str, str]]:
 
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:
-    search = find_candidates(window, OPEN_GATE)
+    search = find_candidates(window, **OPEN_GATE)
     return {(candidate.cat_hash, candidate.seq_hash): candidate for candidate in search.entries}
 
 

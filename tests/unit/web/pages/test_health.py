@@ -77,7 +77,7 @@ def test_where_things_fall_and_why(source: PageSource):
         ("Sequences", "too few requests"): 2,
         ("Proposals", "the evidence is weak"): 1,
     }
-    assert "record more, or lower gates: min_repeat" in html
+    assert "record more, or run pattern with a lower --min-repeat" in html
     assert funnel(html) == {"Records": 3, "Sequences": 2, "Proposals": 1, "Proposals with a text": 0}
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from coreloop.answer.models.ladder import ENDPOINTS, endpoint_headers, endpoint_url
+from coreloop.answer.models.ladder import endpoint_headers, endpoint_url, endpoints_of
 from coreloop.base.errors import ModelError, UsageError
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
 from coreloop.base.project.workspace import Workspace
@@ -63,7 +63,7 @@ class Vectors:
 
     def _ask(self, texts: Sequence[str]) -> list[Any]:
         provider, _, model = self._name.partition(":")
-        endpoint = {**ENDPOINTS, **self._settings.endpoints}.get(provider)
+        endpoint = endpoints_of(self._settings).get(provider)
         if endpoint is None:
             raise UsageError(f"search: encoder {self._name[:80]!r} is no PROVIDER:MODEL and no file .onnx")
         url, headers = endpoint_url(endpoint, os.environ), endpoint_headers(endpoint, os.environ)
