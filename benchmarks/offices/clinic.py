@@ -105,15 +105,6 @@ def clinician_hours(name: str) -> dict:
 
 
 TOOLS = [
-    *(
-        book_visit,
-        open_chart,
-        free_times,
-        reserve_room,
-        issue_invoice,
-        message_patient,
-        take_payment,
-        file_claim,
-    ),
-    *(check_coverage, vaccine_stock, clinician_hours),
+    *(book_visit, open_chart, free_times, reserve_room, issue_invoice, message_patient, take_payment),
+    *(file_claim, check_coverage, vaccine_stock, clinician_hours),
 ]
