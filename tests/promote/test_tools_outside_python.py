@@ -132,3 +132,68 @@ def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
         assert effect["change"]["target"] == f"{file}::refund"
         assert [effect["verdict"], effect["look"]["day"]] == verdict
         assert effect["lines"] == [f"- Always pass {missing}"]
+
+
+_WORDS = ("minor", "major", "blocker")
+_TICKET = {"name": "open_ticket", "description": "Opens a ticket."}
+_TICKET |= {"parameters": {"type": "object", "properties": {"urgency": {"type": "string"}}}}
+_CODE = f"URGENCIES = {_WORDS}\n\ndef open_ticket(urgency):\n    return urgency in URGENCIES\n"
+_JSON, _PYTHON = json.dumps([{"type": "function", "function": _TICKET}]), f"TOOLS = [{_TICKET}]\n"
+
+
+@pytest.fixture
+def tickets(tmp_path: Path, quiet_git: None) -> Project:
+    """A repository with a log in which a tool takes one of three words, and fails with others."""
+    project = Project(tmp_path / "project", tmp_path / "remote.git")
+    project.root.mkdir()
+    project.git("init", "--quiet", "--initial-branch=main")
+    for day in range(-6, 0):
+        moment = NOW + timedelta(days=day)
+        rows = []
+        for number in range(8):
+            own = {
+                "ts": moment.isoformat(),
+                "request_id": f"{day}-{number}",
+                "session_hash": f"s:{day}-{number}",
+            }
+            args = {"urgency": _WORDS[number % 3] if number < 5 else f"p{number}"}
+            one = (call if number < 5 else failed)("open_ticket", args)
+            rows.append(record(**own, question=f"Broken {day} {number}", tool_calls=[one]))
+        write_log(project.root / f"data/audit/ai-ask/{moment:%Y-%m-%d}.jsonl", rows)
+    return project
+
+
+@pytest.mark.parametrize(("file", "schema"), [("desk/tools.json", _JSON), ("desk/schemas.py", _PYTHON)])
+@pytest.mark.parametrize("is_named", [False, True], ids=["found", "named under tools"])
+def test_the_words_of_the_code_behind_a_schema_are_promoted(
+    file: str, schema: str, is_named: bool, tickets: Project, entry_point: Any
+):
+    settings = f"tools: {{open_ticket: {{target: {file}::open_ticket}}}}\n" if is_named else ""
+    tickets.commit({file: schema, "desk/backend.py": _CODE, "coreloop.yaml": settings}, "first")
+    entry_point(tickets.root, "refine")
+    code, out, _ = entry_point(tickets.root, "promote", "--tool", "open_ticket")
+    assert code == 0
+    assert f"target   {file}::open_ticket" in out
+    assert "- urgency: one of blocker, major, minor" in out
+
+
+def test_a_tool_that_two_files_describe_is_asked_about(tickets: Project, entry_point: Any):
+    files = {"desk/tools.json": _JSON, "mk.py": _PYTHON, "desk/backend.py": _CODE, "coreloop.yaml": ""}
+    tickets.commit(files, "first")
+    entry_point(tickets.root, "refine")
+    _, _, err = entry_point(tickets.root, "promote", "--tool", "open_ticket")
+    assert 'name one under tools: in coreloop.yaml, as open_ticket: {target: "mk.py::open_ticket"}' in err
+    assert "desk/tools.json::open_ticket" in err
+
+
+def test_words_that_the_base_lacks_are_refused_with_the_line_that_declares_them(
+    tickets: Project, entry_point: Any
+):
+    tickets.commit({"desk/tools.json": _JSON, "coreloop.yaml": ""}, "first")
+    (tickets.root / "desk/backend.py").write_text(_CODE)
+    entry_point(tickets.root, "refine")
+    _, _, err = entry_point(tickets.root, "promote", "--tool", "open_ticket")
+    row = "axis_slugs: {blocker: blocker, major: major, minor: minor}"
+    assert f"Commit `{row}` in coreloop.yaml" in err
+    tickets.commit({"coreloop.yaml": f"{row}\n"}, "declared")
+    assert entry_point(tickets.root, "promote", "--tool", "open_ticket")[0] == 0

@@ -157,4 +157,4 @@ def _statement_lines(statement: Statement, *, is_verbose: bool) -> Iterator[str]
     if is_verbose:
         yield wrap(f"    {cost_text(statement)}; {difference_text(statement)}")
     if statement.refused is not None:
-        yield f"    no text: {statement.refused}"
+        yield wrap(f"    no text: {statement.refused}")

@@ -45,18 +45,27 @@ def find_tools(
     found = resolve_tools(names, workspace, **choices)
     configured = workspace.settings.tools
     targets = {name: its.target for name, its in configured.items() if name in found and its.target}
-    codes = {name: tool for name, tool in found.items() if isinstance(tool, Tool)}
+    outside = {name for name, target in targets.items() if ".py::" not in target}
+    anywhere = replace(workspace, settings=replace(workspace.settings, tools={}))
+    by_name = resolve_tools(outside, anywhere, **choices) if outside else {}
+    codes = {name: tool for name, tool in (found | by_name).items() if isinstance(tool, Tool)}
     own = {name: (f"{tool.file}::{tool.qualname}", False) for name, tool in codes.items()}
     own |= {name: (target, True) for name, target in targets.items()}
     places = {name: [_at(workspace.root, *place)] for name, place in own.items()}
-    unknown = {name for name in found.keys() - targets.keys() if name not in places or not places[name][0][1]}
+    documented = {
+        name for name, its in places.items() if its[0][1] and (name in targets or codes[name].docstring)
+    }
+    unknown = found.keys() - targets.keys() - documented
     for name, described in _search(unknown, workspace).items():
         others = [place for place in described if name not in codes or not _is_copy(place, codes[name])]
         places[name] = others or places.get(name, [])
-        if len(others) > 1 and name not in codes:
+        if len(others) > 1:
             where = ", ".join(f"{file}::{name}" for file, _ in others[:3])
-            reason = f"described {len(others)} times ({where}); name one under tools: in coreloop.yaml"
-            found[name] = Unresolved(name, reason)
+            choice = (
+                f'name one under tools: in coreloop.yaml, as {name}: {{target: "{others[0][0]}::{name}"}}'
+            )
+            reason, code = f"described {len(others)} times ({where}); {choice}", codes.get(name)
+            found[name] = Unresolved(name, reason) if code is None else replace(code, unclear=reason)
     for name, described in places.items():
         if len(described) == 1 and described[0][1]:
             tool, target = described_tool(name, *described[0], codes.get(name)), targets.get(name, "")

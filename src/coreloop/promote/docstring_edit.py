@@ -22,7 +22,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.line import keys_of, parse_advice
-from coreloop.learn.proposals.allowed_lines import Words, is_form, refuse_words
+from coreloop.learn.proposals.allowed_lines import Words, is_form, named, refuse_words
 from coreloop.learn.proposals.draft import standing_at, standing_texts
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
@@ -77,12 +77,21 @@ def edit_lines(
         edited = put_lines(path, source, text_of(source, where), wanted, replaced=replaced)
         words = Words(repository, base_sha, settings, path, lead.engine, lead.symbol)
         reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
+        unknown = [
+            its
+            for line in lines
+            for its in named(line)
+            if its.kind in ("value", "state") and not words.has(its)
+        ]
     except UnprovenError as unproven:
         raise RefusedError(f"{where}: {unproven}; the line to paste: {' '.join(lines)}") from unproven
     if not edited.appended:
         raise RefusedError(f"{where}: the text has these lines already")
     if reason is not None:
-        raise RefusedError(f"{where}: the guard would stop it: {reason}. Merge that first, or propose again")
+        slugs = ", ".join(f"{its.name}: {its.name}" for its in unknown)
+        todo = f"Commit `axis_slugs: {{{slugs}}}` in coreloop.yaml, or what declares them" if slugs else ""
+        todo = todo or "Merge that first, or propose again"
+        raise RefusedError(f"{where}: the guard would stop it: {reason}. {todo}")
     return edited
 
 

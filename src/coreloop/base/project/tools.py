@@ -19,6 +19,7 @@ from coreloop.base.project.allowed_values import (
     schema_of,
 )
 from coreloop.base.project.definitions import (
+    FUNCTION,
     METHOD,
     MOUNTS,
     REGISTERED,
@@ -69,6 +70,8 @@ class Tool:
         What a field of an object may be: these literals, the words of the docstrings, members of enums.
     described : mapping of str to str
         Argument -> its own description, if that can be edited.
+    unclear : str
+        Why it is not known which of several descriptions models read; empty if it is.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Tool:
     line: int = 0
     words: frozenset[str] = frozenset()
     described: Mapping[str, str] = field(default_factory=dict, hash=False)
+    unclear: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +307,18 @@ class _Found:
         tool = make_tool(name, file, one.qualname, one.node, tree)
         if one.schema is not None:
             tool = replace(tool, **schema_of(self.source.plain(one.path, one.schema)))
+        if tree is not None and one.node is None:
+            functions = [its for its in self._candidates(name) if its.rank == FUNCTION]
+            tool = _with_words(tool, *(self._made(name, its, only_places) for its in functions[:1]))
         return replace(tool, line=one.line)
+
+
+def _with_words(tool: Tool, *others: Tool) -> Tool:
+    """A tool that a schema describes, with what a function of its name declares."""
+    for name in ("literals", "listed", "numbers", "words"):
+        union = getattr(tool, name).union(*(getattr(other, name) for other in others))
+        tool = replace(tool, **{name: union})
+    return tool
 
 
 def _rank(_: str, one: Definition) -> int:

@@ -69,6 +69,7 @@ MAX_FIELDS: Final = 3
 """The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""
+_CODE: Final = ("*.py", ":!tests/", ":!*/tests/")
 
 
 def named(line: str) -> tuple[Named, ...]:
@@ -233,9 +234,11 @@ class Words:
             case "value":  # a string in a file, escapes resolved, or an axis
                 if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
                     return True
-                return any(one.name in tool.literals for tool in (self.own, *self._defined(one.tool)))
+                tools = (self.own, *self._code, *self._defined(one.tool))
+                return any(one.name in tool.literals for tool in tools)
             case "state":
-                return one.name in self.own.words or one.name in self.settings.axis_slugs
+                is_word = any(one.name in tool.words for tool in (self.own, *self._code))
+                return is_word or one.name in self.settings.axis_slugs
             case "field":
                 return bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)
@@ -244,9 +247,22 @@ class Words:
     def own(self) -> Tool:
         """The tool that the base defines or describes; `UnprovenError` if it has none."""
         name = self.symbol.partition("[")[0]
-        nodes = [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
-        code = self._made(self.path, nodes[0], name) if len(nodes) == 1 else None
+        code = self._made(self.path, self._nodes[0], name) if len(self._nodes) == 1 else None
         return described_tool(self.tool, self.path, self._texts(name), code)
+
+    @cached_property
+    def _nodes(self) -> list[Any]:
+        """The definitions that may be the target."""
+        name = self.symbol.partition("[")[0]
+        return [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
+
+    @cached_property
+    def _code(self) -> list[Tool]:
+        """The files that define or name a tool which a schema alone describes: its values may be theirs."""
+        pattern = f"(def|class)[[:space:]]+{self.tool}|[\"']{self.tool}[\"']"
+        is_schema = not self._nodes and self.tool.isidentifier()
+        files = self.repository.files_with(self.base, pattern, _CODE) if is_schema else ()
+        return [self._made(file, None) for file in files]
 
     def _texts(self, name: str) -> list[ToolText]:
         """The texts of a tool in the edited file."""

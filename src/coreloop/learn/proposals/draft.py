@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.base.project.python_source import UnprovenError
-from coreloop.base.project.tools import Tool, Unresolved
+from coreloop.base.project.tools import Tool
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import split_lines
@@ -89,7 +89,9 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
 def _refuse_place(name: str, words: Vocabulary) -> str | None:
     """Why it is not known where a tool is described."""
     tool = words.tools.get(name)
-    return tool.reason if isinstance(tool, Unresolved) and tool.is_defined else None
+    if isinstance(tool, Tool):
+        return tool.unclear or None
+    return tool.reason if tool is not None and tool.is_defined else None
 
 
 def _refuse_redundant(

@@ -105,7 +105,8 @@ def test_a_tool_that_two_files_define_is_not_guessed(shop: Shop):
     shop.project.commit(files, "first", **dated(30))
     assert find_tools(["pay"], shop.workspace)["pay"] == Unresolved(
         "pay",
-        "described 2 times (a/tools.toml::pay, b/tools.toml::pay); name one under tools: in coreloop.yaml",
+        "described 2 times (a/tools.toml::pay, b/tools.toml::pay); name one under tools: in coreloop.yaml, "
+        'as pay: {target: "a/tools.toml::pay"}',
     )
 
 
