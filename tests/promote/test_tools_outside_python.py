@@ -170,7 +170,7 @@ def test_the_words_of_the_code_behind_a_schema_are_promoted(
 ):
     settings = f"tools: {{open_ticket: {{target: {file}::open_ticket}}}}\n" if is_named else ""
     tickets.commit({file: schema, "desk/backend.py": _CODE, "coreloop.yaml": settings}, "first")
-    entry_point(tickets.root, "refine")
+    assert entry_point(tickets.root, "refine")[1].count("one of blocker, major, minor") == 1
     code, out, _ = entry_point(tickets.root, "promote", "--tool", "open_ticket")
     assert code == 0
     assert f"target   {file}::open_ticket" in out

@@ -100,7 +100,7 @@ def error_lines(errors: Sequence[ErrorRow], *, max_shown: int) -> Iterator[str]:
             texts = (f"{row.error_class}: {row.error.removeprefix(f'{row.error_class}: ')}", *row.merged)
             yield from (wrap(f"    {text}") for text in texts)
         if row.suggestion:
-            yield wrap(f"    {row.suggestion} (for a person; nothing is edited)")
+            yield wrap(f"    {row.suggestion}")
     yield from more_lines(len(errors), "error", max_shown)
 
 

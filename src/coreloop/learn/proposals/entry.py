@@ -424,7 +424,7 @@ def q_text(q_value: float) -> str:
 
 # --- The table of errors, and what a coding agent is asked to do about one, in the closed vocabulary alone.
 
-Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
+Mender = Literal["merged", "text", "schema", "tool", "policy", "user", "unknown yet"]
 _ASKED: Final[dict[Mender, str]] = {
     "schema": "Find the check that raises it, and let the parameter's schema say what is accepted.",
     "tool": "Find why the tool raises it, and mend the tool if its callers are not to blame.",
@@ -456,7 +456,7 @@ class ErrorRow:
     task : str
         Of `task_of`.
     suggestion : str
-        What the error's text or the tool's schema could say, for a person: nothing is edited.
+        What a person could let the error's text or the schema say; or what is missing to know who mends it.
     """
 
     tool: str
@@ -491,7 +491,7 @@ def task_of(tool: "Tool | None", failure: ErrorRow) -> str:
 
     Empty if the project does not define the tool, if a text mends the cause, or if it failed once.
     """
-    if tool is None or failure.mender in {"text", "merged"} or failure.n_calls == 1:
+    if tool is None or failure.mender not in _ASKED or failure.n_calls == 1:
         return ""
     return (
         f"The tool {tool.name} failed {failure.n_calls} times with one error (class {failure.error_class}); "

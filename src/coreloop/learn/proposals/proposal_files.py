@@ -283,7 +283,7 @@ def _error_rows(errors: Sequence[ErrorRow], words: "Vocabulary") -> Iterator[str
     merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
     tasks = [row.task for row in errors if row.task]
     texts = [f"row {number}: {row.suggestion}" for number, row in enumerate(errors, 1) if row.suggestion]
-    heads = "For a person; nothing is edited", "Explained by lines that are merged", "For a coding agent"
+    heads = "For a person", "Explained by lines that are merged", "For a coding agent"
     for head, lines in zip(heads, (texts, merged, tasks), strict=True):
         if lines:
             yield f"\n{head}:\n\n" + "".join(f"    {printable(line)}\n" for line in lines)

@@ -25,7 +25,13 @@ from coreloop.learn.proposals.entry import CAVEATS, MIN_CASES, ErrorRow, Mender,
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, has_several, iter_places, rates_of
 from coreloop.learn.statements.kinds import BOUND, calls_against, is_against, read_calls
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
-from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, evidence_calls
+from coreloop.learn.statements.search import (
+    MIN_DAYS,
+    LineHypothesis,
+    MergedSides,
+    ToolSearch,
+    evidence_calls,
+)
 from coreloop.learn.statements.values import Value, hash_of, measure
 from coreloop.learn.statistics import newcombe_interval, wilson_interval
 from coreloop.observe.argument_sources import is_name
@@ -196,6 +202,7 @@ MAX_ERRORS: Final = 100
 _MOST: Final = 0.5  # a majority
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
+COULD_SAY: Final = "the error itself could say, changed by a person: "
 _MIN_FAILING: Final = 5  # cases, and requests, to say that few recover: k-anonymity as in reports
 _Placed = tuple[LoggedRequest, int]
 """A request and the place of its call."""
@@ -218,8 +225,21 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
             numbers[search.tool, place.call.template].append(number)
     rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
     rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
-    most = rows[:MAX_ERRORS]
-    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in most)
+    explained = (_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in rows[:MAX_ERRORS])
+    return tuple(_if_enough(row, log) for row in explained)
+
+
+def _if_enough(row: ErrorRow, log: CaseLog) -> ErrorRow:
+    """An error's row; who can mend it is unknown as long as a line about it would need more cases."""
+    worked = {it.case for it in log.requests if any(call.ok and call.tool == row.tool for call in it.calls)}
+    is_one_day = len(log.days) < MIN_DAYS and not any(request.undated for request in log.requests)
+    missing = ["a second day"] if is_one_day else []
+    for n_cases, what in ((row.n_cases, "failures"), (len(worked), "calls that worked")):
+        if n_cases < MIN_CASES:
+            missing.append(f"{what} in {MIN_CASES} {log.case_kind}s ({n_cases} so far)")
+    if not missing or row.mender in {"text", "merged"} or row.error_class in TRANSIENT:
+        return row
+    return replace(row, mender="unknown yet", task="", suggestion=f"needs {', '.join(missing)}")
 
 
 def _counted(text: str, calls: Sequence[_Placed]) -> ErrorRow:
@@ -294,7 +314,7 @@ def _could_say(search: ToolSearch, own: list[int], words: Vocabulary) -> str:
     shown = str(in_language(line, words.settings.language))
     may_say = words.knows_line(search.tool, shown) and set(line.tools).isdisjoint(words.settings.handoff)
     is_new = may_say and _words(texts).isdisjoint(_words(asked))
-    return f"{search.tool} could say: {shown.removeprefix('- ')}" if is_new else ""
+    return f"{COULD_SAY}{shown.removeprefix('- ')}" if is_new else ""
 
 
 def _words(texts: Iterable[str]) -> set[str]:
