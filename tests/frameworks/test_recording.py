@@ -130,6 +130,11 @@ def test_sources_of_arguments_are_found_in_earlier_results(drive: str) -> None:
     assert paths["find_rooms.rooms[].room_id"] > 20
 
 
+def test_the_last_failure_before_a_framework_gives_up_is_the_tool_s_own() -> None:
+    calls = driven("pydantic_ai_slim")[0]["out of retries"]["tool_calls"]
+    assert [call["error"] for call in calls] == ["ModelRetry: hours must be at most 24"] * 2
+
+
 def test_failures_under_other_settings_of_the_openai_sdk() -> None:
     records, _ = driven("openai_agents")
     shown = {

@@ -99,8 +99,8 @@ def _import_lines(report: ImportReport) -> Iterator[str]:
         yield f"calls: {report.tools.total():,} of {number_of(len(report.tools), 'tool')}:"
     yield from (cut(f"  {n:>7,}  {name}") for name, n in report.tools.most_common(_MAX_TOOLS_SHOWN))
     yield from report.unseen.lines()
-    for what, counts in (("skipped", report.skipped), ("values left out", report.dropped)):
-        yield from (f"{what}: {count:,}, {reason}" for reason, count in sorted(counts.items()))
+    yield from (f"skipped: {text}" for text in report.skipped_lines())
+    yield from (f"values left out: {count:,}, {reason}" for reason, count in sorted(report.dropped.items()))
     if report.since is not None:
         refine = f"dartlab-coreloop refine --since {report.since}"
         yield f"{_days(report)}; see why calls fail: {refine}"
@@ -126,10 +126,13 @@ def import_facts(report: ImportReport) -> dict[str, object]:
 def _look_lines(looked: Looked, *, is_verbose: bool) -> Iterator[str]:
     yield from _head_lines(looked)
     yield from _error_lines(looked.found.errors, is_verbose=is_verbose)
-    if looked.found.statements:
+    if looked.found.statements or looked.listed:
         yield from ("", "what failing calls have in common:")
     for statement in looked.found.statements:
         yield from statement_lines(statement)
+    for name, listed in looked.listed:
+        about = f"  {name}: failing calls have other values of {listed} than calls that worked"
+        yield wrap(f"{about}; beside the source, `refine` in the project says which it lists")
     if looked.arguments:
         yield from ("", "where arguments come from:")
     shown = looked.arguments if is_verbose else looked.arguments[:_MAX_ARGUMENTS]
@@ -137,7 +140,7 @@ def _look_lines(looked: Looked, *, is_verbose: bool) -> Iterator[str]:
         places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
         yield cut(f"  {argument.tool}.{argument.argument}: {places}")
     yield from _folded(len(looked.arguments) - len(shown), "argument")
-    yield from _unseen_lines(looked)
+    yield from _unseen_lines(looked, is_verbose=is_verbose)
     yield from ("", wrap(f"next: {looked.next}"))
 
 
@@ -186,12 +189,12 @@ def statement_lines(statement: Statement) -> Iterator[str]:
             yield wrap(f"    {what}: {call}")
 
 
-def _unseen_lines(looked: Looked) -> Iterator[str]:
+def _unseen_lines(looked: Looked, *, is_verbose: bool) -> Iterator[str]:
     """Yield what the traces do not say, what would let them say more, and what was not read."""
     report = looked.report
     texts = [*report.unseen.lines(), *looked.missing]
-    texts += [f"skipped: {n:,}, {reason}" for reason, n in sorted(report.skipped.items())]
-    texts += [f"{file.file.path}: {file.reason}" for file in report.unusable]
+    texts += [f"skipped: {text}" for text in report.skipped_lines()]
+    texts += [f"{it.file.path}: {it.reason}" for it in (report.unread if is_verbose else report.unusable)]
     yield from ("", "not seen:") if texts else ()
     yield from (wrap(f"  {text}") for text in texts)
 
@@ -209,5 +212,6 @@ def _look_facts(looked: Looked) -> dict[str, object]:
         "statements": [one.labelled(words) for one in looked.found.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
+        **untrusted({"listed": looked.listed}),
         "next": looked.next,
     }

@@ -1,6 +1,6 @@
 """What traces that exist already say: imported into a folder that is removed again, and mined."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -30,6 +30,7 @@ MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
 _MAX_NAMED: Final = 3
+_MAX_LISTED: Final = 8  # as of lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Looked:
         Requests, and those of them that failed.
     n_failed_calls : int
         Calls that failed; `Unseen.guessed` of them only read like failures.
+    listed : tuple of (str, str)
+        Tools and arguments whose few values separate the failing calls; only a source declares such a list.
     missing : tuple of str
         What the traces lack, and how to get it.
     next : str
@@ -68,6 +71,7 @@ class Looked:
     n_failed_calls: int
     found: FoundStatements
     arguments: tuple[ArgumentOrigin, ...]
+    listed: tuple[tuple[str, str], ...]
     missing: tuple[str, ...]
     next: str
 
@@ -93,6 +97,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     """
     files = find_trace_files(paths, all_suffixes(), now_s=now.timestamp())
     recognised = recognise(files)
+    own = [file for file in recognised.unread if file.is_own]
     if not recognised.by_importer:
         raise UsageError(first_reason(recognised.unread))
     with temporary_folder("coreloop-look-") as root:
@@ -103,13 +108,15 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
             name: Counter(files=recognised.formats[name], **counts) for name, counts in report.formats.items()
         }
         report = replace(report, n_files=len(files), formats=formats)
-        return replace(_mine(workspace, report), n_unknown=len(recognised.unread))
+        if own and not report.added:
+            raise UsageError(first_reason(own))
+        looked = replace(_mine(workspace, report), n_unknown=len(recognised.unread))
+        return replace(looked, next="run `dartlab-coreloop refine` on the records here") if own else looked
 
 
 def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     if not report.added:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.skipped.most_common(3))
-        raise UsageError(f"no request can be read; skipped: {reasons}")
+        raise UsageError(f"no request can be read; skipped: {'; '.join(report.skipped_lines()[:3])}")
     named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
     settings = replace(workspace.settings, tools=named)
     mined = mine(replace(workspace, settings=settings), MiningOptions(no_cache=True))
@@ -124,6 +131,7 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
         n_failed_calls=sum(n for call, n in window.calls.items() if call.error_class),
         found=found,
         arguments=arguments,
+        listed=tuple(_listed(found)),
         missing=(
             *_missing_of_calls(window, found.log),
             *_missing_of_requests(window, is_one_day=report.first_day == report.last_day),
@@ -147,6 +155,26 @@ def argument_rows(log: CaseLog) -> tuple[ArgumentOrigin, ...]:
         shares = tuple((place, n / count.total()) for place, n in most)
         rows += [ArgumentOrigin(tool, name, shares)] if count.total() >= MIN_COMPARED else []
     return tuple(rows)
+
+
+def _listed(found: FoundStatements) -> Iterator[tuple[str, str]]:
+    """The arguments of tools without a line that take a few texts, of which no failing call has any."""
+    sides = defaultdict[tuple[str, str], tuple[Counter[int | None], dict[int | None, set[int]]]](
+        lambda: (Counter(), defaultdict(set))
+    )
+    said = {statement.tool for statement in found.statements}
+    for request in found.log.requests:
+        for call in (call for call in request.calls if call.tool not in said and not call.retry):
+            for name, value in call.values.items():
+                if value.kind == "text" and call.ok:
+                    sides[call.tool, name][0][value.value] += 1
+                elif value.kind == "text":
+                    sides[call.tool, name][1][value.value].add(request.case)
+    for place, (worked, failed) in sides.items():
+        is_list = 1 < len(worked) <= _MAX_LISTED and worked.total() >= MIN_CASES * len(worked)
+        cases = set[int]().union(*failed.values())
+        if is_list and worked.keys().isdisjoint(failed) and len(cases) >= MIN_CASES:
+            yield place
 
 
 def _missing_of_calls(window: Window, log: CaseLog) -> Iterator[str]:

@@ -224,7 +224,37 @@ def test_a_folder_says_what_was_read_of_each_format(run: Run, tmp_path: Path) ->
     shown = run(tmp_path / "traces").output
     assert "codex: 1 file, 4 requests, 4 calls" in shown
     assert "openai-chat: 1 file, 12 requests, 24 calls" in shown
-    assert "skipped: 1, file that is records of coreloop" in shown
+    assert "skipped: 1 file: records of coreloop" in shown
+    assert shown.endswith("next: run `dartlab-coreloop refine` on the records here\n")
+
+
+def test_what_a_folder_has_beside_traces_is_named_or_not_read(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    chats(folder)
+    for name in (".venv", "node_modules", "own"):
+        write_lines(folder / name / "other.json", [{"level": "info"}])
+    (folder / "own" / "pyvenv.cfg").touch()
+    write_document(folder / "tools.json", [{"type": "function", "function": {"name": "f", "parameters": {}}}])
+    write_document(folder / "more.json", {"tools": [{"name": "f", "inputSchema": {}}]})
+    shown = run(folder).output
+    assert "skipped: 2 files: tool schemas, not traces" in shown
+    assert shown.count("skipped") == 1
+    assert f"{folder / 'tools.json'}: is tool schemas" in " ".join(
+        run(folder, "-v", columns=300).output.split()
+    )
+
+
+def test_a_list_of_words_that_only_the_source_has_is_announced(run: Run, tmp_path: Path) -> None:
+    def ticket(k: int) -> dict[str, Any]:
+        word, result = (("high", "urgent")[k % 2], "Error: unknown") if k % 3 == 0 else ("major", "done")
+        called = call("open", {"urgency": "minor" if word == "major" and k % 2 else word}, result, "1")
+        messages = [{"role": "user", "content": f"Open ticket {k}"}, *called]
+        return {"ts": f"2026-04-{1 + k % 8:02}T09:00:00Z", "session_id": f"s{k}", "messages": messages}
+
+    shown = run(write_lines(tmp_path / "chats.jsonl", map(ticket, range(40))), columns=200).output
+    heading, line = shown.partition("what failing calls have in common:")[1:]
+    assert heading
+    assert line.startswith("\n  open: failing calls have other values of urgency than calls that worked")
 
 
 def test_unusual_files_are_counted_and_not_fatal(run: Run, tmp_path: Path) -> None:

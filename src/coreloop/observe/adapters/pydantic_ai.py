@@ -20,8 +20,8 @@ from coreloop.observe.drops import never_raises
 _run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_pydantic_ai_run", default=None)
 _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
 _WAITING: Final = frozenset({"CallDeferred", "ApprovalRequired"})
-# Exceptions in which the framework sends the tool's own one to the model.
-_WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
+# Exceptions in which the framework sends the tool's own one to the model, or ends the run with it.
+_WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError", "UnexpectedModelBehavior"})
 # The conversation of a run without history: an id of its own (a UUID of version 7), and so no session.
 _FRESH: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -168,4 +168,4 @@ def _cause(error: BaseException) -> BaseException | None:
     """The exception of the tool itself; None if the call waits for something outside of the run."""
     if type(error).__name__ in _WAITING:
         return None
-    return error.__cause__ if type(error).__name__ in _WRAPPERS and error.__cause__ else error
+    return _cause(error.__cause__) if type(error).__name__ in _WRAPPERS and error.__cause__ else error

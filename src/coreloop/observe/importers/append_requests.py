@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.base.files import file_errors, locked
+from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
@@ -49,6 +50,8 @@ class ImportReport:
         The earliest day under which records are filed, which is that of their file if they have no date.
     unusable : list of UnusableFile
         Named files without traces of the format.
+    unread : list of UnusableFile
+        The files of folders that have none.
     unseen : Unseen
         What the added records do not say.
     """
@@ -65,7 +68,15 @@ class ImportReport:
     first_day: str | None = None
     last_day: str | None = None
     unusable: list[UnusableFile] = field(default_factory=list)
+    unread: list[UnusableFile] = field(default_factory=list)
     unseen: Unseen = field(default_factory=Unseen)
+
+    def skipped_lines(self) -> list[str]:
+        """What was skipped: ``2 files: empty``."""
+        return [
+            f"{number_of(n, 'file')}{reason[4:]}" if reason.startswith("file:") else f"{n:,}, {reason}"
+            for reason, n in sorted(self.skipped.items())
+        ]
 
 
 def run_import(
@@ -185,7 +196,8 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
     elif part.file.named:
         report.unusable.append(part)
     else:
-        report.skipped[f"file that {part.reason}"] += 1
+        report.unread.append(part)
+        report.skipped[f"file: {part.reason.removeprefix('is ')}"] += 1
 
 
 def _count_unseen(report: ImportReport, lines: bytes) -> None:

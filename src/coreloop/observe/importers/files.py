@@ -24,6 +24,7 @@ _Part = TypeVar("_Part")
 # What reading a trace file may raise.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 _PACKED: Final[dict[str, Callable[[BinaryIO], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
+UNKNOWN: Final = "is not of a known format"
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -79,11 +80,17 @@ class UnusableFile:
     file: TraceFile
     reason: str
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it has records of coreloop."""
+        return self.reason.startswith("is records of coreloop")
+
 
 def first_reason(files: Sequence[UnusableFile]) -> str:
-    """Return the first file, its reason, and how many others there are."""
+    """Return the first file, if possible of a known format, its reason, and how many others there are."""
+    first = min(files, key=lambda file: (not file.is_own, file.reason == UNKNOWN))
     others = f" (and {number_of(len(files) - 1, 'other file')})" if len(files) > 1 else ""
-    return f"{files[0].file.path}: {files[0].reason}{others}"
+    return f"{first.file.path}: {first.reason}{others}"
 
 
 def read_each(
@@ -140,12 +147,19 @@ def _regular(path: Path) -> Path:
 
 def _below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     endings = suffixes + tuple(suffix + packed for suffix in suffixes for packed in _PACKED)
-    walked = os.walk(folder, onerror=_refuse)
-    names = (Path(parent, name) for parent, _, names in walked for name in names if name.endswith(endings))
-    files = sorted(path for path in names if path.is_file())
+    found = list[Path]()
+    for parent, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = [name for name in folders if not _is_installed(Path(parent, name))]
+        found += [Path(parent, name) for name in names if name.endswith(endings)]
+    files = sorted(filter(Path.is_file, found))
     if not files:
         raise WorkspaceError(f"has no file that ends in {' or '.join(suffixes)}", path=folder)
     return files
+
+
+def _is_installed(folder: Path) -> bool:
+    """Whether a folder has files of programs: hidden, a virtual environment, or packages of Node.js."""
+    return folder.name.startswith(".") or folder.name == "node_modules" or (folder / "pyvenv.cfg").exists()
 
 
 def _refuse(error: OSError) -> None:

@@ -14,7 +14,13 @@ from coreloop.observe.importers import importers
 from coreloop.observe.importers.agent_files import FORMATS as AGENT_FORMATS
 from coreloop.observe.importers.agent_files import has
 from coreloop.observe.importers.claude_code import NAME as CLAUDE_CODE
-from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents
+from coreloop.observe.importers.files import (
+    UNKNOWN,
+    UNREADABLE,
+    TraceFile,
+    UnusableFile,
+    read_documents,
+)
 from coreloop.observe.importers.message_forms import is_foreign_call
 from coreloop.observe.importers.openai_chat import NAME as CHAT
 from coreloop.observe.importers.trace_values import decode_trace
@@ -24,7 +30,13 @@ from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrac
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
 _HEAD_BYTES: Final = 1 << 18
 _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
+_TOOLS: Final = "tools.function.parameters|tools.parameters|tools.inputSchema|tools.input_schema"
 # Formats that are not read: the paths that an object has (`has`) or how a file begins, and what to do.
+_SCHEMAS: Final = "is tool schemas, not traces"
+_SCHEMA: Final = (
+    "type=function function.parameters|type=function parameters|name inputSchema|name input_schema"
+)
+_LISTED: Final = "tools.function.parameters|tools.parameters|tools.inputSchema|tools.input_schema"
 _UNREAD: Final = Path(__file__).with_name("unread_formats.tsv")
 
 
@@ -104,7 +116,8 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
                 return part.reason
             if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
                 known = known or (name, name)
-    return known or ("is not of a known format" if objects and objects[0] is not TORN else "is not JSON")
+    named = "is tool schemas, not traces" if any(has(item, _TOOLS) for item in objects) else UNKNOWN
+    return known or (named if objects and objects[0] is not TORN else "is not JSON")
 
 
 def _unread(objects: Sequence[Any], head: bytes) -> str | None:
@@ -112,7 +125,7 @@ def _unread(objects: Sequence[Any], head: bytes) -> str | None:
     for row in _UNREAD.read_text("utf-8").splitlines()[1:]:
         name, paths, begins, way = row.split("\t")
         if re.match(begins.encode(), head) if begins else any(has(item, paths) for item in objects):
-            return f"{name}, which is not read: {way}"
+            return f"{name}, which is not read: {way}" if way else name
     is_foreign = any(map(is_foreign_call, objects))
     return "a log with calls in lines of an unknown kind, which is not read" if is_foreign else None
 
