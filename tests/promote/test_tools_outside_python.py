@@ -166,15 +166,31 @@ def tickets(tmp_path: Path, quiet_git: None) -> Project:
 @pytest.mark.parametrize(("file", "schema"), [("desk/tools.json", _JSON), ("desk/schemas.py", _PYTHON)])
 @pytest.mark.parametrize("is_named", [False, True], ids=["found", "named under tools"])
 def test_the_words_of_the_code_behind_a_schema_are_promoted(
-    file: str, schema: str, is_named: bool, tickets: Project, entry_point: Any
+    file: str,
+    schema: str,
+    is_named: bool,
+    tickets: Project,
+    entry_point: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ):
+    monkeypatch.setenv("COLUMNS", "80")
     settings = f"tools: {{open_ticket: {{target: {file}::open_ticket}}}}\n" if is_named else ""
     tickets.commit({file: schema, "desk/backend.py": _CODE, "coreloop.yaml": settings}, "first")
     assert entry_point(tickets.root, "refine")[1].count("one of blocker, major, minor") == 1
     code, out, _ = entry_point(tickets.root, "promote", "--tool", "open_ticket")
     assert code == 0
     assert f"target   {file}::open_ticket" in out
-    assert "- urgency: one of blocker, major, minor" in out
+    assert "\n+- urgency: one of blocker, major, minor" in out  # not one line of compact JSON
+    assert max(map(len, out.splitlines())) <= 80
+    assert "there is no remote; `git merge skill/caveat-open-ticket" in " ".join(out.split())
+
+    entry_point(tickets.root, "promote", "--tool", "open_ticket", "--confirm")
+    tickets.git("merge", "--quiet", tickets.git("branch", "--list", "skill/*", "--format=%(refname:short)"))
+    entry_point(tickets.root, "refine")
+    merged = tickets.git("rev-parse", "--short=12", "HEAD")
+    _, _, err = entry_point(tickets.root, "promote", "--tool", "open_ticket")
+    assert f"already promoted: commit {merged}, merged on {NOW:%Y-%m-%d}. " in err
+    assert "dartlab-coreloop effect --tool open_ticket shows what it did" in err
 
 
 def test_a_tool_that_two_files_describe_is_asked_about(tickets: Project, entry_point: Any):

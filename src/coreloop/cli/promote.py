@@ -1,6 +1,7 @@
 """``dartlab-coreloop promote``, ``verify`` and ``propose-axis``."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -12,11 +13,11 @@ from click.decorators import FC
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.base.text import padded, printable
+from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import chosen
 from coreloop.cli.options import candidate_option, id_option, int_option, tool_option, verbose_option
-from coreloop.cli.output import Command, Output
+from coreloop.cli.output import Command, Output, wrap
 
 if TYPE_CHECKING:
     from coreloop.promote.axis import AxisCase, AxisGate
@@ -152,29 +153,33 @@ _MAX_LEFT_OUT: Final = 3
 
 def plan_lines(plan: "Plan", *, is_verbose: bool = False) -> Iterator[str]:
     """Yield what a promotion would do: diff, evidence and obstacles; verbose, the texts too."""
-    yield from plan.lines()
+    yield from (line if "\n" in line else _folded(line) for line in plan.lines())
     if is_verbose:
         yield from _text_lines("commit", plan.message)
         yield from _text_lines("pull request, a draft", f"{plan.title}\n\n{plan.body}")
     if not plan.obstacles:
-        yield (
-            "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."
-        )
+        yield wrap(f"No branch and no file of the project changed; --confirm {plan.confirming}.")
     if not is_verbose:
         yield "-v shows the texts of the commit and of the pull request."
+
+
+def _folded(line: str) -> str:
+    """Wrap a labelled line below its text."""
+    width = shutil.get_terminal_size().columns
+    return line[:9] + wrapped(line[9:], width, indent=" " * 9)[9:]
 
 
 def _left_out_lines(reasons: Sequence[str], *, is_verbose: bool = False) -> Iterator[str]:
     """Yield why other proposals for the tool are not promoted."""
     listed = reasons if is_verbose else reasons[:_MAX_LEFT_OUT]
-    yield from (f"left out: {reason}" for reason in listed)
+    yield from (wrap(f"left out: {reason}") for reason in listed)
     if len(listed) < len(reasons):
         yield f"left out: {len(reasons) - len(listed)} more; -v lists them"
 
 
 def change_lines(plan: "Plan", done: "Done", body: Path) -> Iterator[str]:
     """Yield a promotion in short: the diff, the checks, the branch and the text of the pull request."""
-    yield from (f"    {line}" for line in plan.diff.splitlines())
+    yield from (f"    {line}" for line in plan.shown.splitlines())
     yield ""
     yield from plan.reach.lines() if plan.reach is not None else ["reach    unmeasured"]
     yield f"replay   {plan.replay.summary}"
@@ -192,7 +197,7 @@ def _done_lines(result: "PromoteResult") -> Iterator[str]:
         here = "" if result.remote is not None else " here; nothing was pushed"
         commit = f"one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:"
         yield padded(label, 14) + commit
-        for line in plan.diff.splitlines():
+        for line in plan.shown.splitlines():
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 yield f"              {line}"
     if pull is not None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import read_history
+from coreloop.base.github.connect import pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.descriptions.edit import Edited
@@ -21,6 +22,7 @@ from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.schema_patch import alternatives
 from coreloop.promote.tool_schemas import schema_command
 
+_MAX_SHOWN: Final = 150  # characters of a line: more is no line that a person reads
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
 
@@ -104,6 +106,8 @@ class Plan:
         What a model does with the lines, if they were measured.
     schema : tuple of str and list of str
         Of `coreloop.promote.schema_patch.alternatives`.
+    confirming : str
+        What carrying it out does to the branch, in this clone and its remote.
     """
 
     proposals: tuple[Proposal, ...]
@@ -119,6 +123,7 @@ class Plan:
     notes: tuple[str, ...]
     measured: Measurement | None = None
     schema: tuple[str, list[str]] = ("", [])
+    confirming: str = ""
 
     @property
     def proposal(self) -> Proposal:
@@ -130,12 +135,20 @@ class Plan:
         """The change of the file."""
         return diff_of(self.path, self.edited.old, self.edited.source)
 
+    @property
+    def shown(self) -> str:
+        """The diff for a screen; of a file with very long lines, such as compact JSON, that of the text."""
+        if max(map(len, self.diff.splitlines())) <= _MAX_SHOWN:
+            return self.diff
+        name, sides = f"{self.path}::{self.proposal.symbol}", (self.edited.before, self.edited.after)
+        return diff_of(name, *(f"{side}\n".encode() for side in sides))
+
     def lines(self) -> Iterator[str]:
         """Yield what the promotion would do, its checks, and what stops it."""
         place = "the end of its first block of text" if self.section is None else f"section {self.section}"
         yield f"target   {self.path}::{self.proposal.symbol}, {place}"
         yield f"base     {self.base} at {self.base_sha[:12]}"
-        yield f"\n{self.diff}\n"
+        yield f"\n{self.shown}\n"
         yield from self.reach.lines() if self.reach is not None else ["reach    unmeasured"]
         yield f"replay   {self.replay.summary}"
         yield f"measured {self.measured.summary if self.measured is not None else 'not yet; see measure'}"
@@ -202,6 +215,7 @@ def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: 
     obstacles, notes = _weigh(reach, replay, measured, promoting.overrides)
     description = reach.after if reach is not None else cleandoc(edited.after)
     notes += unread_lines(description, edited.appended, settings.reach.framework)
+    branch = branch or branch_name(lead, settings.axis_slugs)
     return Plan(
         proposals=promoting.proposals,
         path=promoting.path,
@@ -211,12 +225,21 @@ def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: 
         edited=edited,
         reach=reach,
         replay=replay,
-        branch=branch or branch_name(lead, settings.axis_slugs),
+        branch=branch,
         obstacles=tuple(obstacles),
         notes=tuple(notes),
         measured=measured,
         schema=alternatives(promoting.workspace, promoting.path, edited.old, promoting.proposals),
+        confirming=_confirming(promoting, branch),
     )
+
+
+def _confirming(promoting: Promoting, branch: str) -> str:
+    repository, forge = promoting.repository, promoting.workspace.settings.forge
+    if repository.remote() is None:
+        return f"commits the branch here, as there is no remote; `git merge {branch}` then merges it"
+    opens = " and opens the draft" if pull_request_repo(repository, forge) is not None else ""
+    return f"pushes the branch{opens}"
 
 
 def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> str:

@@ -109,7 +109,8 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     if not files:
         raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
     proposals, left_out = list[Proposal](), list[str]()
-    decided, documents = _decided(workspace), [read_proposals(file) for file in files]
+    standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
+    decided, documents = _decided(standpoints), [read_proposals(file) for file in files]
     of_entries = {entry.tool for document in documents for entry in document.entries}
     if tool not in of_entries:  # as clients log it, or as a server is mounted
         tool = logged_names({tool}, workspace).get(tool, tool)
@@ -124,10 +125,13 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             else:
                 left_out.append(f"{entry.id}: {printable(reason)}")
     if not proposals:
-        left_out = list(dict.fromkeys([*_decided_before(workspace, tool, decided), *left_out]))
+        merged = [f"{one.id}: {_reason(one)}" for one in standpoints if one.is_merged_of(tool)]
+        left_out = list(dict.fromkeys([*merged, *_decided_before(workspace, tool, decided), *left_out]))
         if not left_out:
             raise UsageError(_no_entry(tool, files))
-        raise RefusedError(f"nothing about {printable(tool)} can be promoted: {'; '.join(left_out[:3])}")
+        name, reasons = printable(tool), "; ".join(left_out[:3])
+        then = f". dartlab-coreloop effect --tool {name} shows what it did" if merged else ""
+        raise RefusedError(f"nothing about {name} can be promoted: {reasons}{then}")
     return tuple(proposals), tuple(left_out)
 
 
@@ -176,9 +180,8 @@ def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) ->
     return [f"{entry.id}: {reasons[key]}" for key, entry in entries.items() if key in reasons]
 
 
-def _decided(workspace: Workspace) -> dict[str, str]:
+def _decided(standpoints: Collection[Standpoint]) -> dict[str, str]:
     """Keys that are not promoted again, with the reason; an open one is finished or extended."""
-    standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
     settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
     return {one.key: _reason(one) for one in settled}
 
@@ -189,7 +192,9 @@ def _reason(standpoint: Standpoint) -> str:
         return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
     if state is ProposalState.REVERTED:
         return "already reverted"
-    return "already promoted" + ("" if state is ProposalState.MERGED else f" ({state})")
+    its = standpoint.promotion
+    where = f": commit {its.sha[:12]}, merged on {its.merged_at:%Y-%m-%d}" if its is not None else ""
+    return "already promoted" + ("" if state is ProposalState.MERGED else f" ({state})") + where
 
 
 def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, str]) -> str | None:

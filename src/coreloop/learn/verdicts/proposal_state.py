@@ -80,6 +80,11 @@ class Standpoint(NamedTuple):
         entry = self.last.entry if self.last is not None else None
         return merged or (entry.text if entry is not None else "")
 
+    def is_merged_of(self, tool: str) -> bool:
+        """Whether it is a promotion of a tool, by the name of its target."""
+        symbol = self.promotion.target.partition("::")[2] if self.promotion is not None else ""
+        return symbol.partition("[")[0].rpartition(".")[2] == tool
+
     @property
     def since(self) -> date:
         """The day of its state: first proposed, judged, merged, or measured."""
