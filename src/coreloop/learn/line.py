@@ -187,6 +187,11 @@ def in_language(line: Advice, language: Language) -> Advice:
     return replace(line, language=language, more=tuple(in_language(clause, language) for clause in line.more))
 
 
+def without_meanings(line: str) -> str:
+    """A line without what a person added in parentheses, such as ``eco (cheapest)``."""
+    return re.sub(r" \([^()]*\)", "", line)
+
+
 def parse_advice(line: str) -> Advice | None:
     """Parse a line about a tool; None if it has none of the forms, or contains invisible characters."""
     if not line.isprintable() or not FILLERS.isdisjoint(line):

@@ -25,6 +25,7 @@ from coreloop.learn.line import (
     keys_of,
     parse_advice,
     statement_key,
+    without_meanings,
 )
 from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
 from coreloop.learn.proposals.entry import CAVEATS, GUIDE, MAX_Q, Candidate, Statement, SuggestedAppend
@@ -133,7 +134,8 @@ def _says_no_more(advice: Advice, own: Advice) -> bool:
 def standing_at(line: Advice, texts: Iterable[tuple[str, str]]) -> str | None:
     """Where a line stands already, word for word or clause by clause; None if it does not."""
     clauses = list[tuple[Advice, str]]()
-    for text, place in texts:
+    for given, place in texts:
+        text = without_meanings(given)
         if _flat(text) == _flat(str(line)):
             return place
         own = parse_advice(f"- {text.strip().removeprefix('- ')}")

@@ -166,6 +166,7 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
         ("", "hours: Annotated[int, Field(description='x\\n* hours: at most 4')]", "Books.", 3),
         ("@tool(description='Books.\\n\\n- hours: at most 4')\n", "hours", "Books.", 3),
         ("@tool(description=TEXT)\n", "hours", "Books.", 2),
+        ("", "hours", "Books.\n\n    - hours: at most 4 (half a day)\n", 6),
         ("", "hours", "Books for hours: at most 4 of them.", None),
     ],
 )
