@@ -2,14 +2,12 @@
 
     uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz
     uv run python benchmarks/ask.py --english
-    uv run python benchmarks/ask.py --project NAME FOLDER
     uv run python benchmarks/ask.py --model http://127.0.0.1:8911/v1
 
 All but the last ask without a model. KorQuAD's paragraphs are a file each; 500 questions are each asked with
 all of them, and without their own. The English corpus is click's source distribution, documentation and code,
 which pip downloads; `ask_click.yaml` has 30 questions with what an answer must contain, and ten that it
-does not answer. `ask_httpx.yaml`, `ask_starlette.yaml` and `ask_uvicorn.yaml` have as many about files that
-you unpack.
+does not answer.
 A model is asked about short pages: how many of its replies are right, and how many of these are delivered.
 Exits with 1 if more than 5 % of the absent questions get "says so", if more than one answer about a project
 shows less on a screen than the list of passages.
@@ -120,9 +118,9 @@ def korquad(path: Path, n_questions: int) -> bool:
     return report(here, absent, n_questions, n_questions)
 
 
-def english(root: Path, questions: Path) -> bool:
+def english(root: Path) -> bool:
     """Ask about a project's files; a search alone for the three best is what `ask` may be worse than once."""
-    asked = yaml.safe_load(questions.read_text(encoding="utf-8"))
+    asked = yaml.safe_load(CLICK.read_text(encoding="utf-8"))
     here, absent, faults = Counter[str](), Counter[str](), dict[str, list[str]]()
     index_paths(open_workspace(root), [root], now=datetime.now(UTC))
     with opened(root) as deps:
@@ -278,7 +276,6 @@ def main() -> int:
     parser.add_argument("--korquad", type=Path)
     parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--english", action="store_true")
-    parser.add_argument("--project", nargs=2, metavar=("NAME", "FOLDER"), help="of ask_NAME.yaml, unpacked")
     parser.add_argument("--model", metavar="URL", help="OpenAI-compatible address of a model")
     options = parser.parse_args()
     is_good = True
@@ -286,10 +283,7 @@ def main() -> int:
         is_good &= korquad(options.korquad, options.questions)
     if options.english:
         with tempfile.TemporaryDirectory() as folder:
-            is_good &= english(unpacked(Path(folder)), CLICK)
-    if options.project:
-        name, folder = options.project
-        is_good &= english(Path(folder), CLICK.with_name(f"ask_{name}.yaml"))
+            is_good &= english(unpacked(Path(folder)))
     if options.model:
         is_good &= of_model(options.model)
     return 0 if is_good else 1

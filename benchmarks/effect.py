@@ -423,21 +423,8 @@ def main() -> int:
     options = parser.parse_args()
     names = [name for name in (*FAMILIES, *BUNDLES) if options.only in name]
     found = keep(find_all(names, options), options.kept)
-    heads = (
-        "history",
-        "n",
-        "hurts",
-        "moved",
-        "worse",
-        "helps",
-        "no effect",
-        "day",
-        "14 / 28 / 60",
-        "worst",
-        "all",
-    )
-    print(f"| {' | '.join(heads)} |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("| history | n | hurts | moved | worse | helps | no effect | day | 14 / 28 / 60 | worst | all |")
+    print(f"|{'---|' * 11}")
     missed: list[str] = []
     for name, kept in found.items():
         lines = list(zip(*(one.outcomes for one in kept), strict=True))

@@ -23,14 +23,18 @@ from coreloop.base.errors import ModelError
 from coreloop.descriptions.place import Wanted
 from coreloop.descriptions.texts import find_text, put_lines
 from coreloop.promote.measure.ask_model import Asker, ModelCaller
-from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, ToolText
-from coreloop.promote.measure.run import MeasuredLines, Prepared, measure, refuse_difference
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
+from coreloop.promote.measure.measurement import Measurement, MeasureVerdict
+from coreloop.promote.measure.run import Prepared, measure, refuse_difference
+from coreloop.promote.tool_schemas import SentTool
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 RIGHT = NextCall("update", {"priority": "high"})
 LINE = "priority: one of high, low, normal, urgent"
 SOURCE = b'def update(priority: str) -> None:\n    """Update.\n\n    Soon.\n    """\n'
 EDIT = put_lines("tool.py", SOURCE, find_text("tool.py", SOURCE, "update"), Wanted((f"- {LINE}",)))
+UNKNOWN = MeasureVerdict.NOT_KNOWN
+SUBJECT = Measurement(ts=NOW, tool="update", keys=(), lines=("LINE",), model="scripted", verdict=UNKNOWN)
 ICC = 0.79
 """Correlation of the answers to one question, measured on repeated runs of one task."""
 Chances = Callable[[float, bool], float]
@@ -110,29 +114,28 @@ MAX_GOES = 100
 """A measurement that a lost reply ends is run again so often."""
 
 
-def once(name: str, seed: int, *, n: int, turns: int) -> str:
+def once(name: str, seed: int) -> str:
     """One measurement, run again until it ends; the verdict."""
     draw, behaviour = random.Random(f"{name}{seed}"), MODELS[name]
     about, controls = (
-        [_context(kind, number) for number in range(count)] for kind, count in (("about", n), ("other", 40))
+        [_context(kind, number) for number in range(count)] for kind, count in (("about", 80), ("other", 40))
     )
     spread, mean = (1 - ICC) / ICC, behaviour.mean
     difficulty = {
         item.question: draw.betavariate(mean * spread, (1 - mean) * spread) for item in (*about, *controls)
     }
     model = ScriptedModel(behaviour, draw, difficulty)
-    base, edited = ToolText("update", "Update.", {}), ToolText("update", "Update. LINE", {})
+    base, edited = SentTool("update", "Update.", {}), SentTool("update", "Update. LINE", {})
     with tempfile.TemporaryDirectory() as folder:
         replies = Path(folder, "replies.jsonl")
         for _ in range(MAX_GOES):
             prepared = Prepared(
-                subject=MeasuredLines("update", (), ("LINE",), "scripted"),
+                subject=SUBJECT,
                 asker=Asker(ModelCaller(Ladder([model])), replies),
                 contexts=CallContexts(tuple(about), tuple(controls)),
                 base=(base,),
                 edited=(edited,),
                 right=lambda call, context: call is not None and call.tool == context.tool,
-                turns=turns,
             )
             try:
                 verdict = measure(prepared, now=NOW, on_progress=lambda _: None).verdict
@@ -146,7 +149,7 @@ def once(name: str, seed: int, *, n: int, turns: int) -> str:
 def served_wrongly(seed: int) -> str:
     """Whether two copies that serve something else than their own descriptions are measured."""
     draw = random.Random(seed)
-    base = (ToolText("update", "Update.\n\nSoon.", {}), ToolText("close", "Close.", {}))
+    base = (SentTool("update", "Update.\n\nSoon.", {}), SentTool("close", "Close.", {}))
     edited = (replace(base[0], description=f"{base[0].description}\n\n- {LINE}"), base[1])
     cut = draw.randrange(1, len(LINE))
     wrong = [
@@ -181,12 +184,10 @@ def main() -> None:
     parser.add_argument("--models", default="", help="only those whose name has this in it")
     options = parser.parse_args()
     runs = range(options.runs)
-    for n, turns in ((80, 1), (60, 2)):
-        print(f"\n{n} contexts, asked {'once' if turns == 1 else 'twice'} with each description")
-        for name in MODELS:
-            if options.models in name:
-                found = shares([once(name, seed, n=n, turns=turns) for seed in runs])
-                print(f"  {name:<36}{found}", flush=True)
+    print("80 contexts")
+    for name in MODELS:
+        if options.models in name:
+            print(f"  {name:<36}{shares([once(name, seed) for seed in runs])}", flush=True)
     print(f"\ncopies that serve something else: {shares([served_wrongly(seed) for seed in runs])}")
 
 

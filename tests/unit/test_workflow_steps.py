@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from coreloop.admin.init.pinned_version import pin_source
 from github_stand_in import GithubStandIn
 from guarding import commit, edit, event, ordinary_event, pull
 from promoting import BRANCH, Project, run_git
@@ -202,36 +203,45 @@ def test_the_guard_s_job_installs_nothing_that_is_not_pinned():
     assert found[backend] <= nightly[backend.replace("_", "-")]
 
 
-def wheel_of(source: Path) -> str:
+def wheel_of(source: Path, _: Project) -> str:
     """The address of the wheel of a folder, built by a pip of its own."""
     folder = source.with_name("build")
     venv.create(folder, with_pip=True)
     words = ("-I", "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source))
     subprocess.run([folder / "bin/python", *words], check=True)
     (wheel,) = folder.glob("*.whl")
-    return f"{wheel.as_uri()}#sha256={hashlib.sha256(wheel.read_bytes()).hexdigest()}"
+    sha256 = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    return f"dartlab-coreloop[cli] @ {wheel.as_uri()}#sha256={sha256}"
 
 
-def commit_of(source: Path) -> str:
+def own_wheel_of(source: Path, project: Project) -> str:
+    """That wheel as a file of the project."""
+    wheel_of(source, project)
+    (wheel,) = source.with_name("build").glob("*.whl")
+    project.commit({f"vendor/{wheel.name}": wheel.read_bytes()}, "build: the wheel")
+    return pin_source(f"vendor/{wheel.name}", project.root)
+
+
+def commit_of(source: Path, project: Project) -> str:
     """The address of a commit with a folder's files."""
     run_git(source, "init", "--quiet")
     run_git(source, "add", ".")
     run_git(source, "commit", "--quiet", "-m", "coreloop")
-    return f"git+file://localhost{source}@{run_git(source, 'rev-parse', 'HEAD')}"
+    return f"dartlab-coreloop[cli] @ git+file://localhost{source}@{run_git(source, 'rev-parse', 'HEAD')}"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the hashes are those of the wheels for Linux")
-@pytest.mark.parametrize("pin", [wheel_of, commit_of])
+@pytest.mark.parametrize("pin", [wheel_of, own_wheel_of, commit_of])
 def test_the_guard_s_job_installs_coreloop_and_what_reads_descriptions_and_nothing_else(
-    pin: Callable[[Path], str], merged: Project, guarded: Guarded, tmp_path: Path
+    pin: Callable[[Path, Project], str], merged: Project, guarded: Guarded, tmp_path: Path
 ):
     source = tmp_path / "source"
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    requirement = f"dartlab-coreloop[cli] @ {pin(source)}\n"
-    merged.commit({".github/coreloop-requirements.txt": requirement}, "ci: these bytes")
+    requirement = pin(source, merged)
+    merged.commit({".github/coreloop-requirements.txt": f"{requirement}\n"}, "ci: these bytes")
     merged.git("push", "--quiet", "origin", "HEAD:main")
     promote(merged)
     result = guarded(pull_request(merged, event("opened")), python=Path(sys.executable).parent)

@@ -129,7 +129,7 @@ def chosen(effects: "Effects", *, tool: str | None = None, id: str | None = None
     of_tool = [its for its in effects.effects if tool in {None, its.change.tool}]
     fitting = [its for its in of_tool if id is None or its.change.is_named(id)]
     if not fitting and (tool or id):
-        reason = effects.unknown.get(tool or "", "no change of it in the base branch")
+        reason = effects.unknown.get(tool or "", effects.problem or "no change of it in the base branch")
         raise UsageError(f"{printable(tool or id or '')}: {reason}; run effect without options for all")
     return replace(effects, effects=tuple(fitting))
 

@@ -11,7 +11,7 @@ import click
 from coreloop.admin.checks.diagnosis import Diagnosis
 from coreloop.admin.checks.registry import check_setup
 from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest, initialise, preview_drafts
-from coreloop.admin.init.scaffold import REQUIREMENTS
+from coreloop.admin.init.scaffold import REQUIREMENTS, uses_github
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
@@ -38,20 +38,27 @@ _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": 
 def init(owner: str | None, source: str | None, max_open: int | None, confirm: bool) -> Output:
     """Add the files that coreloop needs to a repository.
 
-    Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
-    Existing files are never overwritten, except .github/coreloop-dependencies.txt, which becomes that of this
-    version; coreloop.yaml gains reach if it lacks it. An organization cannot review, so it needs --owner.
+    Adds coreloop.yaml, data/audit/ and lines of .gitignore; with a remote on GitHub, --owner or --source,
+    also the workflows, the branch rules and CODEOWNERS. Existing files are never overwritten, except
+    .github/coreloop-dependencies.txt, which becomes that of this version; coreloop.yaml gains reach. An
+    organization cannot review, so it needs --owner. --source also takes a wheel of the repository.
     Says what the first drafts would be; with --confirm, also what doctor says.
 
     Example: init --owner @alex --confirm
     """
     repository = Repository(Path.cwd())
     root, github = repository.root, github_repo(repository)
+    workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
     request = InitRequest(
-        repository=root, github=github, reviewer=owner, source=source, confirm=confirm, max_open=max_open
+        repository=root,
+        github=github,
+        for_github=bool(owner or source) or uses_github(root, repository, workspace.settings.forge),
+        reviewer=owner,
+        source=source,
+        confirm=confirm,
+        max_open=max_open,
     )
-    now = datetime.now(UTC)
-    done = initialise(open_workspace(Path.cwd()), request)
+    done = initialise(workspace, request)
     checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
     preview = preview_drafts(open_workspace(root), now=now)
     facts = {
@@ -65,8 +72,11 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
     lines = [*_file_lines(root, done, confirm=confirm)]
     if checks:
         lines += ["", "dartlab-coreloop doctor", *diagnosis_lines(checks)]
-    most = max_open or open_workspace(root).settings.forge.max_open
-    return Output(facts, [*lines, *_preview_lines(preview, most)], for_people(_notes(request, done)))
+    todo = next((each.todo for each in checks if each.level != "ok"), "dartlab-coreloop doctor")
+    todo = "dartlab-coreloop refine" if preview is not None else todo
+    lines += _preview_lines(preview)
+    lines += ["", f"next: {todo if confirm else 'dartlab-coreloop init --confirm'}"]
+    return Output(facts, lines, for_people(_notes(request, done)))
 
 
 def _notes(request: InitRequest, done: Initialised) -> Iterator[str]:
@@ -97,13 +107,12 @@ def _file_lines(root: Path, done: Initialised, *, confirm: bool) -> Iterator[str
     elif not confirm:
         yield f"{files} in {printable(str(root))}; --confirm writes them"
     else:
-        yield f"{files} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
-        yield "  dartlab-coreloop guard protect"
+        owner = f", and check {done.reviewer} in CODEOWNERS" if done.reviewer is not None else ""
+        yield f"{files} written; commit them{owner}"
 
 
-def _preview_lines(preview: DraftPreview | None, max_open: int) -> Iterator[str]:
+def _preview_lines(preview: DraftPreview | None) -> Iterator[str]:
     if preview is None:
-        yield "no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER"
         return
     yield ""
     if not preview.n_records:
@@ -119,7 +128,6 @@ def _preview_lines(preview: DraftPreview | None, max_open: int) -> Iterator[str]
         yield f"more lines hold, but the source does not define the tools; name them in tools: {tools}"
     if preview.n_unread:
         yield f"{number_of(preview.n_unread, 'older file')} not read; dartlab-coreloop refine reads all"
-    yield f"at most {max_open} are open at once (forge: max_open in coreloop.yaml)"
 
 
 @click.command(cls=Command)

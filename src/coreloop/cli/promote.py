@@ -122,7 +122,8 @@ def _confirm(workspace: Workspace, request: "PromoteRequest") -> Output:
     warn, now = partial(click.echo, err=True), datetime.now(UTC)
     result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
     done = result.done
-    facts = {"branch": done.branch, "pull_request": _url(done), "fresh": done.fresh, "body": result.body}
+    facts = {**fields_of(done, "branch", "fresh"), "pull_request": _url(done)}
+    facts |= fields_of(result, "body", "patch")
     return Output(facts, _done_lines(result), _left_out_lines(result.left_out))
 
 
@@ -198,6 +199,7 @@ def _done_lines(result: "PromoteResult") -> Iterator[str]:
         yield f"pull request  {pull.url}{' (draft)' if pull.draft else ''}"
     if pull is None and plan is not None:
         yield f"text          {body}"
+        yield f"patch         {result.patch}, for git am --keep-non-patch"
         yield from _next_lines(result, plan)
 
 

@@ -5,7 +5,7 @@ A commit's trailers name the docstring, not the axis; the axis is read from the 
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
@@ -13,7 +13,7 @@ from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_public
-from coreloop.base.git.promotions import History, Promotion, read_history
+from coreloop.base.git.promotions import Promotion, read_history
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import read_promoted
@@ -167,7 +167,13 @@ def make_case(
         if engine in engines_of(promotion.target, settings.tools)
     ]
     evidence = tuple(item for item in of_engine if axis is None or axis in item.axes)
-    first = _first_merge(evidence, history, now=now)
+    counted = [item.promotion for item in evidence if not item.promotion.reverted]
+    phases = Counter(its.phase for its in counted)
+    merged = next((its for its in counted if its.phase == "R"), None)
+    places = (merge.place for merge in history.merges if merge.promotion == merged)
+    # when it came to the branch, whatever clocks said
+    first = history.timestamp(next(places), now=now) if merged is not None else None
+    age_days = (now - first).days if first is not None else 0
     in_effect = [item for item in of_engine if not item.promotion.reverted]
     every = {name for its in promotions for name in engines_of(its.target, settings.tools)}
     return AxisCase(
@@ -176,7 +182,11 @@ def make_case(
         base=settings.forge.base,
         base_sha=base_sha,
         evidence=evidence,
-        gates=_weigh(evidence, first, request, now=now),
+        gates=(
+            AxisGate("Phase R merges", phases["R"], request.phase_r_merges),
+            AxisGate("Phase F caveats", phases["F"], request.phase_f_caveats),
+            AxisGate("days since the first merge", age_days, request.age_days),
+        ),
         first_merge=first,
         axes=dict(Counter(axis for item in in_effect for axis in item.axes).most_common()),
         n_without_axis=sum(not item.axes for item in in_effect),
@@ -238,28 +248,6 @@ def _calls(line: str, engine: str) -> tuple[AdvisedCall, ...]:
         return ()
     pairs = zip(about.items("argument"), about.items("value"), strict=True)
     return tuple(AdvisedCall(engine, (pair,)) for pair in pairs)
-
-
-def _first_merge(
-    evidence: Iterable[PromotionEvidence], history: History, *, now: datetime
-) -> datetime | None:
-    """When the first promotion of Phase R that is in effect came to the branch, whatever clocks said."""
-    in_effect = [item.promotion for item in evidence if not item.promotion.reverted]
-    first = next((promotion for promotion in in_effect if promotion.phase == "R"), None)
-    places = (merge.place for merge in history.merges if merge.promotion == first)
-    return history.timestamp(next(places), now=now) if first is not None else None
-
-
-def _weigh(
-    evidence: Iterable[PromotionEvidence], first: datetime | None, request: AxisRequest, *, now: datetime
-) -> tuple[AxisGate, ...]:
-    phases = Counter(item.promotion.phase for item in evidence if not item.promotion.reverted)
-    age_days = (now - first).days if first is not None else 0
-    return (
-        AxisGate("Phase R merges", phases["R"], request.phase_r_merges),
-        AxisGate("Phase F caveats", phases["F"], request.phase_f_caveats),
-        AxisGate("days since the first merge", age_days, request.age_days),
-    )
 
 
 def run_propose_axis(

@@ -63,6 +63,10 @@ class WritableRepository(Repository):
             sign = ["-S"] if signed else []
             return self.write("commit-tree", *sign, "-p", base, "-F", str(message_file), tree)
 
+    def mail(self, sha: str) -> bytes:
+        """A commit with its message, for ``git am`` in another clone."""
+        return self._output("format-patch", "--stdout", "--no-attach", "--no-ext-diff", "-1", sha)
+
     def publish(self, sha: str, branch: str, *, remote: str | None, instead_of: str = "") -> None:
         """Create a branch, on a remote or in this clone, or move it from ``instead_of``.
 

@@ -59,7 +59,9 @@ def edit_lines(
         return promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)
 
     bullets = list(docstring_bullets(source, lead.target))
-    replaced = _on_same_subject(bullets, lines)
+    subjects = {advice.subject() for text in lines if (advice := parse_advice(text)) is not None}
+    pairs = ((text, parse_advice(text)) for text in bullets if text not in lines)
+    replaced = [text for text, advice in pairs if advice is not None and advice.subject() in subjects]
     foreign = next((text for text in replaced if text not in promoted()), None)
     if foreign is not None:
         raise RefusedError(
@@ -88,13 +90,6 @@ def section_of(proposal: Proposal, settings: Settings) -> str | None:
     """The section for a proposal's lines; None for the end of the first block of text."""
     is_docstring = proposal.file.endswith(".py") and "[" not in proposal.symbol
     return proposal.section if is_docstring and settings.docstring.placement == "section" else None
-
-
-def _on_same_subject(bullets: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """Bullets on the same subject as a new line."""
-    subjects = {advice.subject() for text in lines if (advice := parse_advice(text)) is not None}
-    pairs = ((text, parse_advice(text)) for text in bullets if text not in lines)
-    return [text for text, advice in pairs if advice is not None and advice.subject() in subjects]
 
 
 def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Workspace) -> list[str]:

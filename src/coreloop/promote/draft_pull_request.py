@@ -26,11 +26,12 @@ _LOOK_BACK_DAYS: Final = 365  # chosen: a closed pull request of last year still
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A branch, its pull request if there is a forge, and whether this run wrote anything."""
+    """A branch, its pull request if there is a forge, whether this run wrote anything, and its commit."""
 
     branch: str
     pull_request: PullRequest | None
     fresh: bool
+    sha: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Don
     base_sha = base_commit(repository, settings.base, fetch=True)
     branch = _find_branch(promoting, base_sha, forge, fetch=True)
     if forge is not None and branch is not None and pull is None:
-        pull = _open_request(forge, branch)
+        pulls = (forge.find_pull_request(key) for key in sorted(branch.keys))
+        pull = next((pull for pull in pulls if pull is not None and pull.state == "open"), None)
     promoting = _joined(promoting, branch, pull)
     if forge is not None and pull is not None and _is_done(promoting, base_sha, branch, pull):
         forge.add_label(pull.number)
@@ -102,16 +104,16 @@ def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Don
             raise RefusedError("; ".join(plan.obstacles))
         if forge is not None and pull is None:
             plan = _preflight(plan, promoting, forge)
-    name, is_written = _publish(plan, repository, branch)
+    done = _publish(plan, repository, branch)
     if forge is None:
-        return plan, Done(name, None, fresh=is_written)
-    with _naming(name):
+        return plan, done
+    with _naming(done.branch):
         if pull is not None:
             forge.rewrite(pull.number, title=plan.title, body=plan.body)
         else:
-            pull = forge.open_draft(branch=name, base=plan.base, title=plan.title, body=plan.body)
+            pull = forge.open_draft(branch=done.branch, base=plan.base, title=plan.title, body=plan.body)
         forge.add_label(pull.number)
-    return plan, Done(name, pull, fresh=True)
+    return plan, replace(done, pull_request=pull, fresh=True)
 
 
 def preview(promoting: Promoting) -> Plan:
@@ -194,8 +196,10 @@ def _find_branch(
         is_own = wanted <= branch.keys
         if is_own and not branch.is_ours and forge is not None:
             continue  # its pull request is the answer
-        if not is_own and forge is not None and not _may_be_open(forge, branch):
-            continue
+        if not is_own and forge is not None:
+            pull = forge.find_pull_request(branch.groups[0]["Candidate-Key"])
+            if pull is not None and pull.state != "open":
+                continue
         changes = f"branch {branch.name} already changes {target}"
         if not branch.is_ours:
             raise HumanDecidesError(
@@ -207,17 +211,6 @@ def _find_branch(
             )
         return branch
     return None
-
-
-def _may_be_open(forge: Forge, branch: PublishedBranch) -> bool:
-    """Whether a branch's pull request is open or not yet opened."""
-    pull = forge.find_pull_request(branch.groups[0]["Candidate-Key"])
-    return pull is None or pull.state == "open"
-
-
-def _open_request(forge: Forge, branch: PublishedBranch) -> PullRequest | None:
-    pulls = (forge.find_pull_request(key) for key in sorted(branch.keys))
-    return next((pull for pull in pulls if pull is not None and pull.state == "open"), None)
 
 
 def _joined(promoting: Promoting, branch: PublishedBranch | None, pull: PullRequest | None) -> Promoting:
@@ -290,18 +283,18 @@ def _preflight(plan: Plan, promoting: Promoting, forge: Forge) -> Plan:
     return replace(plan, notes=(*plan.notes, unreviewed)) if unreviewed else plan
 
 
-def _publish(plan: Plan, repository: WritableRepository, branch: PublishedBranch | None) -> tuple[str, bool]:
-    """Commit and push, unless the branch has this commit; its name, and whether it was written."""
+def _publish(plan: Plan, repository: WritableRepository, branch: PublishedBranch | None) -> Done:
+    """Commit and push, unless the branch has this commit."""
     remote, name = repository.remote(), plan.branch
     if branch is not None and (branch.base_sha, branch.message) == (plan.base_sha, plan.message.strip("\n")):
-        return name, False
+        return Done(name, None, fresh=False, sha=branch.sha)
     if branch is None:
         heads = repository.heads(remote)
         names = chain([name], (f"{name}-{number}" for number in count(2)))
         name = next(free for free in names if free not in heads)
     sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
     repository.publish(sha, name, remote=remote, instead_of=branch.sha if branch is not None else "")
-    return name, True
+    return Done(name, None, fresh=True, sha=sha)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from coreloop.base.errors import (
 )
 from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository
-from coreloop.base.github.connect import Connect, connect_forge
+from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import Forge, PullRequest
 from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
@@ -110,7 +110,9 @@ def prepare_retirements(
     """
     connect = partial(connect_prepared, folder)
     due = [effect for effect in read_effects(workspace, now=now).effects if effect.why_retire]
-    closed = _closed_branches(workspace, connect, environ, now) if due else frozenset[str]()
+    forge = connect(WritableRepository(workspace.root), workspace.settings.forge, environ) if due else None
+    pulls = forge.closed_pull_requests(since=now - LOOK_BACK) if forge is not None else ()
+    closed = {pull.branch for pull in pulls}
     for effect in due:
         id, why = " ".join(effect.change.ids), effect.why_retire
         if branch_of(effect.change) in closed:
@@ -128,15 +130,6 @@ def prepare_retirements(
 
 def _state(is_new: bool) -> DraftState:
     return DraftState.PREPARED if is_new else DraftState.IN_REVIEW
-
-
-def _closed_branches(
-    workspace: Workspace, connect: Connect, environ: Mapping[str, str], now: datetime
-) -> frozenset[str]:
-    """The branches whose pull request was closed without a merge."""
-    forge = connect(WritableRepository(workspace.root), workspace.settings.forge, environ)
-    pulls = forge.closed_pull_requests(since=now - LOOK_BACK) if forge is not None else ()
-    return frozenset(pull.branch for pull in pulls)
 
 
 def is_empty(outcomes: Sequence[DraftOutcome]) -> bool:

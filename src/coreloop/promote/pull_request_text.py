@@ -67,13 +67,16 @@ def body(
     schema: tuple[str, Sequence[str]] = ("", ()),
 ) -> str:
     """The pull request's text: the lines, their evidence, what the model receives, how to revert."""
+    lead, n_lines = proposals[0], sum(len(proposal.lines) for proposal in proposals)
+    where = "the description" if section is None else f"section {section}"
     parts = (
-        f"{_opening(proposals, section)} Proposed from recorded requests; only a human can merge it.",
+        f"Adds {number_of(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`). "
+        "Proposed from recorded requests; only a human can merge it.",
         *(f"> **Note:** {note}" for note in notes),
         f"## Evidence\n\n{_evidence(proposals)}",
         *([f"Replaces: {', '.join(f'`{line}`' for line in removed)}"] if removed else []),
         f"## What the model receives\n\n{_received(reach)}",
-        *([f"## Replay\n\n{replay.summary}"] if proposals[0].steps else []),
+        *([f"## Replay\n\n{replay.summary}"] if lead.steps else []),
         *([f"## What a model does with it\n\n{_measured(measured)}"] if measured is not None else []),
         *([f"## The schema instead\n\n{_schema(*schema)}"] if schema[1] else []),
         "## To revert\n\n`git revert` of the merged commit restores the file byte for byte.",
@@ -85,13 +88,6 @@ def body(
 def _measured(measured: Measurement) -> str:
     asked = f", asked of `{measured.model}`" if measured.model else ""
     return "\n".join((f"**{measured.summary}**{asked}.", "", *(f"- {text}" for text in measured.sentences())))
-
-
-def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
-    n_lines = sum(len(proposal.lines) for proposal in proposals)
-    where = "the description" if section is None else f"section {section}"
-    lead = proposals[0]
-    return f"Adds {number_of(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`)."
 
 
 def _evidence(proposals: Sequence[Proposal]) -> str:

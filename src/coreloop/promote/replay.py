@@ -248,14 +248,10 @@ def _compare(
             raise UnusableAnswerError(_OTHER_HASH if differs else "the answer names no tool calls")
         answer = recorded(answer.request_id)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()]
-    agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if worked(call)])
+    taken = iter([call_step(call, selectors) for call in calls if worked(call)])
+    agrees = all(step in taken for step in steps)  # in their order
     if not agrees and answer.tool_calls_omitted:
         if answer.tool_sequence_hash != expected:
             raise UnusableAnswerError("the request's record does not contain all of its calls")
         agrees = True
     return ReplayRun(agrees, "" if agrees else "the agent took other steps")
-
-
-def _occur_in_order(wanted: Sequence[str], taken: Sequence[str]) -> bool:
-    remaining = iter(taken)
-    return all(step in remaining for step in wanted)

@@ -1,10 +1,11 @@
 """The use cases of promotion: choose proposals, plan, or open the draft pull request."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from coreloop.base.errors import HumanDecidesError, RefusedError, UsageError, WorkspaceError
@@ -102,7 +103,9 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     RefusedError
         A statement is not coreloop's, no statement may be promoted, or all were promoted or rejected before.
     """
-    files = [path] if path is not None else list(_newest(workspace))
+    folders = (workspace.candidates_dir, workspace.counterexamples_dir)
+    newest = (sorted(folder.glob(f"????-??-??-{folder.name}.json"))[-1:] for folder in folders)
+    files = [path] if path is not None else [*chain.from_iterable(newest)]
     if not files:
         raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
     proposals, left_out = list[Proposal](), list[str]()
@@ -143,11 +146,6 @@ def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
         reason = _reason(standpoint)
         raise HumanDecidesError(f"{proposal.id} was {reason}; judge it P (pass) or T (tolerable) first")
     return (proposal,), ()
-
-
-def _newest(workspace: Workspace) -> Iterator[Path]:
-    for folder in (workspace.candidates_dir, workspace.counterexamples_dir):
-        yield from sorted(folder.glob(f"????-??-??-{folder.name}.json"))[-1:]
 
 
 def _about(tool: str, entries: Collection[Entry]) -> list[Statement | Candidate]:
@@ -228,8 +226,8 @@ class PromoteResult:
         None if there was nothing to do.
     done : Done
         The branch and the pull request.
-    body : Path or None
-        File with the pull request's text, if there is no forge.
+    body, patch : Path or None
+        Files with the pull request's text, and with the commit for ``git am``, if there is no forge.
     left_out : tuple of str
         The entries about the tool that are not promoted, with the reason.
     remote : str or None
@@ -241,6 +239,7 @@ class PromoteResult:
     plan: Plan | None
     done: Done
     body: Path | None
+    patch: Path | None
     left_out: tuple[str, ...] = ()
     remote: str | None = None
     on_github: bool = False
@@ -314,8 +313,11 @@ def confirm_promotion(
         remote = repository.remote()
         on_github = pull_request_repo(repository, workspace.settings.forge) is not None
     folder = request.path.parent if request.path is not None else workspace.candidates_dir
-    body = keep_body(plan, folder) if plan is not None and done.pull_request is None else None
-    return PromoteResult(plan, done, body, left_out, remote, on_github)
+    body = patch = None
+    if plan is not None and done.pull_request is None:
+        body, patch = keep_body(plan, folder), folder / f"{plan.proposal.id}.patch"
+        write_private(patch, repository.mail(done.sha))
+    return PromoteResult(plan, done, body, patch, left_out, remote, on_github)
 
 
 def keep_body(plan: Plan, folder: Path) -> Path:

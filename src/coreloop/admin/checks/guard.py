@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
-from coreloop.admin.init.pinned_version import CannotPinError, pin_installed
-from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
+from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned, uses_github
 from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.connect import open_api, token_of
@@ -27,13 +26,18 @@ _ANSWER_S: Final = 5  # chosen: whoever runs doctor waits for it
 
 
 def check_guard(setup: Setup) -> Iterator[Diagnosis]:
-    """Check that a workflow runs the guard and that GitHub requires it."""
+    """Check that a workflow runs the guard and that GitHub requires it, in a project on GitHub."""
     root = setup.workspace.root
     repository: Repository | None = None
     with suppress(CoreloopError):
         repository = Repository(root)
         root = repository.root
         yield from _base(repository, setup.workspace.settings.forge.base)
+    if not uses_github(root, repository, setup.workspace.settings.forge):
+        yield Diagnosis(
+            "guard", "ok", "not needed: no remote is on GitHub; a person merges the pushed branch"
+        )
+        return
     workflow = _workflow(root)
     yield _installed(root, workflow)
     if workflow is None:
@@ -76,8 +80,8 @@ def _head(path: Path) -> bytes:
 def _installed(root: Path, workflow: Path | None) -> Diagnosis:
     if workflow is None:
         message = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
-        init = f"run dartlab-coreloop init{_source()} --confirm"
-        todo = f"{init}, commit, then run dartlab-coreloop guard protect --confirm"
+        init = "run dartlab-coreloop init --confirm (it says if it needs --source), commit"
+        todo = f"{init}, then run dartlab-coreloop guard protect --confirm"
         return Diagnosis("guard", "warning", message, todo)
     name = workflow.relative_to(root).as_posix()
     text = _head(workflow)
@@ -85,15 +89,6 @@ def _installed(root: Path, workflow: Path | None) -> Diagnosis:
         message = f"{name} installs from {REQUIREMENTS}, which does not exist"
         return Diagnosis("guard", "fault", message, "run dartlab-coreloop init --confirm and commit")
     return Diagnosis("guard", "ok", f"{name} runs the guard")
-
-
-def _source() -> str:
-    """The option that ``init`` needs if what is installed here cannot be pinned."""
-    try:
-        pin_installed()
-    except CannotPinError:
-        return " --source git+https://HOST/OWNER/REPOSITORY@COMMIT"
-    return ""
 
 
 def _check_github(setup: Setup, repository: Repository) -> Iterator[Diagnosis]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
+from coreloop.admin.init.new_settings import MADE_WITH
 from coreloop.base.files import open_regular
 from coreloop.base.messages import LONE, number_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
@@ -26,10 +27,11 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     folder = setup.workspace.records_dir
     files = log_files(folder)
     if not files:
-        todo = (
-            "record requests in the agent: with AuditCollector(question=…) as audit:, or import traces "
-            "(dartlab-coreloop import --help), and check data_dir"
-        )
+        reach = setup.workspace.settings.reach
+        todo = "record requests in the agent, or run dartlab-coreloop import PATH"
+        if reach.tools is not None and reach.framework in MADE_WITH:
+            module, _, name = reach.tools.partition(":")
+            todo = f"in {module}: import coreloop; {name} = coreloop.attach({name})"
         yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)
         return
     lines = recent_lines(files)

@@ -25,7 +25,17 @@ def check_private(setup: Setup) -> Iterator[Diagnosis]:
         yield Diagnosis("private", "ok", "not checked: this system has no file modes")
         return
     workspace = setup.workspace
-    exposed = [path for folder in _private_folders(workspace) for path in _open_to_others(folder)]
+    folders = (
+        workspace.records_dir,
+        workspace.candidates_dir,
+        workspace.counterexamples_dir,
+        workspace.judgments_dir,
+        workspace.facts_dir,
+        workspace.knowledge_dir,
+        workspace.archive_dir,
+        *_optional_folders(workspace),
+    )
+    exposed = [path for folder in folders for path in _open_to_others(folder)]
     # audit/ itself may be open: the folders below it hold the questions
     audit = workspace.audit_dir
     exposed += [path for path in _open_to_others(audit) if path != audit and path.is_file()]
@@ -33,12 +43,14 @@ def check_private(setup: Setup) -> Iterator[Diagnosis]:
         yield Diagnosis("private", "ok", "no other user can read the log's folders")
         return
     modes = listed(f"{_below(path, workspace.root)} ({path.stat().st_mode & 0o777:04o})" for path in exposed)
-    folders = sorted({_below(_top(path, workspace), workspace.root) for path in exposed})
+    knowledge = workspace.knowledge_dir.parent
+    tops = {knowledge if path.is_relative_to(knowledge) else workspace.audit_dir for path in exposed}
+    names = sorted(_below(top, workspace.root) for top in tops)
     yield Diagnosis(
         "private",
         "fault",
         f"other users can access {number_of(len(exposed), 'path')} of the log: {modes}",
-        f"run chmod -R go-rwx {shlex.join(folders)} in {workspace.root}",
+        f"run chmod -R go-rwx {shlex.join(names)} in {workspace.root}",
     )
 
 
@@ -73,7 +85,8 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     unignored = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
     if not unignored:
         return Diagnosis("ignored", "ok", f"git ignores {_listed(folders)}")
-    has_data = any(_has_data(folders[name]) for name in unignored)
+    files = (path for name in unignored for path in folders[name].rglob("*") if path.is_file())
+    has_data = any(path.name != _KEEP for path in files)
     lines = _listed(f"{name}/" for name in unignored)
     return Diagnosis(
         "ignored",
@@ -93,19 +106,6 @@ def _is_ignored(repository: Repository, folder: Path, probes: Iterable[Path]) ->
     root = repository.root.resolve()
     inside = (probe.parent.resolve() / probe.name for probe in probes if probe.is_relative_to(folder))
     return all(repository.is_ignored(probe.relative_to(root).as_posix()) for probe in inside)
-
-
-def _private_folders(workspace: Workspace) -> tuple[Path, ...]:
-    return (
-        workspace.records_dir,
-        workspace.candidates_dir,
-        workspace.counterexamples_dir,
-        workspace.judgments_dir,
-        workspace.facts_dir,
-        workspace.knowledge_dir,
-        workspace.archive_dir,
-        *_optional_folders(workspace),
-    )
 
 
 def _optional_folders(workspace: Workspace) -> tuple[Path, ...]:
@@ -130,15 +130,6 @@ def _open_to_others(folder: Path) -> Iterator[Path]:
     if inside and folder.stat().st_mode & _OTHERS:
         yield folder
     yield from sorted(files)
-
-
-def _has_data(folder: Path) -> bool:
-    return any(path.name != _KEEP for path in folder.rglob("*") if path.is_file())
-
-
-def _top(path: Path, workspace: Workspace) -> Path:
-    knowledge = workspace.knowledge_dir.parent
-    return knowledge if path.is_relative_to(knowledge) else workspace.audit_dir
 
 
 def _below(path: Path, root: Path) -> str:

@@ -70,8 +70,9 @@ def used_tools(folder: Path) -> set[str]:
     return {call.name for record in records for call in record.calls}
 
 
-_NAMES: Final = ("fastmcp", "mcp", "pydantic-ai", "openai-agents")
-_PACKAGES: Final = dict(zip(("fastmcp", "mcp", "pydantic_ai", "agents"), _NAMES, strict=True))
+MADE_WITH: Final = ("fastmcp", "mcp", "pydantic-ai", "openai-agents")
+"""Frameworks whose servers and agents are found in the source; ``coreloop.attach`` takes these."""
+_PACKAGES: Final = dict(zip(("fastmcp", "mcp", "pydantic_ai", "agents"), MADE_WITH, strict=True))
 _REACH: Final = re.compile(rb"(?m)^reach:")
 _MADE: Final = re.compile(rb"= (?:FastMCP|MCPServer|Agent)\(")
 _MOUNTS: Final = re.compile(MOUNTS)
@@ -105,7 +106,7 @@ def _recorded(folder: Path) -> set[str]:
     found = set[str]()
     for path in islice(sorted(folder.glob("*.json")), _MOST_SETS):
         with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
-            found |= {json.loads(path.read_bytes()).get("framework")} & {*_NAMES, "langchain"}
+            found |= {json.loads(path.read_bytes()).get("framework")} & {*MADE_WITH, "langchain"}
     return found
 
 

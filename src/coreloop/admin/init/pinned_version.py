@@ -1,16 +1,21 @@
 """The coreloop that the workflows install: the installed one, or the source given to ``init``."""
 
 import json
+import os
 import re
+from hashlib import sha256 as sha256_of
 from importlib.metadata import Distribution, PackageNotFoundError
+from pathlib import Path
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import DISTRIBUTION
+from coreloop.base.git.repository import Repository
 from coreloop.base.text import printable
 
 PIN_EXAMPLES: Final = (
-    "--source git+https://HOST/OWNER/REPOSITORY@COMMIT or --source https://HOST/WHEEL#sha256=HASH"
+    "--source git+https://HOST/OWNER/REPOSITORY@COMMIT, --source https://HOST/WHEEL#sha256=HASH "
+    "or --source PATH.whl of a wheel that is committed here"
 )
 """Ways to name a source if the installed coreloop cannot be pinned."""
 
@@ -19,6 +24,8 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 # https://github.com/octo/tools.git; not https://token@host/x, nor $NAME, which pip replaces, nor a query
 _PUBLIC: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~+%-]+", re.ASCII)
 _FOLDER: Final = re.compile(r"[\w./-]+", re.ASCII)
+# vendor/dartlab_coreloop-0.4.0-py3-none-any.whl; not a space or $NAME, which pip would read
+_WHEEL: Final = re.compile(r"[\w./+-]+\.whl", re.ASCII)
 
 
 class CannotPinError(UsageError):
@@ -50,20 +57,28 @@ def pin_installed() -> str:
     raise _cannot_pin("this coreloop was installed by name, which could be another program elsewhere")
 
 
-def pin_source(source: str) -> str:
+def pin_source(source: str, root: Path) -> str:
     """Return the requirement for a ``--source``.
 
     Parameters
     ----------
     source : str
-        ``git+https://…@`` and a commit, or an https address with ``#sha256=`` and the hash. A release of an
-        index (``dartlab-coreloop==0.2.0``) has no hash, so the index could replace its files.
+        ``git+https://…@`` and a commit, an https address with ``#sha256=`` and the hash, or the path of a
+        wheel in the repository, whose hash is computed. A release of an index (``dartlab-coreloop==0.2.0``)
+        has no hash, so the index could replace its files.
+    root : Path
+        The repository's root, from which the workflows install.
 
     Raises
     ------
     UsageError
         The source would not install the same bytes on every machine.
     """
+    wheel = Path(os.path.relpath((root / source).resolve(), root.resolve())).as_posix()
+    if _WHEEL.fullmatch(wheel) and not wheel.startswith("../") and (root / wheel).is_file():
+        if Repository(root).is_ignored(wheel):
+            raise UsageError(f"git ignores {wheel}, so no workflow would have it; git add --force it first")
+        return f"./{wheel}[cli] --hash=sha256:{sha256_of((root / wheel).read_bytes()).hexdigest()}"
     address, _, fragment = source.partition("#")
     url, _, commit = address.removeprefix("git+").rpartition("@")
     options = dict(part.partition("=")[::2] for part in fragment.split("&")) if fragment else {}
@@ -72,7 +87,8 @@ def pin_source(source: str) -> str:
         is_commit = address.startswith("git+") and _COMMIT.fullmatch(commit) and _is_public(url)
         if (is_commit and not sha256) or (_is_public(address) and _SHA256.fullmatch(sha256)):
             return _requirement(source)
-    raise UsageError(f"--source {printable(source)} names neither a commit nor a hash; give {PIN_EXAMPLES}")
+    message = f"--source {printable(source)} names no commit, no hash and no wheel here"
+    raise UsageError(f"{message}; give {PIN_EXAMPLES}")
 
 
 def _pin(url: str, direct_url: dict[str, Any]) -> str:

@@ -39,6 +39,8 @@ class InitRequest:
         The repository's root.
     github : str or None
         ``owner/name`` if the remote is on GitHub.
+    for_github : bool
+        Whether to write the workflows, the branch rules and CODEOWNERS.
     reviewer : str, optional
         The entry in CODEOWNERS; by default the owner of the GitHub repository.
     source : str, optional
@@ -51,6 +53,7 @@ class InitRequest:
 
     repository: Path
     github: str | None
+    for_github: bool = True
     reviewer: str | None = None
     source: str | None = None
     confirm: bool = False
@@ -59,10 +62,12 @@ class InitRequest:
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """The planned or written files, and the reviewer.
+    """The planned or written files.
 
     Attributes
     ----------
+    reviewer : str or None
+        None if nothing is for GitHub.
     left_out : str or None
         Why the workflows are left out; None if they are not.
     notes : tuple of str
@@ -71,7 +76,7 @@ class Initialised:
     """
 
     files: tuple[ProjectFile, ...]
-    reviewer: str
+    reviewer: str | None
     left_out: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -96,10 +101,15 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     root = request.repository
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
-    reviewer = _check_reviewer(request.reviewer or _owner(request.github))
-    notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
+    reviewer, requirement, left_out = None, None, None
+    notes = ["no GitHub remote: no files for it; promote ends with a pushed branch"]
+    if request.for_github:
+        reviewer = _check_reviewer(request.reviewer or _owner(request.github))
+        notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
+        requirement, left_out = _pin(root, request.source)
+        wheel = (requirement or "").partition("[")[0]
+        notes += [f"the workflows install {wheel}; commit it, too"] if wheel.startswith("./") else []
     tools = project_tools(open_workspace(root))
-    requirement, left_out = _pin(root, request.source)
     planned = plan_files(root, workspace.settings, owner=reviewer, requirement=requirement)
     planned = [_grown(root, file, request) if file.path == FILE_NAME else file for file in planned]
     notes += _tools_notes(tools, planned)
@@ -130,7 +140,7 @@ def _tools_notes(tools: FoundTools, planned: list[ProjectFile]) -> Iterator[str]
 def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
     """Return what the workflows install, or the reason why it cannot be pinned; an existing file wins."""
     if source is not None:
-        return pin_source(source), None
+        return pin_source(source, root), None
     if (root / REQUIREMENTS).exists():
         return "", None
     try:

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors, write_private, write_public
+from coreloop.base.git.repository import Repository
 from coreloop.base.project.owners import (
     PLACEHOLDER,
     PLACEHOLDER_NOTE,
@@ -18,6 +19,7 @@ from coreloop.base.project.owners import (
     has_placeholder,
     owners_of,
 )
+from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 
@@ -27,6 +29,8 @@ DEPENDENCIES: Final = ".github/coreloop-dependencies.txt"
 WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
 _VIEWS: Final = ".research/"
 """The views of runs, see `coreloop.runs.run_files`."""
+# git@github.com:octo/tools.git, https://github.example.com/octo/tools; not git@gitlab.com:github/tools.git
+_GITHUB: Final = re.compile(r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?[^/:\s]*github[^/:\s]*[:/]", re.IGNORECASE)
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 
@@ -56,12 +60,14 @@ class ProjectFile:
     private: bool = False
 
 
+def uses_github(root: Path, repository: Repository | None, forge: ForgeSettings) -> bool:
+    """Whether a remote is on GitHub or GitHub Enterprise, ``forge: repo`` is set, or .github exists."""
+    urls = map(repository.remote_url, repository.remotes()) if repository is not None else ()
+    return forge.repo is not None or (root / ".github").exists() or any(map(_GITHUB.match, urls))
+
+
 def plan_files(
-    root: Path,
-    settings: Settings,
-    *,
-    owner: str,
-    requirement: str | None,
+    root: Path, settings: Settings, *, owner: str | None, requirement: str | None
 ) -> list[ProjectFile]:
     """Plan the files of a repository without writing.
 
@@ -71,8 +77,8 @@ def plan_files(
         The repository's root.
     settings : Settings
         Settings for the data folder and the base branch.
-    owner : str
-        The reviewer in CODEOWNERS: ``@login`` or ``@organization/team``.
+    owner : str or None
+        The reviewer in CODEOWNERS: ``@login`` or ``@organization/team``. If None, nothing is for GitHub.
     requirement : str or None
         What the workflows install. If None, the workflows and their requirements file are left out.
 
@@ -81,9 +87,10 @@ def plan_files(
     WorkspaceError
         A folder has the path of a planned file, or .gitignore cannot be read.
     """
-    contents = dict(_contents(settings, owner=owner, requirement=requirement))
-    planned = [_planned(root, path, content) for path, content in contents.items() if path not in PLACES]
-    planned.append(_codeowners(root, contents[PLACES[0]], owner))
+    planned = [_planned(root, FILE_NAME, read_template(FILE_NAME))]
+    if owner is not None:
+        planned += (_planned(root, *file) for file in _github_files(settings.forge.base, requirement))
+        planned.append(_codeowners(root, owner))
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
 
 
@@ -101,18 +108,15 @@ def write_files(root: Path, planned: list[ProjectFile]) -> None:
             write((root / file.path).resolve(), file.content)
 
 
-def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Iterator[tuple[str, bytes]]:
-    yield FILE_NAME, read_template(FILE_NAME)
+def _github_files(branch: str, requirement: str | None) -> Iterator[tuple[str, bytes]]:
     if requirement is not None:
         for path in WORKFLOWS:
             yield path, read_template(PurePosixPath(path).name)
         yield REQUIREMENTS, f"{requirement}\n".encode()
         yield DEPENDENCIES, read_template(PurePosixPath(DEPENDENCIES).name)
-    branch = settings.forge.base
     line = f"branch: {json.dumps(branch, ensure_ascii=False)}".encode()  # JSON is valid YAML
     rules = re.sub(rb"(?m)^branch: .*$", lambda _: line, read_template("branch_protection.yml"))
     yield ".github/branch_protection.yml", rules
-    yield PLACES[0], codeowners(owner).encode()
 
 
 def read_template(name: str) -> bytes:
@@ -162,12 +166,12 @@ def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
     return ProjectFile(path, "there")
 
 
-def _codeowners(root: Path, content: bytes, owner: str) -> ProjectFile:
+def _codeowners(root: Path, owner: str) -> ProjectFile:
     for place in PLACES:
         _refuse_link(root, place)
     existing = read_codeowners(root)
     if existing is None:
-        return ProjectFile(PLACES[0], "new", content)
+        return ProjectFile(PLACES[0], "new", codeowners(owner).encode())
     path, text = existing
     if owner == PLACEHOLDER or not has_placeholder(text):
         return ProjectFile(path, "there")

@@ -116,9 +116,15 @@ class CallContexts:
 
 
 def choose_contexts(
-    workspace: Workspace, tool: str, failure: NamedFailure, *, n_about: int, n_controls: int
+    workspace: Workspace,
+    tool: str,
+    failure: NamedFailure,
+    *,
+    n_about: int,
+    n_controls: int,
+    needs_reference: bool = True,
 ) -> CallContexts:
-    """Choose contexts from the newest records in which the tool then worked, so that the right call is known.
+    """Choose contexts from the newest records.
 
     They are the same ones each time while the log is the same.
 
@@ -136,6 +142,8 @@ def choose_contexts(
         What the line says to fail.
     n_about, n_controls : int
         Largest numbers.
+    needs_reference : bool
+        Whether only a call of the tool that then worked tells which call is right; else the line does.
 
     Raises
     ------
@@ -150,7 +158,8 @@ def choose_contexts(
         kept = _conversations(workspace, path)
         for line in _records(workspace, path):
             for context in _contexts(line, tool, against, kept):
-                if context.reference is not None and context.tool not in workspace.settings.measure.never_ask:
+                is_judged = context.reference is not None or (context.tool == tool and not needs_reference)
+                if is_judged and context.tool not in workspace.settings.measure.never_ask:
                     contexts.append(context)
                     requests.append(_request_keys(line, case_key))
                     n_found[context.tool == tool] += 1

@@ -121,11 +121,15 @@ def judge_model(base: Sequence[float], gold: Sequence[float]) -> MeasureVerdict 
     Parameters
     ----------
     base, gold : sequence of float
-        Shares of right calls by context: with the description as it is, and with the answer stated outright.
+        Shares of right calls by context: with the description as it is, and with the answer stated outright
+        (empty if no recorded call worked).
     """
-    before, stated = sum(base) / len(base), sum(gold) / len(gold)
+    before = sum(base) / len(base)
     if before >= NOTHING_TO_GAIN:
         return MeasureVerdict.NOTHING_TO_GAIN
+    if not gold:
+        return None
+    stated = sum(gold) / len(gold)
     is_low = max(before, stated) < WEAK
     return MeasureVerdict.TOO_WEAK if is_low and stated < before + _GOLD_GAIN else None
 

@@ -105,7 +105,10 @@ class Prepared:
 
     def told(self) -> list[Question]:
         """The questions that show first whether the model can."""
-        return [Question(context, self.base, is_told=True) for context in self.contexts.about[:N_FIRST]]
+        first = self.contexts.about[:N_FIRST]
+        return [
+            Question(context, self.base, is_told=True) for context in first if context.reference is not None
+        ]
 
     def estimate(self) -> CostEstimate:
         """How many questions are asked at most, and what they can cost."""
@@ -122,13 +125,14 @@ class Prepared:
         return self.right(self.asker.next_call(question), question.context)
 
     def pairs(self, contexts: Sequence[CallContext], on_progress: Callable[[int], None]) -> list[Pair]:
-        """Ask about contexts without and with the lines."""
-        pairs = list[Pair]()
-        for context in contexts:
-            base, edited = (self.is_right(Question(context, tools)) for tools in (self.base, self.edited))
-            pairs.append(Pair(context.case, base, edited))
-            on_progress(len(pairs))
-        return pairs
+        """Ask about contexts without the lines, then with them: a model's cache holds one description."""
+        right = list[bool]()
+        for tools in (self.base, self.edited):
+            for context in contexts:
+                right.append(self.is_right(Question(context, tools)))
+                on_progress(len(right) // 2)
+        cases, half = (context.case for context in contexts), len(contexts)
+        return list(map(Pair, cases, right[:half], right[half:]))
 
 
 def prepare(
@@ -174,12 +178,16 @@ def prepare(
     base, edited, refused = read_arms(workspace, proposals)
     if refused is not None:
         return replace(subject, reason=refused)
-    n_about = options.n_about or N_ABOUT
-    failure, n_controls = named_failure(lines), min(N_CONTROLS, n_about)
-    contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=n_controls)
+    failure, n_about = named_failure(lines), options.n_about or N_ABOUT
+    from_results = any(line.form in _FROM_RESULTS for line in map(parse_advice, lines) if line is not None)
+    sizes = {"n_about": n_about, "n_controls": min(N_CONTROLS, n_about)}
+    contexts = choose_contexts(workspace, tool, failure, **sizes, needs_reference=from_results)
     if len(contexts.about) < _MIN_CONTEXTS:
-        n_known = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
-        reason = f"too few recorded requests in which {tool} worked: {n_known}"
+        done, n_known = (
+            "worked" if from_results else "was called",
+            f"{len(contexts.about)} of {_MIN_CONTEXTS}",
+        )
+        reason = f"too few recorded requests in which {tool} {done}: {n_known} that are needed"
         return replace(subject, reason=reason)
     budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
     asker, right = Asker(caller, workspace.replies_file, budget), _judge(tool, lines, failure)
@@ -206,13 +214,14 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     try:
         gold = [prepared.is_right(question) for question in prepared.told()]
         base = [prepared.is_right(Question(item, prepared.base)) for item in about[:N_FIRST]]
-        stated, verdict = sum(gold) / len(gold), judge_model(base, gold)
+        stated, verdict = sum(gold) / len(gold) if gold else None, judge_model(base, gold)
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
             harm = compare_pairs(prepared.pairs(about[:N_FIRST], on_progress))
             if judge_difference(harm) is MeasureVerdict.HURTS:
                 return replace(subject, verdict=MeasureVerdict.HURTS, gold=stated, about=harm)
         if verdict is not None:
-            told = f"{sum(base) / len(base):.0%} right without the line, {stated:.0%} if told the right call"
+            told = f"{sum(base) / len(base):.0%} right without the line"
+            told += f", {stated:.0%} if told the right call" if stated is not None else ""
             return replace(subject, verdict=verdict, gold=stated, reason=told)
         difference = compare_pairs(prepared.pairs(about, on_progress))
         other = prepared.pairs(prepared.contexts.controls, lambda done: on_progress(len(about) + done))

@@ -63,8 +63,6 @@ def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
         "records": "fault",
         "tools": "warning",
         "reach": "warning",
-        "guard": "warning",
-        "required": "warning",
     }
     assert "nothing is recorded" in results["records"].message
     assert "init --confirm" in results["settings"].todo
@@ -147,6 +145,18 @@ def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_
     assert checked(sound)["tools"].level == "fault"
 
 
+def test_an_absent_base_branch_is_a_fault_with_the_setting(folder: Path):
+    run_git(folder, "init", "--quiet", "--initial-branch=master")
+    assert "base" not in checked(folder)  # without a commit there is no branch yet
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    run_git(folder, *who, "commit", "--quiet", "--allow-empty", "-m", "first")
+    fault = checked(folder)["base"]
+    assert (fault.level, fault.todo) == ("fault", "set forge: {base: master} in coreloop.yaml")
+    assert "there is no branch main, only master" in fault.message
+    (folder / "coreloop.yaml").write_text("forge: {base: master}\n")
+    assert "base" not in checked(folder)
+
+
 def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
     (sound / "coreloop.yaml").write_text("gate: {min_repeat: 2}\n")
     results = checked(sound)
@@ -172,6 +182,39 @@ def test_the_command_of_reach_must_be_a_program(folder: Path, setting: str, leve
     (folder / "schema.sh").write_text("#!/bin/sh\npython3 schema.py\n")
     (folder / "schema.sh").chmod(0o755)
     assert checked(folder)["reach"].level == level
+
+
+TOOLS = '{"name": "refund", "description": "Pays back."}, {"name": "search", "description": "Finds."}'
+
+
+@pytest.mark.parametrize(
+    ("setting", "printed", "level", "says"),
+    [
+        (
+            '{framework: fastmcp, tools: "schema:agnt"}',
+            "",
+            "fault",
+            "reach: schema has no agnt; change tools",
+        ),
+        (
+            '{framework: fastmcp, tools: "shema:agent"}',
+            "",
+            "fault",
+            "reach: there is no module shema; change",
+        ),
+        ("{command: [python, -m, schema]}", f"[{TOOLS}]", "ok", "measured: from the schema command, 2 tools"),
+        ("{command: [python, -m, schema]}", "[]", "fault", "has no tool with a name and a description"),
+        ("{command: [python, -m, schema]}", "not JSON", "fault", "did not print JSON"),
+        ("{command: [python, -c, 'import nothing_here']}", "", "fault", "nothing_here"),
+    ],
+)
+def test_the_tools_are_read_as_reach_says(folder: Path, setting: str, printed: str, level: str, says: str):
+    (folder / "schema.py").write_text(f"print({printed!r})\n")
+    (folder / "coreloop.yaml").write_text(f"reach: {setting}\n")
+    before = sorted(folder.iterdir())
+    diagnosis = checked(folder)["reach"]
+    assert (diagnosis.level, says in diagnosis.message) == (level, True)
+    assert sorted(folder.iterdir()) == before
 
 
 @pytest.fixture

@@ -1,12 +1,20 @@
-"""``init`` as a use case: the plan equals the written files, and the reviewer."""
+"""``init`` as a use case: the plan equals the written files, the reviewer, and a project without GitHub."""
 
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coreloop.admin.init.run import Initialised, InitRequest, initialise
+from coreloop.admin.init.scaffold import uses_github
 from coreloop.base.errors import UsageError
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
+from logs import record, write_log
+from promoting import run_git
 
 
 def init(folder: Path, *, github: str | None = None, reviewer: str | None = None, confirm: bool = False):
@@ -56,3 +64,55 @@ def test_settings_above_the_repository_are_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="move it to the repository's root"):
         init(tmp_path / "inner", confirm=True)
     assert list((tmp_path / "inner").iterdir()) == []
+
+
+URLS = {
+    "git@github.com:octo/tools.git": True,
+    "https://x:y@github.com/octo/tools": True,
+    "ssh://git@github.example.com:22/octo/tools.git": True,
+    "git@gitlab.com:github/tools.git": False,
+    "https://gitlab.example/octo/github": False,
+    "/srv/github/tools.git": False,
+    "file:///srv/github/tools.git": False,
+}
+
+
+def test_github_is_any_remote_there_a_setting_or_its_folder(tmp_path: Path, quiet_git: None):
+    run_git(tmp_path, "init", "--quiet")
+    run_git(tmp_path, "remote", "add", "other", "/srv/tools.git")
+    run_git(tmp_path, "remote", "add", "mirror", "x")
+
+    def is_used(repo: str | None = None) -> bool:
+        return uses_github(tmp_path, Repository(tmp_path), ForgeSettings(repo=repo))
+
+    for url, expected in URLS.items():
+        run_git(tmp_path, "remote", "set-url", "mirror", url)
+        assert is_used() is expected, url
+    assert is_used("octo/tools")
+    (tmp_path / ".github").mkdir()
+    assert is_used()
+
+
+SCHEMA = [{"name": "analysis", "description": "Analyse."}]
+
+
+def test_with_plain_git_nothing_is_for_github_and_doctor_is_green(
+    tmp_path: Path, quiet_git: None, entry_point: Callable[..., tuple[int, str, str]]
+):
+    run_git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    (tmp_path / "server.py").write_text("from fastmcp import FastMCP\napp = FastMCP('shop')\n")
+    assert entry_point(tmp_path, "init")[1].endswith("\nnext: dartlab-coreloop init --confirm\n")
+    out = entry_point(tmp_path, "init", "--confirm")[1]
+    assert "note       no GitHub remote: no files for it; promote ends with a pushed branch\n" in out
+    assert out.endswith("\nnext: in server: import coreloop; app = coreloop.attach(app)\n")
+    assert not (tmp_path / ".github").exists()
+
+    (tmp_path / "schema.py").write_text(f"print({json.dumps(SCHEMA)!r})\n")
+    (tmp_path / "coreloop.yaml").write_text("reach: {command: [python, schema.py]}\n")
+    (tmp_path / "tools.py").write_text("def analysis(axis): ...\n")
+    now = datetime.now(UTC)
+    write_log(tmp_path / f"data/audit/ai-ask/{now:%Y-%m-%d}.jsonl", [record(ts=now.isoformat())]).chmod(0o600)
+    out = entry_point(tmp_path, "init", "--confirm")[1]
+    assert "0 faults, 0 warnings" in out
+    assert out.endswith("\nnext: dartlab-coreloop refine\n")
+    assert "guard     not needed: no remote is on GitHub" in entry_point(tmp_path, "doctor", "-v")[1]

@@ -1,5 +1,6 @@
 """The workflows install the same bytes as the installed coreloop, or nothing."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -103,9 +104,6 @@ def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
         f"git+{GIT}@{SHA1}#subdirectory=a b",
         f"git+https://example.com/${{TOKEN}}@{SHA1}",
         f"git+https://example.com/x?token=1@{SHA1}",
-        "dartlab-coreloop==0.*",
-        "dartlab-coreloop==0.2.0,>=0",
-        'dartlab-coreloop==0.2.0;python_version<"3"',
         WHEEL,
         f"{WHEEL}#{SHA256}",
         f"{WHEEL}#sha256=0",
@@ -115,16 +113,37 @@ def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
     ],
 )
 def test_a_source_that_may_change_is_refused(source: str):
-    with pytest.raises(UsageError, match="names neither a commit nor a hash; give --source git"):
-        pin_source(source)
+    with pytest.raises(UsageError, match="names no commit, no hash and no wheel here; give --source git"):
+        pin_source(source, Path(__file__).parent)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, quiet_git: None) -> Path:
+    """A repository with files that are named like wheels."""
+    folder = tmp_path / "project"
+    run_git(tmp_path, "init", "--quiet", str(folder))
+    for name in ("vendor/a-1+x-py3-none-any.whl", "dist/a-1.whl", "with space.whl", "../a-1.whl"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"wheel")
+    (folder / ".gitignore").write_text("dist/\n")
+    return folder
+
+
+def test_a_wheel_of_the_repository_is_pinned_by_its_hash(folder: Path):
+    wheel, sha256 = "vendor/a-1+x-py3-none-any.whl", hashlib.sha256(b"wheel").hexdigest()
+    for source in (wheel, str(folder / wheel), f"vendor/../{wheel}"):
+        assert pin_source(source, folder) == f"./{wheel}[cli] --hash=sha256:{sha256}"
+    for source in ("with space.whl", "../a-1.whl", "vendor/b-1.whl", "vendor"):
+        with pytest.raises(UsageError, match="no wheel here"):
+            pin_source(source, folder)
+    with pytest.raises(UsageError, match="git ignores dist/a-1"):
+        pin_source("dist/a-1.whl", folder)
 
 
 def test_without_a_pin_the_workflows_are_left_out_and_the_rest_is_written(
-    entry_point: Callable[..., tuple[int, str, str]], tmp_path: Path, quiet_git: None
+    entry_point: Callable[..., tuple[int, str, str]], folder: Path
 ):
-    folder = tmp_path / "project"
-    folder.mkdir()
-    run_git(folder, "init", "--quiet")
+    run_git(folder, "remote", "add", "origin", "https://git.github.example/octo/tools.git")
     code, out, errors = entry_point(folder, "init", "--confirm")  # the tests run from a checkout
     assert code == 0
     assert "left out   .github/workflows/" in out

@@ -66,41 +66,24 @@ def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init
     load_settings(folder)
 
 
+IGNORED = b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"
+IGNORED += b"data/ai/\ndata/runs/\ndata/index/\n.research/\n"
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (
-            b"",
-            b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
-        ),
-        (
-            b"x\n",
-            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
-        ),
-        (
-            b"x",
-            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
-        ),
-        (
-            b"x\r\ny",
-            b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\ndata/ai/\r\ndata/runs/\r\ndata/index/\r\n.research/\r\n",
-        ),
-        (
-            b".research/\n!data/audit/**/\ndata/ai/\ndata/runs/\ndata/index/\n"
-            b"!data/audit/**/.gitkeep\ndata/audit/** \n",
-            None,
-        ),
-        (
-            b"\xff\n",
-            b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
-        ),
+        pytest.param(b"", IGNORED, id="empty"),
+        pytest.param(b"x", b"x\n" + IGNORED, id="no line end"),
+        pytest.param(b"x\r\ny", b"x\r\ny\r\n" + IGNORED.replace(b"\n", b"\r\n"), id="CRLF"),
+        pytest.param(b"y\n" + IGNORED, b"y\n" + IGNORED, id="all there"),
+        pytest.param(b"\xff\n", b"\xff\n" + IGNORED, id="no UTF-8"),
     ],
-    ids=["empty", "a line", "no line end", "CRLF", "all there", "no UTF-8"],
 )
-def test_gitignore_grows_only_by_missing_lines(old: bytes, new: bytes | None, init: Init, folder: Path):
+def test_gitignore_grows_only_by_missing_lines(old: bytes, new: bytes, init: Init, folder: Path):
     (folder / ".gitignore").write_bytes(old)
     init(folder, "--confirm")
-    assert (folder / ".gitignore").read_bytes() == (old if new is None else new)
+    assert (folder / ".gitignore").read_bytes() == new
 
 
 def test_no_existing_file_is_overwritten_but_the_hashes_of_the_nightly_job(init: Init, folder: Path):

@@ -114,3 +114,14 @@ def test_tools_that_no_model_is_asked_about_leave_their_contexts_out(tmp_path: P
     assert len(choose_contexts(workspace, "update", failure, n_about=5, n_controls=5).controls) == 2
     assert choose_contexts(quiet, "update", failure, n_about=5, n_controls=5).controls == ()
     assert choose_contexts(quiet, "pay", failure, n_about=5, n_controls=5).about == ()
+
+
+def test_requests_in_which_the_tool_never_worked_count_where_the_line_says_what_is_right(
+    tmp_path: Path,
+) -> None:
+    calls = [call("update", ok=False, priority="")]
+    workspace, failure = log(tmp_path, ("s", "one", calls)), named_failure([LINE])
+    sizes = {"n_about": 5, "n_controls": 5}
+    found = choose_contexts(workspace, "update", failure, **sizes, needs_reference=False).about
+    assert [(context.reference, context.was_against) for context in found] == [(None, True)]
+    assert choose_contexts(workspace, "update", failure, **sizes).about == ()

@@ -74,3 +74,4 @@ def test_a_model_must_have_something_to_gain_and_be_able_to(
     base: int, gold: int, verdict: MeasureVerdict | None
 ) -> None:
     assert judge_model([1.0] * base + [0.0] * (20 - base), [1.0] * gold + [0.0] * (20 - gold)) is verdict
+    assert judge_model([0.0] * 20, []) is None
