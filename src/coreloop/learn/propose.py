@@ -39,7 +39,6 @@ from coreloop.learn.proposals.proposal_files import (
     read_night,
 )
 from coreloop.learn.statements.findings import (
-    COULD_SAY,
     error_table,
     examples,
     ignored_arguments,
@@ -319,18 +318,11 @@ def find_statements(
     new = [(one, places) for one, places in located if one.key not in settled_keys(states)]
     known = [(one, places) for one, places in new if words.is_known(one.tool)]
     drafts = [(draft.draft_statement(one, words, merges, texts), places) for one, places in known]
-    errors = (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words))
-    said = {
-        (one.tool, f"{COULD_SAY}{str(clause).removeprefix('- ')}")
-        for one, _ in drafts
-        if one.suggested_append is not None and (advice := parse_advice(one.line)) is not None
-        for clause in advice.clauses()
-    }
     return FoundStatements(
         log,
         names,
         with_questions(drafts, window),
-        tuple(replace(row, suggestion="") if (row.tool, row.suggestion) in said else row for row in errors),
+        (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
         tuple(one for one, _ in new if not words.is_known(one.tool)),
         len(located) - len(new),
         words,

@@ -112,10 +112,7 @@ def _received(reach: Measured | None) -> str:
 
 
 def _schema(diff: str, sentences: Sequence[str]) -> str:
-    lead = (
-        "Where a schema checks the calls, it can say this instead of the lines. coreloop edits no code. "
-        "Tried on all recorded calls that worked: of every day, and retries too, which are no evidence."
-    )
+    lead = "Where a schema checks the calls, it can say this instead of the lines. coreloop edits no code."
     listed = "\n".join(f"- {its}." for its in sentences)
     return "\n\n".join([lead, listed, *([_fenced(diff)] if diff else [])])
 

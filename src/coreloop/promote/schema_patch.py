@@ -68,7 +68,8 @@ def alternatives(
         patched, snippet = with_keyword(path, new, text, keyword)
         if patched != new or snippet:
             todo = f"; write `{snippet}`" if snippet else ""
-            sentences.append(f"`{clause}`: 0 of {len(calls):,} calls that worked would be refused{todo}")
+            tried = f"0 of all {len(calls):,} calls that worked, retries too, would be refused"
+            sentences.append(f"`{clause}`: {tried}{todo}")
         new = patched
     return diff_of(path, raw, new), sentences
 

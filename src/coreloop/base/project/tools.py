@@ -98,6 +98,11 @@ class Unresolved:
     reason: str
     is_defined: bool = False
 
+    @property
+    def unclear(self) -> str:
+        """As of `Tool`."""
+        return self.reason if self.is_defined else ""
+
 
 def is_tool_name(name: str) -> bool:
     """Whether a recorded tool name may be written into a docstring.

@@ -113,6 +113,11 @@ class CaseLog:
         return sorted({request.day for request in self.requests if not request.undated})
 
     @property
+    def is_one_day(self) -> bool:
+        """Whether there is no line yet, as the last third of the days has to agree with the others."""
+        return len(self.days) < 2 and not any(request.undated for request in self.requests)
+
+    @property
     def tools(self) -> frozenset[str]:
         """Names of all called tools."""
         return frozenset(call.tool for request in self.requests for call in request.calls)

@@ -80,10 +80,11 @@ class Standpoint(NamedTuple):
         entry = self.last.entry if self.last is not None else None
         return merged or (entry.text if entry is not None else "")
 
-    def is_merged_of(self, tool: str) -> bool:
-        """Whether it is a promotion of a tool, by the name of its target."""
+    def is_about(self, tool: str) -> bool:
+        """Whether it is of a tool: by its entry, or as a promotion by the name of its target."""
         symbol = self.promotion.target.partition("::")[2] if self.promotion is not None else ""
-        return symbol.partition("[")[0].rpartition(".")[2] == tool
+        entry = self.last.entry if self.last is not None else None
+        return tool in (symbol.partition("[")[0].rpartition(".")[2], entry.tool if entry is not None else "")
 
     @property
     def since(self) -> date:
