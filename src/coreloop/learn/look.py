@@ -132,7 +132,7 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
         listed=tuple(_listed(found)),
         missing=(
             *_missing_of_calls(window, found.log),
-            *_missing_of_requests(window, is_one_day=report.first_day == report.last_day),
+            *_missing_of_requests(window),
             *(f"{row.tool} {row.suggestion}" for row in unclear[:_MAX_NAMED]),
         ),
         next=f"in the agent's project, `dartlab-coreloop init`, then {then}",
@@ -185,15 +185,13 @@ def _missing_of_calls(window: Window, log: CaseLog) -> Iterator[str]:
         yield f"failed calls: none of {n:,}; a failure is flagged by the trace, or its text says so"
 
 
-def _missing_of_requests(window: Window, *, is_one_day: bool) -> Iterator[str]:
+def _missing_of_requests(window: Window) -> Iterator[str]:
     groups, n = window.requests, sum(group.n for group in window.requests)
     sessions = {session for group in groups for session in group.column("session")}
     if n > MAX_REQUESTS:
         yield f"requests: errors, lines and arguments are of {MAX_REQUESTS:,}, drawn evenly"
     if window.n_of(RequestOutcome.SUCCESS) and not window.n_of(RequestOutcome.FAILURE):
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
-    if is_one_day and not any(group.alike.is_undated for group in groups):
-        yield "a second day: with one, nobody knows whether a cause lasts"
     if sum(map(_n_lone, groups)) * 2 > n:
         yield f"sessions: {LONE}"
     elif len(sessions) == 1 and sessions != {0}:

@@ -14,7 +14,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked, read_file, write_private
-from coreloop.base.project.tools import Passed, Unresolved
+from coreloop.base.project.tools import Passed
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.learn.facts.read_lines import EPOCH_DAY
@@ -291,9 +291,7 @@ class FoundStatements(NamedTuple):
     def questions(self) -> list[str]:
         """Which of these tools have several definitions, and what speaks for each."""
         tools = map(self.words.tools.get, self.undefined)
-        return [
-            f"{its.name} is {its.reason}" for its in tools if isinstance(its, Unresolved) and its.is_defined
-        ]
+        return [f"{its.name} is {its.unclear}" for its in tools if its is not None and its.unclear]
 
 
 def find_statements(

@@ -101,9 +101,7 @@ def _evidence(proposals: Sequence[Proposal]) -> str:
 
 def _received(reach: Measured | None) -> str:
     if reach is None:
-        return (
-            "Unmeasured: coreloop.yaml has no `reach:`, so it is unknown whether the lines reach the model."
-        )
+        return "Unmeasured: without `reach:` in coreloop.yaml, it is not known what reaches the model."
     before, after = reach.before.splitlines(), reach.after.splitlines()
     lines = difflib.unified_diff(before, after, "before", "after", lineterm="", n=2)
     sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after, {reach.source}."

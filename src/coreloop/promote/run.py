@@ -110,7 +110,9 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
         raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
     proposals, left_out = list[Proposal](), list[str]()
     standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
-    decided, documents = _decided(standpoints), [read_proposals(file) for file in files]
+    # what is not promoted again; an open one is finished or extended
+    settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
+    decided, documents = {one.key: _reason(one) for one in settled}, [read_proposals(file) for file in files]
     of_entries = {entry.tool for document in documents for entry in document.entries}
     if tool not in of_entries:  # as clients log it, or as a server is mounted
         tool = logged_names({tool}, workspace).get(tool, tool)
@@ -177,19 +179,12 @@ def _decided_before(workspace: Workspace, tool: str, standpoints: Collection[Sta
     return [f"{one.id}: {waits.get(one.key) or _reason(one)}" for one in settled]
 
 
-def _decided(standpoints: Collection[Standpoint]) -> dict[str, str]:
-    """Keys that are not promoted again, with the reason; an open one is finished or extended."""
-    settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
-    return {one.key: _reason(one) for one in settled}
-
-
 def _reason(standpoint: Standpoint) -> str:
-    judgment, state = standpoint.judgment, standpoint.state
+    judgment, state, its = standpoint.judgment, standpoint.state, standpoint.promotion
     if state is ProposalState.REJECTED and judgment is not None:
         return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
     if state is ProposalState.REVERTED:
         return "already reverted"
-    its = standpoint.promotion
     where = f": commit {its.sha[:12]}, merged on {its.merged_at:%Y-%m-%d}" if its is not None else ""
     return "already promoted" + ("" if state is ProposalState.MERGED else f" ({state})") + where
 

@@ -68,8 +68,9 @@ def alternatives(
         patched, snippet = with_keyword(path, new, text, keyword)
         if patched != new or snippet:
             todo = f"; write `{snippet}`" if snippet else ""
-            tried = f"0 of all {len(calls):,} calls that worked, retries too, would be refused"
-            sentences.append(f"`{clause}`: {tried}{todo}")
+            sentences.append(
+                f"`{clause}`: refuses none of {len(calls):,} calls that worked, with retries{todo}"
+            )
         new = patched
     return diff_of(path, raw, new), sentences
 

@@ -9,7 +9,6 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from coreloop.base.project.definitions import definitions, visible
 from coreloop.base.project.imports import Imports
 from coreloop.base.project.python_source import UnprovenError, parse_source
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool, with_words
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.find_tools import described_tool
@@ -255,8 +254,7 @@ class Words:
         """What the files say that define or name a tool which a schema describes."""
         pattern = f"(def|class)[[:space:]]+{self.tool}|[\"']{self.tool}[\"']"
         files = self.repository.files_with(self.base, pattern, _CODE) if self.tool.isidentifier() else ()
-        bodies = (self._imports.whole(Path(file)).body for file in files)
-        return make_tool(self.tool, "", "", None, ast.Module([*chain.from_iterable(bodies)], []))
+        return with_words(_WORDLESS, *(self._made(file, None) for file in files))
 
     def _texts(self, name: str) -> list[ToolText]:
         """The texts of a tool in the edited file."""
@@ -281,15 +279,12 @@ class Words:
 
     def _made(self, path: str, node: Any, qualname: str = "") -> Tool:
         """The tool of a definition, with the strings of its file and of what that uses of others."""
-        return make_tool(self.tool, path, qualname, node, self._imports.whole(Path(path)))
-
-    @cached_property
-    def _imports(self) -> Imports:
-        return Imports(
+        imports = Imports(
             Path(),
             lambda file: self._tree(file.as_posix()),
             lambda file: self.repository.read(self.base, file.as_posix()) is not None,
         )
+        return make_tool(self.tool, path, qualname, node, imports.whole(Path(path)))
 
     def _tree(self, path: str) -> ast.Module:
         """A file; nothing if it is not readable Python."""

@@ -189,9 +189,7 @@ class RecordReader:
         """What a record holds."""
         case = case_of(line.fields, line.calls, self.case_key)
         identifiers = tuple(int(number, 16) for number in wrap(case, 8))
-        calls = (
-            self._call(number, call) for number, call in enumerate(line.calls) if worked(call) is not None
-        )
+        calls = (self._call(at, call) for at, call in enumerate(line.calls) if worked(call) is not None)
         return ReadRecord(_in_order(calls), identifiers, question_template(line.fields.question))
 
     def _call(self, number: int, call: CallFields) -> LoggedCall:

@@ -212,9 +212,7 @@ def count_states(standpoints: Iterable[Standpoint]) -> dict[str, int]:
 
     ``waiting`` are those that `pending` lists; undecided ones that a maintainer accepted are ``accepted``.
     """
-    counts = Counter(
-        ACCEPTED if one.state in UNDECIDED and one.is_judged else one.state for one in standpoints
-    )
+    counts = Counter(ACCEPTED if it.state in UNDECIDED and it.is_judged else it.state for it in standpoints)
     names = (ProposalState.FOUND, ProposalState.WAITING, ACCEPTED, *ProposalState)
     return {str(name): counts[name] for name in dict.fromkeys(names) if counts[name]}
 
