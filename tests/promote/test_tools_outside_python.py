@@ -64,7 +64,7 @@ def _write_log(root: Path, missing: str, days: range, *, n_failed: int = 10) -> 
 
 
 def _take_the_patch(project: Project, file: str, missing: str, body: str) -> None:
-    assert f"`Always pass {missing}`: 0 of 420 calls that worked would be refused." in body
+    assert f"`Always pass {missing}`: refuses none of 420 calls that worked, with retries." in body
     patch = body.partition("## The schema instead")[2].split("```")[1].removeprefix("diff\n")
     project.git("apply", "-", stdin=patch.encode())
     source = (project.root / file).read_bytes()
@@ -138,7 +138,8 @@ _WORDS = ("minor", "major", "blocker")
 _TICKET = {"name": "open_ticket", "description": "Opens a ticket."}
 _TICKET |= {"parameters": {"type": "object", "properties": {"urgency": {"type": "string"}}}}
 _CODE = f"URGENCIES = {_WORDS}\n\ndef open_ticket(urgency):\n    return urgency in URGENCIES\n"
-_JSON, _PYTHON = json.dumps([{"type": "function", "function": _TICKET}]), f"TOOLS = [{_TICKET}]\n"
+_JSON = json.dumps([{"type": "function", "function": _TICKET}])
+_PYTHON = f"TOOLS = {json.dumps([_TICKET], indent=1)}\n"
 
 
 @pytest.fixture
@@ -180,9 +181,9 @@ def test_the_words_of_the_code_behind_a_schema_are_promoted(
     code, out, _ = entry_point(tickets.root, "promote", "--tool", "open_ticket")
     assert code == 0
     assert f"target   {file}::open_ticket" in out
-    assert "\n+- urgency: one of blocker, major, minor" in out  # not one line of compact JSON
+    assert "- urgency: one of blocker, major, minor" in out
     assert max(map(len, out.splitlines())) <= 80
-    assert "there is no remote; `git merge skill/caveat-open-ticket" in " ".join(out.split())
+    assert "commits that branch here, as there is no remote" in " ".join(out.split())
 
     entry_point(tickets.root, "promote", "--tool", "open_ticket", "--confirm")
     tickets.git("merge", "--quiet", tickets.git("branch", "--list", "skill/*", "--format=%(refname:short)"))

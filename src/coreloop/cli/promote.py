@@ -158,7 +158,10 @@ def plan_lines(plan: "Plan", *, is_verbose: bool = False) -> Iterator[str]:
         yield from _text_lines("commit", plan.message)
         yield from _text_lines("pull request, a draft", f"{plan.title}\n\n{plan.body}")
     if not plan.obstacles:
-        yield wrap(f"No branch and no file of the project changed; --confirm {plan.confirming}.")
+        does = f"pushes the branch{' and opens the draft' if plan.on_github else ''}"
+        if plan.remote is None:
+            does = "commits that branch here, as there is no remote; git merge then merges it"
+        yield wrap(f"No branch and no file of the project changed; --confirm {does}.")
     if not is_verbose:
         yield "-v shows the texts of the commit and of the pull request."
 
@@ -193,8 +196,8 @@ def _done_lines(result: "PromoteResult") -> Iterator[str]:
     pull = done.pull_request
     yield f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}"
     if plan is not None:
-        label = "pushed" if result.remote is not None else "committed"
-        here = "" if result.remote is not None else " here; nothing was pushed"
+        label = "pushed" if plan.remote is not None else "committed"
+        here = "" if plan.remote is not None else " here; nothing was pushed"
         commit = f"one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:"
         yield padded(label, 14) + commit
         for line in plan.shown.splitlines():
@@ -210,18 +213,16 @@ def _done_lines(result: "PromoteResult") -> Iterator[str]:
 
 def _next_lines(result: "PromoteResult", plan: "Plan") -> Iterator[str]:
     """Yield the commands that open the pull request; without GitHub, those that show and merge the branch."""
-    if result.on_github:
+    if plan.on_github:
         yield "No token: open the draft yourself, for example with"
         yield f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\"
         yield f"    --title '{plan.title}' --body-file '{result.body}'"
         return
     branch = result.done.branch
-    if result.remote is not None:
-        yield (
-            f"No repository on GitHub is known. Fetch from {result.remote}, read the branch, then merge it:"
-        )
-        yield f"  git fetch {result.remote}"
-        branch = f"{result.remote}/{branch}"
+    if plan.remote is not None:
+        yield (f"No repository on GitHub is known. Fetch from {plan.remote}, read the branch, then merge it:")
+        yield f"  git fetch {plan.remote}"
+        branch = f"{plan.remote}/{branch}"
     else:
         yield "The repository has no remote. Read the branch, then merge it:"
     yield f"  git show {branch}"

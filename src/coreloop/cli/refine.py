@@ -34,7 +34,6 @@ from coreloop.learn.proposals.entry import (
 from coreloop.learn.proposals.proposal_files import entries_counted
 from coreloop.learn.propose import FoundStatements, NightRequest, RefineResult, run_refine
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS
-from coreloop.learn.statements.search import MIN_DAYS
 
 
 @click.command(cls=Command)
@@ -135,7 +134,7 @@ def _facts(result: RefineResult) -> dict[str, object]:
 
 def unproposed_lines(found: FoundStatements, *, max_shown: int) -> Iterator[str]:
     """Yield why there are no statements yet, or why those that were found are not proposed."""
-    if 0 < len(found.log.days) < MIN_DAYS:
+    if found.log.is_one_day and found.log.days:
         yield "  no statement yet: all records are of one day, and two are needed"
     if found.n_settled:
         noun = number_of(found.n_settled, "statement")

@@ -108,10 +108,7 @@ def _sizes(text: ToolText, raw: bytes, caps: Mapping[str, int]) -> Iterator[tupl
     is_code = not text.what.startswith(("JSON", "YAML", "TOML"))
     is_served = (is_code and _SERVER.search(raw)) or "inputSchema" in cast(dict[str, Tree], text.schema)
     if is_served and (size := len(sent.strip())) > SENT_CHARS:
-        yield (
-            "text-cut",
-            f"its {what} has {size:,} characters, and Claude Code reads the first {SENT_CHARS:,}",
-        )
+        yield "text-cut", f"its {what} has {size:,} characters; Claude Code reads the first {SENT_CHARS:,}"
 
 
 def _silent(text: ToolText, properties: Mapping[str, dict[str, Tree]]) -> Iterator[tuple[str, str]]:

@@ -52,20 +52,16 @@ def find_tools(
     own = {name: (f"{tool.file}::{tool.qualname}", False) for name, tool in codes.items()}
     own |= {name: (target, True) for name, target in targets.items()}
     places = {name: [_at(workspace.root, *place)] for name, place in own.items()}
-    documented = {
-        name for name, its in places.items() if its[0][1] and (name in targets or codes[name].docstring)
-    }
+    documented = {name for name, tool in codes.items() if tool.docstring and places[name][0][1]}
     unknown = found.keys() - targets.keys() - documented
     for name, described in _search(unknown, workspace).items():
         others = [place for place in described if name not in codes or not _is_copy(place, codes[name])]
         places[name] = others or places.get(name, [])
         if len(others) > 1:
-            where = ", ".join(f"{file}::{name}" for file, _ in others[:3])
-            choice = (
-                f'name one under tools: in coreloop.yaml, as {name}: {{target: "{others[0][0]}::{name}"}}'
-            )
-            reason, code = f"described {len(others)} times ({where}); {choice}", codes.get(name)
-            found[name] = Unresolved(name, reason) if code is None else replace(code, unclear=reason)
+            where = [f"{file}::{name}" for file, _ in others[:3]]
+            choice = f'name one under tools: in coreloop.yaml, as {name}: {{target: "{where[0]}"}}'
+            reason = f"described {len(others)} times ({', '.join(where)}); {choice}"
+            found[name] = replace(codes[name], unclear=reason) if name in codes else Unresolved(name, reason)
     for name, described in places.items():
         if len(described) == 1 and described[0][1]:
             tool, target = described_tool(name, *described[0], codes.get(name)), targets.get(name, "")

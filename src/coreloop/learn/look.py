@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import LONE
 from coreloop.base.project.settings import Settings, ToolSettings
@@ -108,8 +107,6 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
             name: Counter(files=recognised.formats[name], **counts) for name, counts in report.formats.items()
         }
         report = replace(report, n_files=len(files), formats=formats)
-        if own and not report.added:
-            raise UsageError(first_reason(own))
         looked = replace(_mine(workspace, report), n_unknown=len(recognised.unread))
         return replace(looked, next="run `dartlab-coreloop refine` on the records here") if own else looked
 
@@ -123,6 +120,7 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     window = merge(mined.files, EVERY_DAY)
     found = find_statements(window, mined.workspace)
     arguments = argument_rows(found.log)
+    unclear = [row for row in found.errors if row.mender == "unknown yet"]
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
         report=report,
@@ -134,8 +132,8 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
         listed=tuple(_listed(found)),
         missing=(
             *_missing_of_calls(window, found.log),
-            *_missing_of_requests(window, is_one_day=report.first_day == report.last_day),
-            *_missing_of_tools(window.requests),
+            *_missing_of_requests(window),
+            *(f"{row.tool} {row.suggestion}" for row in unclear[:_MAX_NAMED]),
         ),
         next=f"in the agent's project, `dartlab-coreloop init`, then {then}",
     )
@@ -159,22 +157,21 @@ def argument_rows(log: CaseLog) -> tuple[ArgumentOrigin, ...]:
 
 def _listed(found: FoundStatements) -> Iterator[tuple[str, str]]:
     """The arguments of tools without a line that take a few texts, of which no failing call has any."""
-    sides = defaultdict[tuple[str, str], tuple[Counter[int | None], dict[int | None, set[int]]]](
-        lambda: (Counter(), defaultdict(set))
-    )
     said = {statement.tool for statement in found.statements}
-    for request in found.log.requests:
-        for call in (call for call in request.calls if call.tool not in said and not call.retry):
-            for name, value in call.values.items():
-                if value.kind == "text" and call.ok:
-                    sides[call.tool, name][0][value.value] += 1
-                elif value.kind == "text":
-                    sides[call.tool, name][1][value.value].add(request.case)
-    for place, (worked, failed) in sides.items():
+    texts = defaultdict[tuple[str, str, bool], list[tuple[int | None, int]]](list)
+    for call, case in ((call, it.case) for it in found.log.requests for call in it.calls if not call.retry):
+        for name, value in call.values.items():
+            if value.kind == "text" and call.tool not in said:
+                texts[call.tool, name, call.ok].append((value.value, case))
+    for (tool, name, _), failed in [item for item in texts.items() if not item[0][2]]:
+        worked = Counter(value for value, _ in texts.get((tool, name, True), ()))
         is_list = 1 < len(worked) <= _MAX_LISTED and worked.total() >= MIN_CASES * len(worked)
-        cases = set[int]().union(*failed.values())
-        if is_list and worked.keys().isdisjoint(failed) and len(cases) >= MIN_CASES:
-            yield place
+        if (
+            is_list
+            and worked.keys().isdisjoint(dict(failed))
+            and len({case for _, case in failed}) >= MIN_CASES
+        ):
+            yield tool, name
 
 
 def _missing_of_calls(window: Window, log: CaseLog) -> Iterator[str]:
@@ -188,15 +185,13 @@ def _missing_of_calls(window: Window, log: CaseLog) -> Iterator[str]:
         yield f"failed calls: none of {n:,}; a failure is flagged by the trace, or its text says so"
 
 
-def _missing_of_requests(window: Window, *, is_one_day: bool) -> Iterator[str]:
+def _missing_of_requests(window: Window) -> Iterator[str]:
     groups, n = window.requests, sum(group.n for group in window.requests)
     sessions = {session for group in groups for session in group.column("session")}
     if n > MAX_REQUESTS:
         yield f"requests: errors, lines and arguments are of {MAX_REQUESTS:,}, drawn evenly"
     if window.n_of(RequestOutcome.SUCCESS) and not window.n_of(RequestOutcome.FAILURE):
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
-    if is_one_day and not any(group.alike.is_undated for group in groups):
-        yield "a second day: with one, nobody knows whether a cause lasts"
     if sum(map(_n_lone, groups)) * 2 > n:
         yield f"sessions: {LONE}"
     elif len(sessions) == 1 and sessions != {0}:
@@ -211,15 +206,3 @@ def _n_lone(group: Requests) -> int:
     """How many have neither a question nor a session."""
     rows = zip(*map(group.column, ("question", "session", "outcome")), strict=True)
     return sum(row[:2] == (NO_QUESTION, 0) and row[2] != RequestOutcome.UNKNOWN for row in rows)
-
-
-def _missing_of_tools(groups: Sequence[Requests]) -> Iterator[str]:
-    failing = Counter[str]()
-    for group in groups:
-        for tool in {call.tool for call in group.failed if call.error_class not in TRANSIENT}:
-            failing[tool] += group.n
-    if few := sorted(tool for tool, n in failing.items() if n < MIN_CASES):
-        named = ", ".join(few[:_MAX_NAMED])
-        more = f" and {len(few) - _MAX_NAMED:,} more" if len(few) > _MAX_NAMED else ""
-        needed = f"{MIN_CASES} failing requests and as many others"
-        yield f"more failures of {named}{more}: a cause needs {needed}"

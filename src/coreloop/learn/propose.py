@@ -14,7 +14,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import BITS
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked, read_file, write_private
-from coreloop.base.project.tools import Passed, Unresolved
+from coreloop.base.project.tools import Passed
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
 from coreloop.learn.facts.read_lines import EPOCH_DAY
@@ -39,7 +39,6 @@ from coreloop.learn.proposals.proposal_files import (
     read_night,
 )
 from coreloop.learn.statements.findings import (
-    COULD_SAY,
     error_table,
     examples,
     ignored_arguments,
@@ -292,9 +291,7 @@ class FoundStatements(NamedTuple):
     def questions(self) -> list[str]:
         """Which of these tools have several definitions, and what speaks for each."""
         tools = map(self.words.tools.get, self.undefined)
-        return [
-            f"{its.name} is {its.reason}" for its in tools if isinstance(its, Unresolved) and its.is_defined
-        ]
+        return [f"{its.name} is {its.unclear}" for its in tools if its is not None and its.unclear]
 
 
 def find_statements(
@@ -319,18 +316,11 @@ def find_statements(
     new = [(one, places) for one, places in located if one.key not in settled_keys(states)]
     known = [(one, places) for one, places in new if words.is_known(one.tool)]
     drafts = [(draft.draft_statement(one, words, merges, texts), places) for one, places in known]
-    errors = (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words))
-    said = {
-        (one.tool, f"{COULD_SAY}{str(clause).removeprefix('- ')}")
-        for one, _ in drafts
-        if one.suggested_append is not None and (advice := parse_advice(one.line)) is not None
-        for clause in advice.clauses()
-    }
     return FoundStatements(
         log,
         names,
         with_questions(drafts, window),
-        tuple(replace(row, suggestion="") if (row.tool, row.suggestion) in said else row for row in errors),
+        (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
         tuple(one for one, _ in new if not words.is_known(one.tool)),
         len(located) - len(new),
         words,

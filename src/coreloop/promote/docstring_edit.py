@@ -5,6 +5,7 @@ A description has a budget: a line that no longer fits must beat the weakest tha
 
 import difflib
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -77,21 +78,15 @@ def edit_lines(
         edited = put_lines(path, source, text_of(source, where), wanted, replaced=replaced)
         words = Words(repository, base_sha, settings, path, lead.engine, lead.symbol)
         reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
-        unknown = [
-            its
-            for line in lines
-            for its in named(line)
-            if its.kind in ("value", "state") and not words.has(its)
-        ]
     except UnprovenError as unproven:
         raise RefusedError(f"{where}: {unproven}; the line to paste: {' '.join(lines)}") from unproven
     if not edited.appended:
         raise RefusedError(f"{where}: the text has these lines already")
     if reason is not None:
-        slugs = ", ".join(f"{its.name}: {its.name}" for its in unknown)
-        todo = f"Commit `axis_slugs: {{{slugs}}}` in coreloop.yaml, or what declares them" if slugs else ""
-        todo = todo or "Merge that first, or propose again"
-        raise RefusedError(f"{where}: the guard would stop it: {reason}. {todo}")
+        unknown = [its for its in chain.from_iterable(map(named, lines)) if not words.has(its)]
+        slugs = ", ".join(f"{its.name}: {its.name}" for its in unknown if its.kind in ("value", "state"))
+        todo = f"Commit `axis_slugs: {{{slugs}}}` in coreloop.yaml" if slugs else "Merge that first"
+        raise RefusedError(f"{where}: the guard would stop it: {reason}. {todo}, or propose again")
     return edited
 
 

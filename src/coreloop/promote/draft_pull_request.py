@@ -21,6 +21,7 @@ from coreloop.promote.plan import Plan, Promoting, base_commit, make_plan
 from coreloop.promote.proposal_entry import read_by_keys
 from coreloop.promote.replay import Replay, ReplayVerdict
 
+_FIRST: Final = "merge or close its pull request first"
 _LOOK_BACK_DAYS: Final = 365  # chosen: a closed pull request of last year still means no
 
 
@@ -202,13 +203,9 @@ def _find_branch(
                 continue
         changes = f"branch {branch.name} already changes {target}"
         if not branch.is_ours:
-            raise HumanDecidesError(
-                f"{changes}, and has other commits than coreloop's; merge or close its pull request first"
-            )
+            raise HumanDecidesError(f"{changes}, and has other commits than coreloop's; {_FIRST}")
         if not is_own and not promoting.extend:
-            raise HumanDecidesError(
-                f"{changes}; merge or close its pull request first, or use --extend to add to it"
-            )
+            raise HumanDecidesError(f"{changes}; {_FIRST}, or use --extend to add to it")
         return branch
     return None
 
@@ -228,10 +225,8 @@ def _joined(promoting: Promoting, branch: PublishedBranch | None, pull: PullRequ
     own = {proposal.key: proposal for proposal in promoting.proposals}
     known = own | read_by_keys(promoting.workspace, branch.keys - own.keys())
     if not branch.keys <= known.keys():
-        raise HumanDecidesError(
-            f"branch {branch.name} has lines of proposals whose files are not here; "
-            "merge or close its pull request first"
-        )
+        missing = "has lines of proposals whose files are not here"
+        raise HumanDecidesError(f"branch {branch.name} {missing}; {_FIRST}")
     published = tuple(known[group["Candidate-Key"]] for group in branch.groups)
     _refuse_other_text(replace(promoting, proposals=published), branch)
     new = [proposal for proposal in promoting.proposals if proposal.key not in branch.keys]
@@ -240,10 +235,8 @@ def _joined(promoting: Promoting, branch: PublishedBranch | None, pull: PullRequ
     if pull is not None and not pull.draft:
         raise HumanDecidesError(f"{pull.url} is ready for review and cannot grow; merge or close it first")
     if any(proposal.subject is None for proposal in (*published, *new)):
-        raise HumanDecidesError(
-            f"branch {branch.name} already changes this docstring, and a sequence is promoted alone; "
-            "merge or close its pull request first"
-        )
+        alone = "already changes this docstring, and a sequence is promoted alone"
+        raise HumanDecidesError(f"branch {branch.name} {alone}; {_FIRST}")
     subjects = {proposal.subject for proposal in new}
     kept = (proposal for proposal in published if proposal.subject not in subjects)
     return replace(promoting, proposals=(*kept, *new))

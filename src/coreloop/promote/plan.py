@@ -22,7 +22,6 @@ from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.schema_patch import alternatives
 from coreloop.promote.tool_schemas import schema_command
 
-_MAX_SHOWN: Final = 150  # characters of a line: more is no line that a person reads
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
 
@@ -106,8 +105,10 @@ class Plan:
         What a model does with the lines, if they were measured.
     schema : tuple of str and list of str
         Of `coreloop.promote.schema_patch.alternatives`.
-    confirming : str
-        What carrying it out does to the branch, in this clone and its remote.
+    remote : str or None
+        Where the branch is pushed; None if the repository has no remote, so that it is only here.
+    on_github : bool
+        Whether the repository on GitHub is known.
     """
 
     proposals: tuple[Proposal, ...]
@@ -123,7 +124,8 @@ class Plan:
     notes: tuple[str, ...]
     measured: Measurement | None = None
     schema: tuple[str, list[str]] = ("", [])
-    confirming: str = ""
+    remote: str | None = None
+    on_github: bool = False
 
     @property
     def proposal(self) -> Proposal:
@@ -137,11 +139,10 @@ class Plan:
 
     @property
     def shown(self) -> str:
-        """The diff for a screen; of a file with very long lines, such as compact JSON, that of the text."""
-        if max(map(len, self.diff.splitlines())) <= _MAX_SHOWN:
-            return self.diff
+        """The change for a screen: outside Python that of the text, as JSON may be one long line."""
         name, sides = f"{self.path}::{self.proposal.symbol}", (self.edited.before, self.edited.after)
-        return diff_of(name, *(f"{side}\n".encode() for side in sides))
+        is_python = self.path.endswith(".py")
+        return self.diff if is_python else diff_of(name, *(f"{side}\n".encode() for side in sides))
 
     def lines(self) -> Iterator[str]:
         """Yield what the promotion would do, its checks, and what stops it."""
@@ -215,7 +216,6 @@ def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: 
     obstacles, notes = _weigh(reach, replay, measured, promoting.overrides)
     description = reach.after if reach is not None else cleandoc(edited.after)
     notes += unread_lines(description, edited.appended, settings.reach.framework)
-    branch = branch or branch_name(lead, settings.axis_slugs)
     return Plan(
         proposals=promoting.proposals,
         path=promoting.path,
@@ -225,21 +225,14 @@ def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: 
         edited=edited,
         reach=reach,
         replay=replay,
-        branch=branch,
+        branch=branch or branch_name(lead, settings.axis_slugs),
         obstacles=tuple(obstacles),
         notes=tuple(notes),
         measured=measured,
         schema=alternatives(promoting.workspace, promoting.path, edited.old, promoting.proposals),
-        confirming=_confirming(promoting, branch),
+        remote=promoting.repository.remote(),
+        on_github=pull_request_repo(promoting.repository, settings.forge) is not None,
     )
-
-
-def _confirming(promoting: Promoting, branch: str) -> str:
-    repository, forge = promoting.repository, promoting.workspace.settings.forge
-    if repository.remote() is None:
-        return f"commits the branch here, as there is no remote; `git merge {branch}` then merges it"
-    opens = " and opens the draft" if pull_request_repo(repository, forge) is not None else ""
-    return f"pushes the branch{opens}"
 
 
 def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> str:

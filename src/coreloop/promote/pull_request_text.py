@@ -110,9 +110,7 @@ def _evidence(proposals: Sequence[Proposal]) -> str:
 
 def _received(reach: Measured | None) -> str:
     if reach is None:
-        return (
-            "Unmeasured: coreloop.yaml has no `reach:`, so it is unknown whether the lines reach the model."
-        )
+        return "Unmeasured: without `reach:` in coreloop.yaml, it is not known what reaches the model."
     before, after = reach.before.splitlines(), reach.after.splitlines()
     lines = difflib.unified_diff(before, after, "before", "after", lineterm="", n=2)
     sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after, {reach.source}."
@@ -121,10 +119,7 @@ def _received(reach: Measured | None) -> str:
 
 
 def _schema(diff: str, sentences: Sequence[str]) -> str:
-    lead = (
-        "Where a schema checks the calls, it can say this instead of the lines. coreloop edits no code. "
-        "Tried on all recorded calls that worked: of every day, and retries too, which are no evidence."
-    )
+    lead = "Where a schema checks the calls, it can say this instead of the lines. coreloop edits no code."
     listed = "\n".join(f"- {its}." for its in sentences)
     return "\n\n".join([lead, listed, *([_fenced(diff)] if diff else [])])
 

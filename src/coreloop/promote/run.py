@@ -12,7 +12,7 @@ from coreloop.base.errors import HumanDecidesError, RefusedError, UsageError, Wo
 from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_branches
 from coreloop.base.git.repository import Repository
-from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
+from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.tools import logged_names
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
@@ -30,7 +30,7 @@ from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.plan import Plan, Promoting
-from coreloop.promote.proposal_entry import Proposal, checked_proposal, nights_by_age, read_proposal
+from coreloop.promote.proposal_entry import Proposal, checked_proposal, read_proposal
 from coreloop.promote.reach import Measured, ReachOutcome, append_reach
 from coreloop.promote.replay import ask_again, ask_nobody
 
@@ -110,7 +110,9 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
         raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
     proposals, left_out = list[Proposal](), list[str]()
     standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
-    decided, documents = _decided(standpoints), [read_proposals(file) for file in files]
+    # what is not promoted again; an open one is finished or extended
+    settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
+    decided, documents = {one.key: _reason(one) for one in settled}, [read_proposals(file) for file in files]
     of_entries = {entry.tool for document in documents for entry in document.entries}
     if tool not in of_entries:  # as clients log it, or as a server is mounted
         tool = logged_names({tool}, workspace).get(tool, tool)
@@ -125,12 +127,11 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             else:
                 left_out.append(f"{entry.id}: {printable(reason)}")
     if not proposals:
-        merged = [f"{one.id}: {_reason(one)}" for one in standpoints if one.is_merged_of(tool)]
-        left_out = list(dict.fromkeys([*merged, *_decided_before(workspace, tool, decided), *left_out]))
+        left_out = list(dict.fromkeys([*_decided_before(workspace, tool, standpoints), *left_out]))
         if not left_out:
             raise UsageError(_no_entry(tool, files))
         name, reasons = printable(tool), "; ".join(left_out[:3])
-        then = f". dartlab-coreloop effect --tool {name} shows what it did" if merged else ""
+        then = f". dartlab-coreloop effect --tool {name} shows what it did" if "merged on" in reasons else ""
         raise RefusedError(f"nothing about {name} can be promoted: {reasons}{then}")
     return tuple(proposals), tuple(left_out)
 
@@ -170,29 +171,20 @@ def _no_entry(tool: str, files: list[Path]) -> str:
     return f"{names}: no entry about {printable(tool)}; {hint}"
 
 
-def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
+def _decided_before(workspace: Workspace, tool: str, standpoints: Collection[Standpoint]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
     branches = open_branches(Repository(workspace.root))
     waits = {its.key: f"waits on branch {printable(its.name)}" for its in branches}
-    reasons = waits | decided
-    nights = nights_by_age(workspace)
-    entries = {entry.key: entry for night in nights for entry in _about(tool, night.entries)}
-    return [f"{entry.id}: {reasons[key]}" for key, entry in entries.items() if key in reasons]
-
-
-def _decided(standpoints: Collection[Standpoint]) -> dict[str, str]:
-    """Keys that are not promoted again, with the reason; an open one is finished or extended."""
-    settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
-    return {one.key: _reason(one) for one in settled}
+    settled = (one for one in standpoints if one.is_about(tool) and one.state not in UNDECIDED)
+    return [f"{one.id}: {waits.get(one.key) or _reason(one)}" for one in settled]
 
 
 def _reason(standpoint: Standpoint) -> str:
-    judgment, state = standpoint.judgment, standpoint.state
+    judgment, state, its = standpoint.judgment, standpoint.state, standpoint.promotion
     if state is ProposalState.REJECTED and judgment is not None:
         return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
     if state is ProposalState.REVERTED:
         return "already reverted"
-    its = standpoint.promotion
     where = f": commit {its.sha[:12]}, merged on {its.merged_at:%Y-%m-%d}" if its is not None else ""
     return "already promoted" + ("" if state is ProposalState.MERGED else f" ({state})") + where
 
@@ -235,10 +227,6 @@ class PromoteResult:
         Files with the pull request's text, and with the commit for ``git am``, if there is no forge.
     left_out : tuple of str
         The entries about the tool that are not promoted, with the reason.
-    remote : str or None
-        Where the branch was pushed; None if the repository has no remote, so that it is only here.
-    on_github : bool
-        Whether the repository on GitHub is known.
     """
 
     plan: Plan | None
@@ -246,8 +234,6 @@ class PromoteResult:
     body: Path | None
     patch: Path | None
     left_out: tuple[str, ...] = ()
-    remote: str | None = None
-    on_github: bool = False
 
 
 def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan, tuple[str, ...]]:
@@ -315,14 +301,12 @@ def confirm_promotion(
         forge = connect(repository, workspace.settings.forge, environ)
         promoting = prepare_promotion(workspace, proposals, repository, request, confirmed=True)
         plan, done = promote(replace(promoting, on_reach=record), forge)
-        remote = repository.remote()
-        on_github = pull_request_repo(repository, workspace.settings.forge) is not None
     folder = request.path.parent if request.path is not None else workspace.candidates_dir
     body = patch = None
     if plan is not None and done.pull_request is None:
         body, patch = keep_body(plan, folder), folder / f"{plan.proposal.id}.patch"
         write_private(patch, repository.mail(done.sha))
-    return PromoteResult(plan, done, body, patch, left_out, remote, on_github)
+    return PromoteResult(plan, done, body, patch, left_out)
 
 
 def keep_body(plan: Plan, folder: Path) -> Path:

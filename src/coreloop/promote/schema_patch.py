@@ -68,7 +68,9 @@ def alternatives(
         patched, snippet = with_keyword(path, new, text, keyword)
         if patched != new or snippet:
             todo = f"; write `{snippet}`" if snippet else ""
-            sentences.append(f"`{clause}`: 0 of {len(calls):,} calls that worked would be refused{todo}")
+            sentences.append(
+                f"`{clause}`: refuses none of {len(calls):,} calls that worked, with retries{todo}"
+            )
         new = patched
     return diff_of(path, raw, new), sentences
 

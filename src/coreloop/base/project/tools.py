@@ -98,6 +98,11 @@ class Unresolved:
     reason: str
     is_defined: bool = False
 
+    @property
+    def unclear(self) -> str:
+        """As of `Tool`."""
+        return self.reason if self.is_defined else ""
+
 
 def is_tool_name(name: str) -> bool:
     """Whether a recorded tool name may be written into a docstring.
@@ -309,12 +314,12 @@ class _Found:
             tool = replace(tool, **schema_of(self.source.plain(one.path, one.schema)))
         if tree is not None and one.node is None:
             functions = [its for its in self._candidates(name) if its.rank == FUNCTION]
-            tool = _with_words(tool, *(self._made(name, its, only_places) for its in functions[:1]))
+            tool = with_words(tool, *(self._made(name, its, only_places) for its in functions[:1]))
         return replace(tool, line=one.line)
 
 
-def _with_words(tool: Tool, *others: Tool) -> Tool:
-    """A tool that a schema describes, with what a function of its name declares."""
+def with_words(tool: Tool, *others: Tool) -> Tool:
+    """A tool that a schema describes, with what code declares: the function of its name, or its file."""
     for name in ("literals", "listed", "numbers", "words"):
         union = getattr(tool, name).union(*(getattr(other, name) for other in others))
         tool = replace(tool, **{name: union})

@@ -31,9 +31,8 @@ _TYPES: Final = {*vars(builtins), *typing.__all__}
 _MODEL_SCHEMAS: Final = ("model_json_schema", "schema", "json_schema")
 
 _REASONS: Final = {ast.JoinedStr: "it is an f-string", ast.BinOp: "it is put together by an operator"}
-_OPENING: Final = re.compile(
-    r"\A([rRuU]?)(\"\"\"|'''|\"|'|)"
-)  # none in an f-string, whose places are unknown
+# none in an f-string, whose places are unknown
+_OPENING: Final = re.compile(r"\A([rRuU]?)(\"\"\"|'''|\"|'|)")
 _BREAK: Final = re.compile(r"\r\n?")
 _ESCAPE: Final = re.compile(
     r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\\]*\}|[abfnrtv\\'\"\r\n])|\r\n?"

@@ -67,7 +67,8 @@ def open_executor(name: str | None, n_bytes: int) -> "Iterator[Executor | None]"
     UsageError
         No scheduler answers, or its package is not installed.
     """
-    may_fork = _may_fork()
+    # a forked child cannot go on if a thread, or polars, holds a lock
+    may_fork = hasattr(os, "fork") and "polars" not in sys.modules and threading.active_count() == 1
     if not n_bytes or (name is None and not (n_bytes > _MUCH and may_fork)):
         yield None
     elif name is None or name == "processes":
@@ -85,11 +86,6 @@ def _processes(start: str) -> "Iterator[Executor]":
             yield pool
         except BrokenExecutor as error:
             raise UsageError("a process that read records was killed; free some memory") from error
-
-
-def _may_fork() -> bool:
-    """Whether a forked child can go on: a lock that a thread, or polars, holds would stay locked."""
-    return hasattr(os, "fork") and "polars" not in sys.modules and threading.active_count() == 1
 
 
 def _on_cluster(address: str) -> "Iterator[Executor]":

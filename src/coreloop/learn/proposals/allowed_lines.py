@@ -18,7 +18,7 @@ from coreloop.base.project.definitions import definitions, visible
 from coreloop.base.project.imports import Imports
 from coreloop.base.project.python_source import UnprovenError, parse_source
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, make_tool, with_words
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import FILLERS, printable
 from coreloop.descriptions.find_tools import described_tool
@@ -234,11 +234,9 @@ class Words:
             case "value":  # a string in a file, escapes resolved, or an axis
                 if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
                     return True
-                tools = (self.own, *self._code, *self._defined(one.tool))
-                return any(one.name in tool.literals for tool in tools)
+                return any(one.name in tool.literals for tool in (self.own, *self._defined(one.tool)))
             case "state":
-                is_word = any(one.name in tool.words for tool in (self.own, *self._code))
-                return is_word or one.name in self.settings.axis_slugs
+                return one.name in self.own.words or one.name in self.settings.axis_slugs
             case "field":
                 return bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)
@@ -247,22 +245,16 @@ class Words:
     def own(self) -> Tool:
         """The tool that the base defines or describes; `UnprovenError` if it has none."""
         name = self.symbol.partition("[")[0]
-        code = self._made(self.path, self._nodes[0], name) if len(self._nodes) == 1 else None
-        return described_tool(self.tool, self.path, self._texts(name), code)
+        nodes = [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
+        texts = self._texts(name)
+        code = self._made(self.path, nodes[0], name) if len(nodes) == 1 else self._named() if texts else None
+        return described_tool(self.tool, self.path, texts, code)
 
-    @cached_property
-    def _nodes(self) -> list[Any]:
-        """The definitions that may be the target."""
-        name = self.symbol.partition("[")[0]
-        return [node for qualname, node in visible(self._tree(self.path)) if qualname == name]
-
-    @cached_property
-    def _code(self) -> list[Tool]:
-        """The files that define or name a tool which a schema alone describes: its values may be theirs."""
+    def _named(self) -> Tool:
+        """What the files say that define or name a tool which a schema describes."""
         pattern = f"(def|class)[[:space:]]+{self.tool}|[\"']{self.tool}[\"']"
-        is_schema = not self._nodes and self.tool.isidentifier()
-        files = self.repository.files_with(self.base, pattern, _CODE) if is_schema else ()
-        return [self._made(file, None) for file in files]
+        files = self.repository.files_with(self.base, pattern, _CODE) if self.tool.isidentifier() else ()
+        return with_words(_WORDLESS, *(self._made(file, None) for file in files))
 
     def _texts(self, name: str) -> list[ToolText]:
         """The texts of a tool in the edited file."""

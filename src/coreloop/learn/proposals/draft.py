@@ -90,9 +90,7 @@ def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> st
 def _refuse_place(name: str, words: Vocabulary) -> str | None:
     """Why it is not known where a tool is described."""
     tool = words.tools.get(name)
-    if isinstance(tool, Tool):
-        return tool.unclear or None
-    return tool.reason if tool is not None and tool.is_defined else None
+    return tool.unclear or None if tool is not None else None
 
 
 def _refuse_redundant(
@@ -100,7 +98,7 @@ def _refuse_redundant(
 ) -> str | None:
     """Why a line would add nothing to the tool's schema, or to a merged line, or None."""
     if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
-        return "redundant: its schema says this"
+        return "redundant: its schema says this; let the error say it, too"
     for own, merged in merged_lines(statement.tool, tool, merges):
         if own.subject() == advice.subject() and statement.first_seen < merged:
             return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"

@@ -456,7 +456,7 @@ class ErrorRow:
     task : str
         Of `task_of`.
     suggestion : str
-        What a person could let the error's text or the schema say; or what is missing to know who mends it.
+        What a person could let the schema say; or what is missing to know who can mend it.
     """
 
     tool: str

@@ -4,9 +4,8 @@ The table has each tool's errors without values, what they cost, and who can men
 arguments that tools do not have, in calls that worked all the same.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, reduce
@@ -15,7 +14,7 @@ from operator import or_
 from statistics import mode
 from typing import Any, Final
 
-from coreloop.base.error_classes import MAX_ERROR_CHARS, TRANSIENT
+from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
@@ -25,13 +24,7 @@ from coreloop.learn.proposals.entry import CAVEATS, MIN_CASES, ErrorRow, Mender,
 from coreloop.learn.statements.cases import NumberedCalls, bits_of, has_several, iter_places, rates_of
 from coreloop.learn.statements.kinds import BOUND, calls_against, is_against, read_calls
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedRequest
-from coreloop.learn.statements.search import (
-    MIN_DAYS,
-    LineHypothesis,
-    MergedSides,
-    ToolSearch,
-    evidence_calls,
-)
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch, evidence_calls
 from coreloop.learn.statements.values import Value, hash_of, measure
 from coreloop.learn.statistics import newcombe_interval, wilson_interval
 from coreloop.observe.argument_sources import is_name
@@ -202,8 +195,6 @@ MAX_ERRORS: Final = 100
 _MOST: Final = 0.5  # a majority
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
-COULD_SAY: Final = "the error itself could say, changed by a person: "
-_MIN_FAILING: Final = 5  # cases, and requests, to say that few recover: k-anonymity as in reports
 _Placed = tuple[LoggedRequest, int]
 """A request and the place of its call."""
 
@@ -232,11 +223,9 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
 def _if_enough(row: ErrorRow, log: CaseLog) -> ErrorRow:
     """An error's row; who can mend it is unknown as long as a line about it would need more cases."""
     worked = {it.case for it in log.requests if any(call.ok and call.tool == row.tool for call in it.calls)}
-    is_one_day = len(log.days) < MIN_DAYS and not any(request.undated for request in log.requests)
-    missing = ["a second day"] if is_one_day else []
-    for n_cases, what in ((row.n_cases, "failures"), (len(worked), "calls that worked")):
-        if n_cases < MIN_CASES:
-            missing.append(f"{what} in {MIN_CASES} {log.case_kind}s ({n_cases} so far)")
+    missing = ["a second day"] if log.is_one_day else []
+    counts = ((row.n_cases, "failures"), (len(worked), "calls that worked"))
+    missing += [f"{what} in {MIN_CASES} {log.case_kind}s ({n} so far)" for n, what in counts if n < MIN_CASES]
     if not missing or row.mender in {"text", "merged"} or row.error_class in TRANSIENT:
         return row
     return replace(row, mender="unknown yet", task="", suggestion=f"needs {', '.join(missing)}")
@@ -274,10 +263,7 @@ def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, words: 
     elif words.is_known(row.tool) and _is_proposed(search, failed & ~against):
         row = replace(row, mender="text")
     merged = (_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed))
-    n_known = row.n_requests - row.n_unknown
-    is_low = row.n_recovered < _MOST * n_known and min(n_known, row.n_cases) >= _MIN_FAILING
-    suggestion = _could_say(search, own, words) if is_low else ""
-    return replace(row, merged=tuple(merged), task=task_of(tool, row), suggestion=suggestion)
+    return replace(row, merged=tuple(merged), task=task_of(tool, row))
 
 
 def _is_about(against: int, failed: int) -> bool:
@@ -301,28 +287,6 @@ def _is_proposed(search: ToolSearch, failed: int) -> bool:
 
 def _is_most(part: int, whole: int) -> bool:
     return part.bit_count() > _MOST * whole.bit_count()
-
-
-def _could_say(search: ToolSearch, own: list[int], words: Vocabulary) -> str:
-    """The words of the line about most calls of an error; empty if a text of theirs may have some of them."""
-    failed, texts = bits_of(own, search.calls.n), {search.places[number].call.error for number in own}
-    line = next((found.line for found in search.said if _is_most(found.deviate & failed, failed)), None)
-    is_whole = all(0 < len(text) < MAX_ERROR_CHARS and not text.endswith("…") for text in texts)
-    if line is None or not is_whole:
-        return ""
-    asked = line.items(*(name for name, _ in line.slots if name != "argument"))  # what is wrong is no way out
-    shown = str(in_language(line, words.settings.language))
-    may_say = words.knows_line(search.tool, shown) and set(line.tools).isdisjoint(words.settings.handoff)
-    is_new = may_say and _words(texts).isdisjoint(_words(asked))
-    return f"{COULD_SAY}{shown.removeprefix('- ')}" if is_new else ""
-
-
-def _words(texts: Iterable[str]) -> set[str]:
-    """Words and numbers: of ``order_ids``, ``order`` and ``ids``."""
-    return {*_WORD.findall(" ".join(texts).casefold().replace(",", ""))}
-
-
-_WORD: Final = re.compile(r"\d+(?:\.\d+)?|[a-z]+|[^\W\d_a-z]+")
 
 
 # --- Arguments that tools do not have, in calls that worked all the same.

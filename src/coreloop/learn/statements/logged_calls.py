@@ -113,6 +113,11 @@ class CaseLog:
         return sorted({request.day for request in self.requests if not request.undated})
 
     @property
+    def is_one_day(self) -> bool:
+        """Whether there is no line yet, as the last third of the days has to agree with the others."""
+        return len(self.days) < 2 and not any(request.undated for request in self.requests)
+
+    @property
     def tools(self) -> frozenset[str]:
         """Names of all called tools."""
         return frozenset(call.tool for request in self.requests for call in request.calls)
@@ -184,9 +189,7 @@ class RecordReader:
         """What a record holds."""
         case = case_of(line.fields, line.calls, self.case_key)
         identifiers = tuple(int(number, 16) for number in wrap(case, 8))
-        calls = (
-            self._call(number, call) for number, call in enumerate(line.calls) if worked(call) is not None
-        )
+        calls = (self._call(at, call) for at, call in enumerate(line.calls) if worked(call) is not None)
         return ReadRecord(_in_order(calls), identifiers, question_template(line.fields.question))
 
     def _call(self, number: int, call: CallFields) -> LoggedCall:

@@ -35,7 +35,6 @@ _REASONS: Final = (
 )
 _RANKS: Final = {form: rank for rank, forms in enumerate(_REASONS) for form in forms.split()}
 """Forms by how good a reason they are; all others are after them."""
-MIN_DAYS: Final = 2  # the last third of the days has to agree with the others
 _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
 _NAMED: Final = "no word such as null"
@@ -144,8 +143,7 @@ def search_tools(
     )
     searches = [_search_tool(search, words, merges, rejected) for search in opened]
     q_values = iter(benjamini_hochberg([one.p_value for search in searches for one in search.tested]))
-    has_dates = not any(request.undated for request in log.requests)
-    if has_dates and len(log.days) < MIN_DAYS:  # the last days have to agree
+    if log.is_one_day:
         return [replace(search, said=()) for search in searches]
     return [_corrected(search, q_values) for search in searches]
 

@@ -80,10 +80,11 @@ class Standpoint(NamedTuple):
         entry = self.last.entry if self.last is not None else None
         return merged or (entry.text if entry is not None else "")
 
-    def is_merged_of(self, tool: str) -> bool:
-        """Whether it is a promotion of a tool, by the name of its target."""
+    def is_about(self, tool: str) -> bool:
+        """Whether it is of a tool: by its entry, or as a promotion by the name of its target."""
         symbol = self.promotion.target.partition("::")[2] if self.promotion is not None else ""
-        return symbol.partition("[")[0].rpartition(".")[2] == tool
+        entry = self.last.entry if self.last is not None else None
+        return tool in (symbol.partition("[")[0].rpartition(".")[2], entry.tool if entry is not None else "")
 
     @property
     def since(self) -> date:
@@ -211,9 +212,7 @@ def count_states(standpoints: Iterable[Standpoint]) -> dict[str, int]:
 
     ``waiting`` are those that `pending` lists; undecided ones that a maintainer accepted are ``accepted``.
     """
-    counts = Counter(
-        ACCEPTED if one.state in UNDECIDED and one.is_judged else one.state for one in standpoints
-    )
+    counts = Counter(ACCEPTED if it.state in UNDECIDED and it.is_judged else it.state for it in standpoints)
     names = (ProposalState.FOUND, ProposalState.WAITING, ACCEPTED, *ProposalState)
     return {str(name): counts[name] for name in dict.fromkeys(names) if counts[name]}
 

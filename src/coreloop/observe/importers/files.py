@@ -24,7 +24,6 @@ _Part = TypeVar("_Part")
 # What reading a trace file may raise.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 _PACKED: Final[dict[str, Callable[[BinaryIO], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
-UNKNOWN: Final = "is not of a known format"
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -87,8 +86,8 @@ class UnusableFile:
 
 
 def first_reason(files: Sequence[UnusableFile]) -> str:
-    """Return the first file, if possible of a known format, its reason, and how many others there are."""
-    first = min(files, key=lambda file: (not file.is_own, file.reason == UNKNOWN))
+    """Return the first file, if possible of coreloop's own, its reason, and how many others there are."""
+    first = min(files, key=lambda file: not file.is_own)
     others = f" (and {number_of(len(files) - 1, 'other file')})" if len(files) > 1 else ""
     return f"{first.file.path}: {first.reason}{others}"
 

@@ -14,13 +14,7 @@ from coreloop.observe.importers import importers
 from coreloop.observe.importers.agent_files import FORMATS as AGENT_FORMATS
 from coreloop.observe.importers.agent_files import has
 from coreloop.observe.importers.claude_code import NAME as CLAUDE_CODE
-from coreloop.observe.importers.files import (
-    UNKNOWN,
-    UNREADABLE,
-    TraceFile,
-    UnusableFile,
-    read_documents,
-)
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents
 from coreloop.observe.importers.message_forms import is_foreign_call
 from coreloop.observe.importers.openai_chat import NAME as CHAT
 from coreloop.observe.importers.trace_values import decode_trace
@@ -116,7 +110,8 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
                 return part.reason
             if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
                 known = known or (name, name)
-    named = "is tool schemas, not traces" if any(has(item, _TOOLS) for item in objects) else UNKNOWN
+    is_tools = any(has(item, _TOOLS) for item in objects)
+    named = "is tool schemas, not traces" if is_tools else "is not of a known format"
     return known or (named if objects and objects[0] is not TORN else "is not JSON")
 
 

@@ -93,7 +93,9 @@ def test_what_the_schema_says_is_redundant(line: str, signature: str, is_said: b
     tool = make_tool("book", "a.py", "book", tree.body[-1], tree)
     known = Vocabulary({"book": replace(tool, parameters=("hours", "room"))}, Settings())
     drafted = draft_statement(replace(_statement(line), tool="book"), known)
-    assert drafted.refused == ("redundant: its schema says this" if is_said else None)
+    assert drafted.refused == (
+        "redundant: its schema says this; let the error say it, too" if is_said else None
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,9 @@ def test_what_a_json_schema_says_is_redundant(line: str, is_said: bool):
     tool = Tool("book", "a.py", "TOOLS", (), frozenset())
     tool = replace(tool, **schema_of({"properties": {"hours": field}, "required": ["hours"]}))
     drafted = draft_statement(replace(_statement(line), tool="book"), Vocabulary({"book": tool}, Settings()))
-    assert drafted.refused == ("redundant: its schema says this" if is_said else None)
+    assert drafted.refused == (
+        "redundant: its schema says this; let the error say it, too" if is_said else None
+    )
 
 
 DOCSTRING = """Books a room.

@@ -17,7 +17,7 @@ import pytest
 from coreloop.learn.effect.named_failure import named_failure, places_against
 from coreloop.learn.line import statement_key
 from coreloop.learn.statements import cases
-from coreloop.learn.statements.findings import COULD_SAY, error_table, to_statements
+from coreloop.learn.statements.findings import error_table, to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedCall
 from coreloop.learn.statements.search import ToolSearch, search_tools
 from coreloop.observe.reading.decode import RecordLine, read_lines
@@ -279,22 +279,6 @@ def test_who_can_mend_an_error_is_unknown_with_fewer_cases_than_a_line_needs() -
     (row,) = error_table(early, search_tools(early, WORDS), words=WORDS)
     assert (row.mender, row.task) == ("unknown yet", "")
     assert row.suggestion == f"needs a second day, failures in 3 {log.case_kind}s (1 so far)"
-
-
-@pytest.mark.parametrize(
-    ("error", "is_said"),
-    [
-        ("order 'x9' is not open", False),
-        ("pending orders only", True),
-        ("the status is wrong", True),
-        ("", True),
-    ],
-)
-def test_what_an_error_could_say_is_suggested_where_few_recover(error: str, is_said: bool) -> None:
-    log = BENCH.log_of(PLANTED.records(replace(CAUSES["state"], error=error), 101))
-    (row,) = error_table(log, search_tools(log, WORDS), words=WORDS)
-    assert row.recovered == f"0/{row.n_requests}"
-    assert row.suggestion == ("" if is_said else f"{COULD_SAY}order_id: only while status is pending")
 
 
 def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it() -> None:

@@ -53,7 +53,7 @@ def test_calls_of_both_sides_and_a_schema_are_read_on_demand(unchanged: PageSour
     assert "limit=<n, against the line>" in calls["failed"][0]
     patch, [sentence] = calls["schema"]
     assert "+def search_articles(query: str, limit: Annotated[int, Field(le=20)] = 5)" in patch
-    assert sentence == "`limit: at most 20`: 0 of 118 calls that worked would be refused"
+    assert sentence == "`limit: at most 20`: refuses none of 118 calls that worked, with retries"
 
 
 def test_what_a_client_cuts_off_is_struck_through(source: PageSource):
