@@ -8,6 +8,7 @@ A server sees calls, not questions: one record a call, under the hash of the ses
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -32,7 +33,7 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
         As for `AuditCollector`. Since the host chooses a server's working directory, the project of the
         server's script counts where no coreloop.yaml is above it.
     """
-    data_dir = _data_dir_of_script() if data_dir is None else data_dir
+    data_dir = _data_dir_of_project() if data_dir is None else data_dir
     low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
     package = type(server).__module__.partition(".")[0]
     low_level.middleware.append(RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp"))
@@ -41,19 +42,15 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
 attach = record_calls
 
 
-def _data_dir_of_script() -> str | None:
-    """The data folder of the script's project, unless the working directory is in a project."""
-    script, name = getattr(sys.modules["__main__"], "__file__", None), "coreloop.yaml"
-    try:
-        here, beside = Path.cwd(), Path(script or "").resolve()
-    except OSError as error:  # must not disturb the host
-        drop_error(error)
-        return None
-    root = next((folder for folder in beside.parents if (folder / name).is_file()), None)
-    if script is None or root is None or any((folder / name).is_file() for folder in (here, *here.parents)):
-        return None
-    settings = log_settings(str(root), False, RECORDS)
-    return str(settings.journal.folder.parents[1]) if settings is not None else None
+def _data_dir_of_project() -> str | None:
+    """The data folder of the working directory's project, else of the script's."""
+    script = getattr(sys.modules["__main__"], "__file__", None) or os.sep
+    with suppress(OSError):
+        folders = [*(Path.cwd() / "x").parents, *Path(script).resolve().parents]
+        root = next((folder for folder in folders if (folder / "coreloop.yaml").is_file()), None)
+        settings = log_settings(str(root), False, RECORDS) if root is not None else None
+        return str(settings.journal.folder.parents[1]) if settings is not None else None
+    return None
 
 
 class RecordCalls:
