@@ -44,18 +44,29 @@ inputSchema.required = ["order_id"]""",
 }
 FILES = {"yaml": "tools.yaml", "python": "server.py", "toml": "tools.toml", "typescript": "tools.ts"}
 NOW = datetime.now(UTC)
+_REASONS = ("late", "broken", "wrong")
+
+
+@pytest.fixture
+def project(tmp_path: Path, quiet_git: None) -> Project:
+    """An empty repository without a remote."""
+    project = Project(tmp_path / "project", tmp_path / "remote.git")
+    project.root.mkdir()
+    project.git("init", "--quiet", "--initial-branch=main")
+    return project
 
 
 def _write_log(root: Path, missing: str, days: range, *, n_failed: int = 10) -> None:
-    """Calls on days from today, of which those without an argument fail."""
+    """Calls on days from today, of which those without an argument fail, or those with another reason."""
     for day in days:
         rows = []
         for number in range(30):
             name = f"{day}-{number}"
-            args = {"order_id": f"A-{name}", "reason": "late", "amount": 5}
+            args = {"order_id": f"A-{name}", "reason": _REASONS[number % 3], "amount": 5}
             if number < n_failed:
-                del args[missing]
-            one = failed("refund", args) if missing not in args else call("refund", args)
+                args = {key: value for key, value in args.items() if key != missing}
+                args |= {} if missing else {"reason": f"another, {number}"}
+            one = (failed if number < n_failed else call)("refund", args)
             moment = (NOW + timedelta(days=day)).replace(hour=9, minute=number).isoformat()
             session = f"session:{name}"
             own = {"ts": moment, "request_id": name, "question": f"Refund {name}", "session_hash": session}
@@ -75,13 +86,10 @@ def _take_the_patch(project: Project, file: str, missing: str, body: str) -> Non
 
 @pytest.mark.parametrize("form", slow_after(2, ["openai", "python", "mcp", "yaml", "toml", "typescript"]))
 def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
-    form: str, tmp_path: Path, quiet_git: None, entry_point: Any, monkeypatch: pytest.MonkeyPatch
+    form: str, project: Project, tmp_path: Path, entry_point: Any, monkeypatch: pytest.MonkeyPatch
 ):
     missing = "amount" if form in ("python", "mcp") else "reason"
-    project = Project(tmp_path / "project", tmp_path / "remote.git")
-    project.root.mkdir()
     run_git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
-    project.git("init", "--quiet", "--initial-branch=main")
     project.git("remote", "add", "origin", str(project.remote))
     source, file = SOURCES[form], FILES.get(form, "tools.json")
     name = "refund[reason]" if missing == "reason" else "refund"
@@ -134,83 +142,47 @@ def test_a_line_goes_from_the_log_into_a_schema_through_the_guard_and_helps(
         assert effect["lines"] == [f"- Always pass {missing}"]
 
 
-_WORDS = ("minor", "major", "blocker")
-_TICKET = {"name": "open_ticket", "description": "Opens a ticket."}
-_TICKET |= {"parameters": {"type": "object", "properties": {"urgency": {"type": "string"}}}}
-_CODE = f"URGENCIES = {_WORDS}\n\ndef open_ticket(urgency):\n    return urgency in URGENCIES\n"
-_JSON = json.dumps([{"type": "function", "function": _TICKET}])
-_PYTHON = f"TOOLS = {json.dumps([_TICKET], indent=1)}\n"
+_CODE = f"REASONS = {_REASONS}\n\ndef refund(order_id, reason='', amount=0):\n    return reason in REASONS\n"
 
 
-@pytest.fixture
-def tickets(tmp_path: Path, quiet_git: None) -> Project:
-    """A repository with a log in which a tool takes one of three words, and fails with others."""
-    project = Project(tmp_path / "project", tmp_path / "remote.git")
-    project.root.mkdir()
-    project.git("init", "--quiet", "--initial-branch=main")
-    for day in range(-6, 0):
-        moment = NOW + timedelta(days=day)
-        rows = []
-        for number in range(8):
-            own = {
-                "ts": moment.isoformat(),
-                "request_id": f"{day}-{number}",
-                "session_hash": f"s:{day}-{number}",
-            }
-            args = {"urgency": _WORDS[number % 3] if number < 5 else f"p{number}"}
-            one = (call if number < 5 else failed)("open_ticket", args)
-            rows.append(record(**own, question=f"Broken {day} {number}", tool_calls=[one]))
-        write_log(project.root / f"data/audit/ai-ask/{moment:%Y-%m-%d}.jsonl", rows)
-    return project
-
-
-@pytest.mark.parametrize(("file", "schema"), [("desk/tools.json", _JSON), ("desk/schemas.py", _PYTHON)])
+@pytest.mark.parametrize("form", ["openai", "python"])
 @pytest.mark.parametrize("is_named", [False, True], ids=["found", "named under tools"])
 def test_the_words_of_the_code_behind_a_schema_are_promoted(
-    file: str,
-    schema: str,
-    is_named: bool,
-    tickets: Project,
-    entry_point: Any,
-    monkeypatch: pytest.MonkeyPatch,
+    form: str, is_named: bool, project: Project, entry_point: Any, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("COLUMNS", "80")
-    settings = f"tools: {{open_ticket: {{target: {file}::open_ticket}}}}\n" if is_named else ""
-    tickets.commit({file: schema, "desk/backend.py": _CODE, "coreloop.yaml": settings}, "first")
-    assert entry_point(tickets.root, "refine")[1].count("one of blocker, major, minor") == 1
-    code, out, _ = entry_point(tickets.root, "promote", "--tool", "open_ticket")
+    file = FILES.get(form, "tools.json")
+    settings = f"tools: {{refund: {{target: {file}::refund}}}}\n" if is_named else ""
+    project.commit({file: SOURCES[form], "desk/refunds.py": _CODE, "coreloop.yaml": settings}, "first")
+    _write_log(project.root, "", range(-6, 0))
+    line = f"reason: one of {', '.join(sorted(_REASONS))}"
+    assert entry_point(project.root, "refine")[1].count(line) == 1
+    code, out, _ = entry_point(project.root, "promote", "--tool", "refund")
     assert code == 0
-    assert f"target   {file}::open_ticket" in out
-    assert "- urgency: one of blocker, major, minor" in out
-    assert max(map(len, out.splitlines())) <= 80
-    assert "commits that branch here, as there is no remote" in " ".join(out.split())
-
-    entry_point(tickets.root, "promote", "--tool", "open_ticket", "--confirm")
-    tickets.git("merge", "--quiet", tickets.git("branch", "--list", "skill/*", "--format=%(refname:short)"))
-    entry_point(tickets.root, "refine")
-    merged = tickets.git("rev-parse", "--short=12", "HEAD")
-    _, _, err = entry_point(tickets.root, "promote", "--tool", "open_ticket")
-    assert f"already promoted: commit {merged}, merged on {NOW:%Y-%m-%d}. " in err
-    assert "dartlab-coreloop effect --tool open_ticket shows what it did" in err
+    assert f"target   {file}::refund[reason]" in out
+    assert f"- {line}" in out
+    assert form == "python" or max(map(len, out.splitlines())) <= 80
 
 
-def test_a_tool_that_two_files_describe_is_asked_about(tickets: Project, entry_point: Any):
-    files = {"desk/tools.json": _JSON, "mk.py": _PYTHON, "desk/backend.py": _CODE, "coreloop.yaml": ""}
-    tickets.commit(files, "first")
-    entry_point(tickets.root, "refine")
-    _, _, err = entry_point(tickets.root, "promote", "--tool", "open_ticket")
-    assert 'name one under tools: in coreloop.yaml, as open_ticket: {target: "mk.py::open_ticket"}' in err
-    assert "desk/tools.json::open_ticket" in err
+def test_a_tool_that_two_files_describe_is_asked_about(project: Project, entry_point: Any):
+    files = {"tools.json": SOURCES["openai"], "mk.py": SOURCES["python"], "desk/refunds.py": _CODE}
+    project.commit(files, "first")
+    _write_log(project.root, "", range(-6, 0))
+    entry_point(project.root, "refine")
+    _, _, err = entry_point(project.root, "promote", "--tool", "refund")
+    assert "described 2 times (mk.py::refund, tools.json::refund)" in err
+    assert 'name one under tools: in coreloop.yaml, as refund: {target: "mk.py::refund"}' in err
 
 
 def test_words_that_the_base_lacks_are_refused_with_the_line_that_declares_them(
-    tickets: Project, entry_point: Any
+    project: Project, entry_point: Any
 ):
-    tickets.commit({"desk/tools.json": _JSON, "coreloop.yaml": ""}, "first")
-    (tickets.root / "desk/backend.py").write_text(_CODE)
-    entry_point(tickets.root, "refine")
-    _, _, err = entry_point(tickets.root, "promote", "--tool", "open_ticket")
-    row = "axis_slugs: {blocker: blocker, major: major, minor: minor}"
+    project.commit({"tools.json": SOURCES["openai"]}, "first")
+    (project.root / "refunds.py").write_text(_CODE)
+    _write_log(project.root, "", range(-6, 0))
+    entry_point(project.root, "refine")
+    _, _, err = entry_point(project.root, "promote", "--tool", "refund")
+    row = f"axis_slugs: {{{', '.join(f'{word}: {word}' for word in sorted(_REASONS))}}}"
     assert f"Commit `{row}` in coreloop.yaml" in err
-    tickets.commit({"coreloop.yaml": f"{row}\n"}, "declared")
-    assert entry_point(tickets.root, "promote", "--tool", "open_ticket")[0] == 0
+    project.commit({"coreloop.yaml": f"{row}\n"}, "declared")
+    assert entry_point(project.root, "promote", "--tool", "refund")[0] == 0

@@ -12,6 +12,8 @@ def _confirm(project: Project, entry_point: Any) -> tuple[str, str]:
     project.commit({"coreloop.yaml": "categories: []\n"}, "settings")
     write_candidates(project.candidates, statement(line=LINE))
     options = ("--candidate", str(project.candidates), "--tool", "analysis", "--allow-unreached")
+    _, dry, _ = entry_point(project.root, "promote", *options)
+    assert ("as there is no remote" in " ".join(dry.split())) is not bool(project.git("remote"))
     code, out, err = entry_point(project.root, "promote", *options, "--confirm")
     assert code == 0, err
     (branch,) = (line.split()[1] for line in out.splitlines() if line.startswith("branch "))
@@ -38,6 +40,13 @@ def test_without_a_remote_nothing_is_called_pushed_and_the_commands_merge_the_br
     assert f"  git show {branch}" in out
     _run_printed(project, out)
     assert LINE in (project.root / "tools/finance.py").read_text()
+    write_candidates(project.candidates, statement(tool="show"))
+    _, _, err = entry_point(
+        project.root, "promote", "--candidate", str(project.candidates), "--tool", "analysis"
+    )
+    merged = project.git("rev-parse", "--short=12", "HEAD")
+    assert f"already promoted: commit {merged}, merged on " in err
+    assert err.endswith("dartlab-coreloop effect --tool analysis shows what it did\n")
 
 
 def test_a_remote_that_is_not_on_github_gets_the_commands_that_merge_its_branch(

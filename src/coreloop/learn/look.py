@@ -120,7 +120,7 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
     window = merge(mined.files, EVERY_DAY)
     found = find_statements(window, mined.workspace)
     arguments = argument_rows(found.log)
-    unclear = [row for row in found.errors if row.mender == "unknown yet"]
+    unclear = [f"a cause {row.suggestion}" for row in found.errors if row.mender == "unknown yet"]
     then = "`dartlab-coreloop import` these files" if report.tools else "record its calls"
     return Looked(
         report=report,
@@ -133,7 +133,7 @@ def _mine(workspace: Workspace, report: ImportReport) -> Looked:
         missing=(
             *_missing_of_calls(window, found.log),
             *_missing_of_requests(window),
-            *(f"{row.tool} {row.suggestion}" for row in unclear[:_MAX_NAMED]),
+            *dict.fromkeys(unclear[:_MAX_NAMED]),
         ),
         next=f"in the agent's project, `dartlab-coreloop init`, then {then}",
     )

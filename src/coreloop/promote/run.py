@@ -173,10 +173,11 @@ def _no_entry(tool: str, files: list[Path]) -> str:
 
 def _decided_before(workspace: Workspace, tool: str, standpoints: Collection[Standpoint]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
-    branches = open_branches(Repository(workspace.root))
-    waits = {its.key: f"waits on branch {printable(its.name)}" for its in branches}
-    settled = (one for one in standpoints if one.is_about(tool) and one.state not in UNDECIDED)
-    return [f"{one.id}: {waits.get(one.key) or _reason(one)}" for one in settled]
+    branches = {its.key: its.name for its in open_branches(Repository(workspace.root))}
+    own = [one for one in standpoints if one.is_about(tool) and one.state not in UNDECIDED]
+    waiting = {one.id: branches.get(one.key) for one in own if one.state is ProposalState.OPEN}
+    waits = {id: f"waits on branch {printable(name)}" for id, name in waiting.items() if name}
+    return [f"{one.id}: {waits.get(one.id) or _reason(one)}" for one in own]
 
 
 def _reason(standpoint: Standpoint) -> str:

@@ -88,13 +88,15 @@ def test_formats_are_found_by_looking(run: Run, tmp_path: Path) -> None:
         write(folder)
     write_lines(folder / "other.jsonl", [{"level": "info", "message": "started"}])
     (folder / "torn.json").write_text("{")
+    (folder / "broken.json.gz").write_bytes(b"no gzip")
+    (folder / "broken.jsonl.xz").write_bytes(b"no xz")
     facts = json.loads(run(folder, "--json").stdout)
     assert facts["formats"] == {
         "openai-chat": {"files": 1, "requests": 12, "calls": 24},
         "claude-code": {"files": 1, "requests": 1, "calls": 1},
         "otlp": {"files": 1, "requests": 1, "calls": 1},
     }
-    assert facts["n_unknown"] == 2
+    assert facts["n_unknown"] == 4
     assert set(facts["report"]["untrusted_tools"]) == {"Bash", "Grep", "get_orders", "cancel"}
 
 
@@ -255,11 +257,3 @@ def test_a_list_of_words_that_only_the_source_has_is_announced(run: Run, tmp_pat
     heading, line = shown.partition("what failing calls have in common:")[1:]
     assert heading
     assert line.startswith("\n  open: failing calls have other values of urgency than calls that worked")
-
-
-def test_unusual_files_are_counted_and_not_fatal(run: Run, tmp_path: Path) -> None:
-    chats(tmp_path / "traces")
-    (tmp_path / "traces" / "broken.json.gz").write_bytes(b"no gzip")
-    (tmp_path / "traces" / "broken.jsonl.xz").write_bytes(b"no xz")
-    (tmp_path / "traces" / "empty.json").touch()
-    assert json.loads(run(tmp_path / "traces", "--json").stdout)["n_unknown"] == 3

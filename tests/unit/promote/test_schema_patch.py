@@ -19,14 +19,22 @@ SOURCE = json.dumps([{"name": "book", "description": "Books.", "parameters": _SC
 @pytest.mark.parametrize(
     ("line", "arguments", "said"),
     [
-        ("- days: at most 45", [{"days": 45}, {}, {"days": None}], "`days: at most 45`: 0 of 3 calls"),
+        (
+            "- days: at most 45",
+            [{"days": 45}, {}, {"days": None}],
+            "`days: at most 45`: refuses none of 3 calls",
+        ),
         ("- days: at most 45", [{"days": 45}, {"days": 46}], ""),
         ("- days: at most 45", [{"days": "9"}], ""),
         ("- days: at most 45", [], ""),
-        ("- days: a whole number; at least 1", [{"days": 1}], "`days: at least 1`: 0 of 1 calls"),
+        ("- days: a whole number; at least 1", [{"days": 1}], "`days: at least 1`: refuses none of 1 calls"),
         ("- tags: at most 2 items", [{"tags": ["a"]}], '; write `"maxItems": 2`'),
-        ("- Always pass days and tags", [{"days": 1}], "`Always pass days and tags (days)`: 0 of 1 calls"),
-        ("- Leave out force", [{"days": 1}], "`Leave out force`: 0 of 1 calls"),
+        (
+            "- Always pass days and tags",
+            [{"days": 1}],
+            "`Always pass days and tags (days)`: refuses none of 1 calls",
+        ),
+        ("- Leave out force", [{"days": 1}], "`Leave out force`: refuses none of 1 calls"),
         ("- Leave out force", [{"days": 1, "other": 1}], ""),
         ("- days: as YYYY-MM-DD", [{"days": 1}], ""),
     ],

@@ -430,6 +430,7 @@ _ASKED: Final[dict[Mender, str]] = {
     "tool": "Find why the tool raises it, and mend the tool if its callers are not to blame.",
     "policy": "Find which permission is missing, and say in the error whom to ask.",
     "user": "Let the error say what the agent should ask the user for.",
+    "unknown yet": "Find what raises it, and whether the tool or its callers are to blame.",
 }
 
 

@@ -216,8 +216,8 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
             numbers[search.tool, place.call.template].append(number)
     rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
     rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
-    explained = (_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in rows[:MAX_ERRORS])
-    return tuple(_if_enough(row, log) for row in explained)
+    most = ((_if_enough(row, log), at) for row, at in rows[:MAX_ERRORS])
+    return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in most)
 
 
 def _if_enough(row: ErrorRow, log: CaseLog) -> ErrorRow:
@@ -226,9 +226,9 @@ def _if_enough(row: ErrorRow, log: CaseLog) -> ErrorRow:
     missing = ["a second day"] if log.is_one_day else []
     counts = ((row.n_cases, "failures"), (len(worked), "calls that worked"))
     missing += [f"{what} in {MIN_CASES} {log.case_kind}s ({n} so far)" for n, what in counts if n < MIN_CASES]
-    if not missing or row.mender in {"text", "merged"} or row.error_class in TRANSIENT:
+    if not missing or row.error_class in TRANSIENT:
         return row
-    return replace(row, mender="unknown yet", task="", suggestion=f"needs {', '.join(missing)}")
+    return replace(row, mender="unknown yet", suggestion=f"needs {', '.join(missing)}")
 
 
 def _counted(text: str, calls: Sequence[_Placed]) -> ErrorRow:
@@ -259,9 +259,9 @@ def _explained(row: ErrorRow, own: list[int], search: ToolSearch | None, words: 
     failed, bad = bits_of(own, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     if _is_most(against & failed, failed):
-        row = replace(row, mender="merged")
+        row = replace(row, mender="merged", suggestion="")
     elif words.is_known(row.tool) and _is_proposed(search, failed & ~against):
-        row = replace(row, mender="text")
+        row = replace(row, mender="text", suggestion="")
     merged = (_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed))
     return replace(row, merged=tuple(merged), task=task_of(tool, row))
 
