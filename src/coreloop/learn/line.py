@@ -108,6 +108,10 @@ class Named(NamedTuple):
     tool: str = ""
 
 
+MEANINGS: Final = re.compile(r" \([^()]*\)")
+"""What a person may add to a line's values in parentheses: ``eco (cheapest)``, not ``eco(cheapest)``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """A line about a tool: a form's name, its slots' items, and more clauses about the same argument."""
@@ -185,11 +189,6 @@ def joined(lines: Iterable[Advice]) -> Advice:
 def in_language(line: Advice, language: Language) -> Advice:
     """The same line in another language."""
     return replace(line, language=language, more=tuple(in_language(clause, language) for clause in line.more))
-
-
-def without_meanings(line: str) -> str:
-    """A line without what a person added in parentheses, such as ``eco (cheapest)``."""
-    return re.sub(r" \([^()]*\)", "", line)
 
 
 def parse_advice(line: str) -> Advice | None:

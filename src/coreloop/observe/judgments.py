@@ -163,10 +163,6 @@ def read_verdicts(folder: Path) -> HumanVerdicts:
     skipped: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
         lines = jsonl.read(path, HumanVerdict, other="not a judgment")
-        given += map(_with_zone, lines.values)
+        given += [replace(item, judged_at=jsonl.with_zone(item.judged_at)) for item in lines.values]
         skipped.update(lines.skipped)
     return HumanVerdicts(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))
-
-
-def _with_zone(judgment: HumanVerdict) -> HumanVerdict:
-    return replace(judgment, judged_at=jsonl.with_zone(judgment.judged_at))

@@ -13,7 +13,7 @@ from coreloop.learn.effect.estimate import Comparison, Figure, Look
 from coreloop.learn.effect.named_failure import NamedFailure, named_failure
 from coreloop.learn.effect.verdict import NO_PAST, Decision, EffectVerdict, calls_needed, decide
 from coreloop.learn.facts.read_lines import EPOCH_DAY
-from coreloop.learn.line import parse_advice, without_meanings
+from coreloop.learn.line import MEANINGS, parse_advice
 from coreloop.learn.statistics import wilson_interval
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def failures_of(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailure]]
 
 
 def _named(change: Change) -> NamedFailure:
-    lines = [*map(without_meanings, change.added or change.removed)]
+    lines = [MEANINGS.sub("", line) for line in change.added or change.removed]
     return named_failure(line for line in lines if change.is_ours or parse_advice(line) is not None)
 
 

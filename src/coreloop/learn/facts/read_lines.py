@@ -225,7 +225,7 @@ class Reader:
             question,
             int(case, 16) % _CLIENTS if case else 0,
             0 if session or case else question_template(fields.question),
-            NO_LENGTH if length is None else int(length) if 0 <= length < NO_LENGTH else _clipped(length),
+            NO_LENGTH if length is None else int(max(-NO_LENGTH, min(length, NO_LENGTH - 1))),
             spent if len(self._durations) > spent else 0,
         )
         rows = self._rows.get(alike)
@@ -345,7 +345,3 @@ def _unusual(usual: Call, call: CallFields, args: Mapping[str, msgspec.Raw]) -> 
     name, text = failure_of(call, args) if worked(call) is False else ("", "")
     is_marked = bool(call.extreme_flags or call.overrides_used)
     return Call(usual.tool, usual.step, usual.shape, name, text, why_unknown(call), is_marked)
-
-
-def _clipped(length: float) -> int:
-    return int(max(-NO_LENGTH, min(length, NO_LENGTH - 1)))

@@ -18,6 +18,7 @@ from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import split_lines
 from coreloop.descriptions.texts import find_texts
 from coreloop.learn.line import (
+    MEANINGS,
     Advice,
     Language,
     SequenceLine,
@@ -25,7 +26,6 @@ from coreloop.learn.line import (
     keys_of,
     parse_advice,
     statement_key,
-    without_meanings,
 )
 from coreloop.learn.proposals.allowed_lines import Vocabulary, refuse_line
 from coreloop.learn.proposals.entry import CAVEATS, GUIDE, MAX_Q, Candidate, Statement, SuggestedAppend
@@ -133,7 +133,7 @@ def standing_at(line: Advice, texts: Iterable[tuple[str, str]]) -> str | None:
     """Where a line stands already, word for word or clause by clause; None if it does not."""
     clauses = list[tuple[Advice, str]]()
     for given, place in texts:
-        text = without_meanings(given)
+        text = MEANINGS.sub("", given)
         if _flat(text) == _flat(str(line)):
             return place
         own = parse_advice(f"- {text.strip().removeprefix('- ')}")

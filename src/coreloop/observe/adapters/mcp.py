@@ -8,7 +8,6 @@ A server sees calls, not questions: one record a call, under the hash of the ses
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -33,24 +32,17 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
         As for `AuditCollector`. Since the host chooses a server's working directory, the project of the
         server's script counts where no coreloop.yaml is above it.
     """
-    data_dir = _data_dir_of_project() if data_dir is None else data_dir
+    script = Path(getattr(sys.modules["__main__"], "__file__", None) or os.sep).resolve()
+    folders = (*(Path.cwd() / "x").parents, *script.parents)
+    root = next((folder for folder in folders if (folder / "coreloop.yaml").is_file()), None)
+    if data_dir is None and root is not None and (settings := log_settings(str(root), False, RECORDS)):
+        data_dir = settings.journal.folder.parents[1]
     low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
     package = type(server).__module__.partition(".")[0]
     low_level.middleware.append(RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp"))
 
 
 attach = record_calls
-
-
-def _data_dir_of_project() -> str | None:
-    """The data folder of the working directory's project, else of the script's."""
-    script = getattr(sys.modules["__main__"], "__file__", None) or os.sep
-    with suppress(OSError):
-        folders = [*(Path.cwd() / "x").parents, *Path(script).resolve().parents]
-        root = next((folder for folder in folders if (folder / "coreloop.yaml").is_file()), None)
-        settings = log_settings(str(root), False, RECORDS) if root is not None else None
-        return str(settings.journal.folder.parents[1]) if settings is not None else None
-    return None
 
 
 class RecordCalls:

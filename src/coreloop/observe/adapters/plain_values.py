@@ -168,7 +168,8 @@ def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[
             yield {"loc": (name,), "type": "missing", "msg": "Field required"}
     for name, value in args.items():
         if name in known and not _fits(value, known[name]):
-            yield {"loc": (name,), "type": "json_type", "msg": f"Input should be of {_wanted(known[name])}"}
+            wanted = (f"{key} {known[name][key]}" for key in ("type", "enum", *_BOUNDS) if key in known[name])
+            yield {"loc": (name,), "type": "json_type", "msg": f"Input should be of {', '.join(wanted)}"}
         elif name not in known and schema.get("additionalProperties") is False:
             yield {"loc": (name,), "type": "extra_forbidden", "msg": "Extra inputs are not permitted"}
 
@@ -187,7 +188,3 @@ def _fits(value: Any, schema: object) -> bool:
         return False
     is_listed = value in listed if isinstance(listed, list) else True
     return is_listed and isinstance(value, _JSON_TYPES.get(kind, object))
-
-
-def _wanted(schema: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {schema[name]}" for name in ("type", "enum", *_BOUNDS) if name in schema)

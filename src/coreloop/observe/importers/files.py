@@ -79,15 +79,10 @@ class UnusableFile:
     file: TraceFile
     reason: str
 
-    @property
-    def is_own(self) -> bool:
-        """Whether it has records of coreloop."""
-        return self.reason.startswith("is records of coreloop")
-
 
 def first_reason(files: Sequence[UnusableFile]) -> str:
     """Return the first file, if possible of coreloop's own, its reason, and how many others there are."""
-    first = min(files, key=lambda file: not file.is_own)
+    first = min(files, key=lambda file: not file.reason.startswith("is records of coreloop"))
     others = f" (and {number_of(len(files) - 1, 'other file')})" if len(files) > 1 else ""
     return f"{first.file.path}: {first.reason}{others}"
 
