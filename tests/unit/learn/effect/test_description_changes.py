@@ -106,6 +106,7 @@ def test_a_tool_that_two_files_define_is_not_guessed(shop: Shop):
     assert find_tools(["pay"], shop.workspace)["pay"] == Unresolved(
         "pay",
         "described 2 times (a/tools.toml::pay, b/tools.toml::pay); name one under tools: in coreloop.yaml",
+        is_defined=True,
     )
 
 
