@@ -37,7 +37,7 @@ _NO_CODE: Final = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
     tokenize.ENDMARKER,
 }
-_INSTALLED: Final = {"__pycache__", "node_modules"}
+_INSTALLED: Final = {"__pycache__", "node_modules", "replies"}  # nobody wrote these
 _DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

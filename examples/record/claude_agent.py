@@ -1,4 +1,4 @@
-"""A Claude agent with a scripted model, and its record. ``pip install claude-agent-sdk dartlab-coreloop``"""
+"""A Claude agent with a scripted model, and its record. ``pip install claude-agent-sdk`` and coreloop"""
 
 import asyncio
 import json

@@ -1,6 +1,6 @@
 """A server of FastMCP and a client that calls it: a rejected argument, an unknown tool, then a good call.
 
-Run it with ``pip install fastmcp dartlab-coreloop``; the records, one a call, are printed.
+Run it with ``pip install fastmcp`` and coreloop; the records, one a call, are printed.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """A LangChain agent whose model is scripted: a rejected argument, an unknown tool, then a good call.
 
-Run it with ``pip install langchain dartlab-coreloop``; the record is printed.
+Run it with ``pip install langchain`` and coreloop; the record is printed.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A server of the MCP SDK and a client that calls it: a rejected argument, an unknown tool, then a good call.
 
-Run it with ``pip install mcp dartlab-coreloop``; the records, one a call, are printed.
+Run it with ``pip install mcp`` and coreloop; the records, one a call, are printed.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """An agent of the OpenAI Agents SDK whose model is scripted: a rejected argument, then a good call.
 
-Run it with ``pip install openai-agents dartlab-coreloop``; the record is printed.
+Run it with ``pip install openai-agents`` and coreloop; the record is printed.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Spans of a Pydantic AI agent, recorded: a rejected argument, an unknown tool, a good call.
 
-Run it with ``pip install pydantic-ai-slim opentelemetry-sdk dartlab-coreloop``; the record is printed.
+Run it with ``pip install pydantic-ai-slim opentelemetry-sdk`` and coreloop; the record is printed.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A Pydantic AI agent whose model is scripted: a rejected argument, an unknown tool, then a good call.
 
-Run it with ``pip install pydantic-ai-slim dartlab-coreloop``; the record is printed.
+Run it with ``pip install pydantic-ai-slim`` and coreloop; the record is printed.
 """
 
 import json

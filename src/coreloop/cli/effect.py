@@ -202,11 +202,11 @@ def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
         yield f"  - {printable(bullet.removeprefix('- '))}"
     if effect.look is not None:
         yield f"  {effect_chart(effect.look)}"
-    yield from (f"  {sentence}" for sentence in effect.sentences)
+    yield from (wrap(f"  {sentence}") for sentence in effect.sentences)
     if effect.todo:
-        yield f"  to do: {printable(effect.todo)}"
-    for note in effect.notes if with_notes else ():
-        yield f"  {printable(note)}"
+        yield wrap(f"  to do: {effect.todo}")
+    legend = ("○ expected without the change, ● now, in its interval",) if effect.look is not None else ()
+    yield from (wrap(f"  {note}") for note in ((*legend, *effect.notes) if with_notes else ()))
 
 
 def effect_text(effect: "Effect") -> str:

@@ -132,6 +132,9 @@ def read_wanted(path: Path) -> WantedProtection:
     WorkspaceError
         The file is missing or not YAML, or a key is unknown or missing.
     """
+    if not path.exists():
+        reason = "is missing: the guard is for GitHub, where init --source writes it"
+        raise errors.WorkspaceError(reason, path=path)
     try:
         return shaped(yaml.safe_load(read_file(path)), WantedProtection, exact=True)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ShapeError) as error:

@@ -143,7 +143,8 @@ class Effect:
 
 
 def _figures(its: Figure) -> str:
-    interval = f"{100 * its.low:+.1f} to {100 * its.high:+.1f} points"
+    low, high = max(its.low, -its.expected), min(its.high, 1 - its.expected)  # a share is 0 to 1
+    interval = f"{100 * low:+.1f} to {100 * high:+.1f} points"
     return f"{its.before:.1%} before, {its.expected:.1%} expected, {its.after:.1%} now ({interval})"
 
 

@@ -6,7 +6,9 @@ A server sees calls, not questions: one record a call, under the hash of the ses
 """
 
 import os
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -14,6 +16,7 @@ from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, s
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
+from coreloop.observe.log_settings import RECORDS, log_settings
 
 _SESSIONLESS: Final = "2026-07-28"
 # The id of a request's only call.
@@ -26,14 +29,31 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
     Parameters
     ----------
     data_dir : path, optional
-        As for `AuditCollector`.
+        As for `AuditCollector`. Since the host chooses a server's working directory, the project of the
+        server's script counts where no coreloop.yaml is above it.
     """
+    data_dir = _data_dir_of_script() if data_dir is None else data_dir
     low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
     package = type(server).__module__.partition(".")[0]
     low_level.middleware.append(RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp"))
 
 
 attach = record_calls
+
+
+def _data_dir_of_script() -> str | None:
+    """The data folder of the script's project, unless the working directory is in a project."""
+    script, name = getattr(sys.modules["__main__"], "__file__", None), "coreloop.yaml"
+    try:
+        here, beside = Path.cwd(), Path(script or "").resolve()
+    except OSError as error:  # must not disturb the host
+        drop_error(error)
+        return None
+    root = next((folder for folder in beside.parents if (folder / name).is_file()), None)
+    if script is None or root is None or any((folder / name).is_file() for folder in (here, *here.parents)):
+        return None
+    settings = log_settings(str(root), False, RECORDS)
+    return str(settings.journal.folder.parents[1]) if settings is not None else None
 
 
 class RecordCalls:
