@@ -158,8 +158,8 @@ def _type(hint: Any, field: Field[Any]) -> str:
         return "list of strings"
     if get_origin(hint) is Mapping:
         return "string: number" if int in get_args(hint) else "string: string"
-    names = {str: "string", int: "number", float: "number", bool: "`true` or `false`"}
-    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    names = {str: "string", Literal: "string", int: "number", float: "number", bool: "`true` or `false`"}
+    kinds = [get_origin(kind) or kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
     name = " or ".join(dict.fromkeys(names.get(kind, "list of strings") for kind in kinds))
     least, most = field.metadata.get("least"), field.metadata.get("most")
     bounds = (

@@ -69,7 +69,7 @@ def _in_process(call: Any, argv: tuple[str, ...], folder: Path, environ: dict[st
         patch.setattr(sys, "argv", list(argv))
         for name in _settings():
             patch.delenv(name)
-        for name, value in environ.items():
+        for name, value in {"COLUMNS": "120", **environ}.items():
             patch.setenv(name, value)
         try:
             call()

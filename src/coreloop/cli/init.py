@@ -16,11 +16,11 @@ from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import padded, printable
+from coreloop.base.text import padded
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import confirm_option, int_option, verbose_option
-from coreloop.cli.output import Command, Output, for_people, wrap
+from coreloop.cli.output import Command, Output, for_people, hung, wrap
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
@@ -59,7 +59,8 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
         max_open=max_open,
     )
     done = initialise(workspace, request)
-    checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
+    is_done = confirm or all(file.state == "there" for file in done.files)
+    checks = check_setup(root, now=now, environ=os.environ) if is_done else ()
     preview = preview_drafts(open_workspace(root), now=now)
     facts = {
         "root": root,
@@ -75,8 +76,8 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
     todo = next((each.todo for each in checks if each.level != "ok"), "dartlab-coreloop doctor")
     todo = "dartlab-coreloop refine" if preview is not None else todo
     lines += _preview_lines(preview)
-    lines += ["", f"next: {todo if confirm else 'dartlab-coreloop init --confirm'}"]
-    return Output(facts, lines, for_people(_notes(request, done)))
+    lines += ["", hung("next: ", todo if is_done else "dartlab-coreloop init --confirm")]
+    return Output(facts, lines, for_people(map(wrap, _notes(request, done))))
 
 
 def _notes(request: InitRequest, done: Initialised) -> Iterator[str]:
@@ -97,18 +98,18 @@ def _notes(request: InitRequest, done: Initialised) -> Iterator[str]:
 def _file_lines(root: Path, done: Initialised, *, confirm: bool) -> Iterator[str]:
     for file in done.files:
         yield f"{padded(_VERBS[file.state], 10)} {file.path}"
-        yield from (f"           {line}" for line in file.added)
+        yield from (hung("           ", line) for line in file.added)
     if done.left_out is not None:
         yield "left out   .github/workflows/"
-    yield from (f"note       {printable(note)}" for note in done.notes)
+    yield from (hung("note       ", note) for note in done.notes)
     files = number_of(sum(file.state != "there" for file in done.files), "file")
     if files == "0 files":
         yield "nothing to do: every file exists"
     elif not confirm:
-        yield f"{files} in {printable(str(root))}; --confirm writes them"
+        yield wrap(f"{files} in {root}; --confirm writes them")
     else:
         owner = f", and check {done.reviewer} in CODEOWNERS" if done.reviewer is not None else ""
-        yield f"{files} written; commit them{owner}"
+        yield wrap(f"{files} written; commit them{owner}")
 
 
 def _preview_lines(preview: DraftPreview | None) -> Iterator[str]:
@@ -120,12 +121,12 @@ def _preview_lines(preview: DraftPreview | None) -> Iterator[str]:
         return
     n_drafts = len(preview.drafts)
     yield f"first drafts, from {number_of(preview.n_records, 'record')} of 30 days: {n_drafts}"
-    yield from (printable(f"  {tool}: {line}") for tool, line in preview.drafts[:_MAX_DRAFTS])
+    yield from (wrap(f"  {tool}: {line}") for tool, line in preview.drafts[:_MAX_DRAFTS])
     if n_drafts > _MAX_DRAFTS:
         yield f"  … and {n_drafts - _MAX_DRAFTS} more"
     if preview.undefined:
-        tools = ", ".join(map(printable, preview.undefined[:_MAX_DRAFTS]))
-        yield f"more lines hold, but the source does not define the tools; name them in tools: {tools}"
+        tools = ", ".join(preview.undefined[:_MAX_DRAFTS])
+        yield wrap(f"more lines hold, but the source does not define the tools; name them in tools: {tools}")
     if preview.n_unread:
         yield f"{number_of(preview.n_unread, 'older file')} not read; dartlab-coreloop refine reads all"
 
@@ -151,15 +152,13 @@ _WIDTH: Final = 9
 
 def diagnosis_lines(diagnoses: Sequence[Diagnosis], *, is_verbose: bool = False) -> Iterator[str]:
     """Yield what is wrong and what to do about it, then the counts; verbose, also what is well."""
-    indent = " " * (2 * _WIDTH + 1)
     levels = [diagnosis.level for diagnosis in diagnoses]
     for diagnosis in diagnoses:
         if diagnosis.level == "ok" and not is_verbose:
             continue
-        message = wrap(indent + diagnosis.message).removeprefix(indent)
-        yield f"{_level(diagnosis.level)}{diagnosis.check:{_WIDTH + 1}}{message}"
+        yield hung(f"{_level(diagnosis.level)}{diagnosis.check:{_WIDTH + 1}}", diagnosis.message)
         if diagnosis.todo:
-            yield f"{indent}-> {diagnosis.todo}"  # not wrapped: it may be a command to copy
+            yield hung(f"{' ' * (2 * _WIDTH + 1)}-> ", diagnosis.todo)
     if not is_verbose and (n_ok := levels.count("ok")):
         yield f"{_level('ok')}{number_of(n_ok, 'check')} passed; -v shows them"
     yield f"{number_of(levels.count('fault'), 'fault')}, {number_of(levels.count('warning'), 'warning')}"

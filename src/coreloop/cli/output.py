@@ -86,6 +86,15 @@ def wrap(line: str) -> str:
     return wrapped(printable(line), shutil.get_terminal_size().columns, indent=indent)
 
 
+def hung(lead: str, text: str) -> str:
+    """Make a text printable, and wrap it to the terminal beside what leads it, which may be coloured."""
+    from coreloop.base.text import printable, text_width
+
+    indent = " " * text_width(click.unstyle(lead))
+    is_short = text_width(indent + text) <= shutil.get_terminal_size().columns
+    return lead + (printable(text) if is_short else wrap(indent + text).removeprefix(indent))
+
+
 def cut(line: str) -> str:
     """Make a line printable, and cut it to the terminal."""
     from coreloop.base.text import fitted, printable

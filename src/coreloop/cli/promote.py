@@ -64,6 +64,7 @@ def promote(
 
     Example: promote --tool list_orders --confirm
     """
+    from coreloop.admin.init.new_settings import reach_todo
     from coreloop.promote.run import PromoteRequest, plan_promotion
 
     if unnamed is not None:
@@ -83,7 +84,8 @@ def promote(
         return _confirm(workspace, request)
     plan, left_out = plan_promotion(workspace, request)
     lines, notes = plan_lines(plan, is_verbose=verbose), _left_out_lines(left_out, is_verbose=verbose)
-    return Output(_facts(plan), lines, notes, code=int(bool(plan.obstacles)))
+    reach = [f"reach: {reach_todo(workspace)}"] if plan.reach is None else []
+    return Output(_facts(plan), lines, [*notes, *reach], code=int(bool(plan.obstacles)))
 
 
 @click.command(cls=Command)

@@ -1,8 +1,6 @@
 """``dartlab-coreloop status``."""
 
 import os
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
@@ -20,14 +18,15 @@ from coreloop.admin.status.status import Standing, Status
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import padded, printable, text_width, wrapped
+from coreloop.base.text import padded, text_width
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import absent_lines, mining_options
-from coreloop.cli.output import Command, Output
+from coreloop.cli.output import Command, Output, hung
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.mine.folder import MiningOptions
-from coreloop.learn.verdicts.proposal_state import count_states
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.verdicts.proposal_state import ProposalState, count_states
 
 
 @click.command(cls=Command)
@@ -87,7 +86,7 @@ def front_door(ways_in: Mapping[str, str]) -> Output:
         return Output(ways_in, _ways_in_lines(ways_in))
     state = read_status(workspace, now=datetime.now(UTC), environ={})
     lines = [line for line in _screen(state) if line.label in _FRONT]
-    return Output(status_facts(state), _printed([*lines, _Line("next", _next(state), "green")]))
+    return Output(status_facts(state), _printed([*lines, _Line("next", next_step(state), "green")]))
 
 
 def _ways_in_lines(ways_in: Mapping[str, str]) -> Iterator[str]:
@@ -97,14 +96,22 @@ def _ways_in_lines(ways_in: Mapping[str, str]) -> Iterator[str]:
     yield "\ndartlab-coreloop --help lists the commands."
 
 
-def _next(status: Status) -> str:
-    """What to do next: what the first alarm says, else the next step of the loop."""
+def next_step(status: Status) -> str:
+    """Return what to do next: what the first alarm says, else the next step of the loop."""
     if status.log is None or not status.log.n_records:
         return "dartlab-coreloop import PATH, or record requests in the agent"
     if status.alarms:
         return status.alarms[0].todo
     if not status.states:
         return "dartlab-coreloop refine"
+    waiting = ((one.last, one.is_judged) for one in status.states if one.state is ProposalState.WAITING)
+    lines = [
+        (one.day, judged, one.entry.tool)
+        for one, judged in waiting
+        if one and isinstance(one.entry, Statement)
+    ]
+    if lines:
+        return f"dartlab-coreloop promote --tool {max(lines)[-1]}"
     if status.candidates.pending or status.counterexamples.pending:
         return "dartlab-coreloop judge"
     opened = status.promotions.open if status.promotions is not None else ()
@@ -184,6 +191,7 @@ def _promotion_lines(status: Status) -> Iterator[_Line]:
         yield _Line("", f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}")
     gates = status.promotions.stability.gates
     yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
+    yield _Line("", "to pass before the loop runs unattended; see status --stability")
 
 
 def _promotions(status: Status, promotions: Promotions) -> str:
@@ -227,12 +235,8 @@ def _ago(day: date, today: date) -> str:
 
 
 def _printed(lines: Iterable[_Line]) -> Iterator[str]:
-    """Yield the lines: on a terminal, coloured and wrapped beside their labels."""
+    """Yield the lines, coloured and wrapped beside their labels."""
     listed = list(lines)
     width = max(text_width(line.label) for line in listed) + 2
-    columns, is_terminal = shutil.get_terminal_size().columns, sys.stdout.isatty()
     for line in listed:
-        text = printable(line.text)
-        if is_terminal:
-            text = wrapped(text, columns, indent=" " * width).strip()
-        yield click.style(padded(line.label, width) + text, fg=line.colour)
+        yield click.style(hung(padded(line.label, width), line.text), fg=line.colour)

@@ -19,7 +19,7 @@ from coreloop.base.project.tools import Choices, Tool, Unresolved, bare_name, is
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.descriptions.schemas import leaves, plain, schema_of
-from coreloop.descriptions.texts import SUFFIXES, ToolText, find_texts
+from coreloop.descriptions.texts import DICTIONARY, SUFFIXES, ToolText, find_texts
 
 _DESCRIBES: Final = re.compile(rb"descri|tool", re.IGNORECASE)
 _Place: TypeAlias = tuple[str, Sequence[ToolText]]
@@ -52,16 +52,19 @@ def find_tools(
     own = {name: (f"{tool.file}::{tool.qualname}", False) for name, tool in codes.items()}
     own |= {name: (target, True) for name, target in targets.items()}
     places = {name: [_at(workspace.root, *place)] for name, place in own.items()}
+    literal = {name for name, [place] in places.items() if place[1] and place[1][0].what == DICTIONARY}
     documented = {name for name, tool in codes.items() if tool.docstring and places[name][0][1]}
-    unknown = found.keys() - targets.keys() - documented
-    for name, described in _search(unknown, workspace).items():
-        others = [place for place in described if name not in codes or not _is_copy(place, codes[name])]
+    known = targets.keys() | documented - literal
+    every = _search(found.keys() - known, workspace, choices.get("and_registered", False))
+    for name in sorted(every.keys() - known):
+        others = [place for place in every[name] if name not in codes or not _is_copy(place, codes[name])]
         places[name] = others or places.get(name, [])
         if len(others) > 1:
             where = [f"{file}::{name}" for file, _ in others[:3]]
             choice = f'name one under tools: in coreloop.yaml, as {name}: {{target: "{where[0]}"}}'
             reason = f"described {len(others)} times ({', '.join(where)}); {choice}"
-            found[name] = replace(codes[name], unclear=reason) if name in codes else Unresolved(name, reason)
+            is_code = name in codes and name not in literal
+            found[name] = replace(codes[name], unclear=reason) if is_code else Unresolved(name, reason, True)
     for name, described in places.items():
         if len(described) == 1 and described[0][1]:
             tool, target = described_tool(name, *described[0], codes.get(name)), targets.get(name, "")
@@ -115,13 +118,8 @@ def described_tool(name: str, file: str, texts: Sequence[ToolText], code: Tool |
     )
     if code is not None and (file, first.symbol) == (code.file, code.qualname):
         return tool
-    tool = replace(
-        tool,
-        file=file,
-        qualname=first.tool,
-        line=first.line,
-        literals=tool.literals.union(leaves(first.schema)),
-    )
+    literals = tool.literals.union(leaves(first.schema))
+    tool = replace(tool, file=file, qualname=first.tool, line=first.line, literals=literals)
     properties, required = schema_of(first.schema)
     schema = {"properties": plain(properties), "required": list(required)}
     return replace(tool, **allowed_values.schema_of(schema)) if properties else tool
@@ -136,22 +134,23 @@ def _at(root: Path, target: str, is_known: bool) -> _Place:
     return file, ()
 
 
-def _search(names: Collection[str], workspace: Workspace) -> dict[str, list[_Place]]:
-    """The files that describe each tool, with its texts."""
+def _search(names: Collection[str], workspace: Workspace, is_wide: bool) -> dict[str, list[_Place]]:
+    """The files that describe each tool, with its texts; wide, of all that JSON and the like describe."""
     places: defaultdict[str, list[_Place]] = defaultdict(list)
-    words = b"|".join(re.escape(name.encode()) for name in sorted(filter(is_tool_name, names)))
-    if not words:
+    words = b"|".join(re.escape(name.encode()) for name in sorted(filter(is_tool_name, names))) or b"(?!)"
+    if not (names or is_wide):
         return places
     mention, given = re.compile(rb"(?<!\w)(?:%s)(?!\w)" % words), re.compile(rb"[\"'(=](?:%s)[\"',)]" % words)
     registers = re.compile(rb"[tT]ool\(\s*[\"'](?:%s)[\"']" % words)
     for path in source_files(workspace.root, SUFFIXES):
         raw, file = read_source(path), path.relative_to(workspace.root).as_posix()
-        pattern = given if path.suffix == ".py" else mention
+        is_python = path.suffix == ".py"
+        pattern = given if is_python else _DESCRIBES if is_wide else mention
         if workspace.audit_dir.parent not in path.parents and _DESCRIBES.search(raw) and pattern.search(raw):
             is_sure = registers.search(raw) is not None  # another file may only have the same words
             with suppress(UnprovenError, *(() if is_sure else (MissingExtraError,))):
                 found = find_texts(file, raw)
-                for name in {text.tool for text in found} & set(names):
+                for name in {its.tool for its in found if its.tool in names or (is_wide and not is_python)}:
                     places[name].append((file, [text for text in found if text.tool == name]))
     return places
 
@@ -176,7 +175,7 @@ def project_texts(
         The files that could not be read, and why.
     """
     known = defaultdict[str, set[str]](set)
-    tools = find_tools(workspace.settings.tools, workspace, only_places=True, and_registered=True)
+    tools = resolve_tools(workspace.settings.tools, workspace, only_places=True, and_registered=True)
     for tool in tools.values():
         if isinstance(tool, Tool):
             known[tool.file].add(tool.qualname)

@@ -33,6 +33,7 @@ _MAX_BYTES: Final = 2_000_000
 _UNWRAPPED: Final = 1_000_000
 
 DOCSTRING: Final = "docstring"
+DICTIONARY: Final = "string of a dictionary"
 READ_BY_SOME: Final = ("Annotated[…]", "Doc(…)")
 """What a text is if only some frameworks send it."""
 

@@ -21,7 +21,7 @@ from coreloop.learn.proposals.entry import MIN_CASES
 from coreloop.learn.propose import FoundStatements, find_statements
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
 from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import find_trace_files, first_reason
+from coreloop.observe.importers.files import OWN, find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -96,7 +96,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     """
     files = find_trace_files(paths, all_suffixes(), now_s=now.timestamp())
     recognised = recognise(files)
-    own = [file for file in recognised.unread if file.is_own]
+    own = [file for file in recognised.unread if file.reason.startswith(OWN)]
     if not recognised.by_importer:
         raise UsageError(first_reason(recognised.unread))
     with temporary_folder("coreloop-look-") as root:

@@ -14,16 +14,11 @@ from coreloop.descriptions.edit import Edited
 from coreloop.observe import jsonl
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
-REACH_EXAMPLES: Final = (
-    'reach: as init offers it, such as {framework: fastmcp, tools: "package.module:server"} or '
-    "{command: [python, -m, package.schema]}"
-)
-"""Ways to say how the tools' descriptions are read."""
 SERVED: Final = (None, "fastmcp", "mcp")
 """Frameworks of which a client reads the first `SENT_CHARS` characters; None if it is not known."""
 UNMEASURED: Final = (
-    "reach: unmeasured, so it is unknown whether the new lines reach the model; set "
-    f"{REACH_EXAMPLES} in coreloop.yaml"
+    "reach: unmeasured, so it is unknown whether the new lines reach the model; dartlab-coreloop doctor "
+    "says what to set"
 )
 """The doubt if coreloop.yaml does not say how to read the description."""
 

@@ -26,8 +26,9 @@ def project(tmp_path: Path, quiet_git: None) -> Project:
     ids=["status", "judge", "report"],
 )
 def test_a_damaged_file_is_named_and_the_rest_goes_on(
-    command: tuple[str, ...], shown: str, project: Project, entry_point: Any
+    command: tuple[str, ...], shown: str, project: Project, entry_point: Any, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setenv("COLUMNS", "300")
     code, out, err = entry_point(project.root, *command)
     assert code == 0, err
     assert shown in out

@@ -84,7 +84,7 @@ def test_a_proposal_that_was_measured_says_so_with_model_and_day(run: Run, tmp_p
     jsonl.append(Workspace(tmp_path, Settings()).measured_file, measured)
     assert "      measured on 2026-11-20 by m: model too weak (5%)" in run("judge").stdout
     # status shows the same
-    status = run("status").stdout
+    status = " ".join(run("status").stdout.split())
     assert "update: limit: at most 20: measured on 2026-11-20 by m: model too weak (5%)" in status
     assert json.loads(run("status", "--json").stdout)["measured"][0]["verdict"] == "model too weak"
 

@@ -129,6 +129,7 @@ def test_command_sees_no_token(project: Project, monkeypatch: pytest.MonkeyPatch
     environment = json.loads(seen.read_text())
     assert "canary" not in environment.values()
     assert environment["HARMLESS"] == "kept"
+    assert environment["CORELOOP_AUDIT_DISABLE"] == "1"  # an import may run the agent
 
 
 def test_exported_files_are_read_and_not_the_checkout(project: Project, monkeypatch) -> None:

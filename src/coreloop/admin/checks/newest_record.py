@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
-from coreloop.admin.init.new_settings import MADE_WITH
+from coreloop.admin.init.new_settings import find_made
 from coreloop.base.files import open_regular
 from coreloop.base.messages import LONE, number_of
+from coreloop.base.project.workspace import Workspace
 from coreloop.observe.reading.decode import RecordLine, decode_line
 
 STALE: Final = timedelta(days=2)
@@ -18,7 +19,6 @@ STALE: Final = timedelta(days=2)
 _FILES: Final = 3  # chosen: the newest days say whether records are read today
 _TAILS_BYTES: Final = (256 << 10, 16 << 20)
 """The second size is for a file whose last line is longer than the first size."""
-_STATES: Final = re.compile(rb'"saw": ?\{')
 _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
@@ -27,12 +27,8 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     folder = setup.workspace.records_dir
     files = log_files(folder)
     if not files:
-        reach = setup.workspace.settings.reach
-        todo = "record requests in the agent, or run dartlab-coreloop import PATH"
-        if reach.tools is not None and reach.framework in MADE_WITH:
-            module, _, name = reach.tools.partition(":")
-            todo = f"in {module}: import coreloop; {name} = coreloop.attach({name})"
-        yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)
+        message = f"nothing is recorded yet in {folder}"
+        yield Diagnosis("records", "warning", message, _first_step(setup.workspace))
         return
     lines = recent_lines(files)
     if not lines:
@@ -48,8 +44,6 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
         return
     yield Diagnosis("records", "ok", f"{number_of(len(files), 'file')} in {folder}")
     yield from _check_sessions(lines)
-    if any(call.saw for line in lines for call in line.calls):
-        yield from _check_states(files[::-1])
     yield _check_age(max(line.ts_us for line in lines), setup.now)
 
 
@@ -61,18 +55,15 @@ def _check_sessions(lines: Sequence[RecordLine]) -> Iterator[Diagnosis]:
         yield Diagnosis("sessions", "warning", message, "record requests in the agent that calls this server")
 
 
-def _check_states(files: Sequence[Path]) -> Iterator[Diagnosis]:
-    """Say since when states of objects are recorded, if the oldest files have none."""
-    n_before = 0
-    for path in files:
-        with open_regular(path) as file:
-            records = file.read()
-        if _STATES.search(records):
-            break
-        n_before += records.count(b"\n")
-    if n_before:
-        before = f"the {number_of(n_before, 'request')} before have none"
-        yield Diagnosis("states", "warning", f"states are recorded from {path.stem} on; {before}")
+def _first_step(workspace: Workspace) -> str:
+    """How to get the first records: where the agent is made, else from what there is."""
+    made, chosen = find_made(workspace), workspace.settings.reach.tools
+    one = max(made, key=lambda one: (one.tools == chosen, bool(one.variable)), default=None)
+    if one is None:
+        return "dartlab-coreloop import PATH of chats or traces, or record requests in the agent"
+    place = f"in {one.tools.partition(':')[0]}" if one.variable else "where the agent is made"
+    name = one.variable or "agent"
+    return f"{place}: import coreloop; {name} = coreloop.attach({name})"
 
 
 def log_files(folder: Path) -> list[Path]:
@@ -119,17 +110,10 @@ def _check_age(ts_us: int, now: datetime) -> Diagnosis:
     newest = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ts_us)
     age, at = now - newest, f"{newest:%Y-%m-%d %H:%M} UTC"
     if age < -timedelta(days=1):
-        return Diagnosis(
-            "newest",
-            "warning",
-            f"the newest record is dated in the future: {at}",
-            "set the clock of the machine that records",
-        )
+        message = f"the newest record is dated in the future: {at}"
+        return Diagnosis("newest", "warning", message, "set the clock of the machine that records")
     if age > STALE:
-        return Diagnosis(
-            "newest",
-            "warning",
-            f"the newest record is {number_of(age.days, 'day')} old: {at}",
-            "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir",
-        )
+        message = f"the newest record is {number_of(age.days, 'day')} old: {at}"
+        todo = "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir"
+        return Diagnosis("newest", "warning", message, todo)
     return Diagnosis("newest", "ok", f"the newest record is from {at}")

@@ -10,10 +10,12 @@ from threading import Thread
 from typing import Final
 from urllib.parse import urlsplit
 
-from coreloop.admin.checks.diagnosis import Diagnosis, Setup
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
+from coreloop.admin.checks.setup import project_tools
+from coreloop.admin.init.new_settings import reach_todo
 from coreloop.base.errors import ReachError
 from coreloop.base.messages import number_of
-from coreloop.promote.reach import REACH_EXAMPLES
+from coreloop.base.project.tools import Tool
 from coreloop.promote.tool_schemas import SchemaCommand, read_tools, schema_command
 
 _CORRECT: Final = "correct reach: in coreloop.yaml"
@@ -26,8 +28,13 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
     settings, root = setup.workspace.settings.reach, setup.workspace.root
     command = schema_command(settings, root)
     if command is None:
+        tools = project_tools(setup.workspace).values()
+        files = {tool.file if isinstance(tool, Tool) else ".py" for tool in tools}
+        if files and not any(file.endswith(".py") for file in files):
+            yield Diagnosis("reach", "ok", f"as {listed(sorted(files))} says it")
+            return
         message = "unmeasured: it is unknown which part of a docstring the model receives"
-        yield Diagnosis("reach", "warning", message, f"set {REACH_EXAMPLES} in coreloop.yaml")
+        yield Diagnosis("reach", "warning", message, reach_todo(setup.workspace))
     elif not _is_program(command.words[0], root):
         message = f"reach: {command.words[0]} is not a program that can be run"
         yield Diagnosis("reach", "fault", message, _CORRECT)

@@ -9,45 +9,40 @@ from coreloop.admin.checks.newest_record import log_files, recent_lines
 from coreloop.base.extras import CLI_MODULES, install_line
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
-from coreloop.base.project.tools import Unresolved
+from coreloop.base.project.tools import Tool, Unresolved, sent_tools
+from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
 
 _MAX_RECORDED: Final = 200
 
 
+def project_tools(workspace: Workspace) -> dict[str, Tool | Unresolved]:
+    """Find the tools that coreloop.yaml and records name, that models were sent, and that the source has."""
+    lines = recent_lines(log_files(workspace.records_dir))
+    recorded = {call.name for line in lines for call in line.calls} | sent_tools(workspace.audit_dir).keys()
+    known = logged_names(recorded, workspace)
+    names = {*workspace.settings.tools, *(known.get(name, name) for name in sorted(recorded)[:_MAX_RECORDED])}
+    return find_tools(names, workspace, only_places=True, and_registered=True)
+
+
 def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     """Check that `find_tools` finds every tool; a wrong target is a fault."""
-    workspace = setup.workspace
-    configured = workspace.settings.tools
-    lines = recent_lines(log_files(workspace.records_dir))
-    recorded = {call.name for line in lines for call in line.calls}
-    known = logged_names(recorded, workspace)
-    names = {*configured, *(known.get(name, name) for name in sorted(recorded)[:_MAX_RECORDED])}
-    resolved = find_tools(names, workspace, only_places=True, and_registered=True)
+    configured, resolved = setup.workspace.settings.tools, project_tools(setup.workspace)
     if not resolved:
-        message = (
-            "no tool is known: no record has a tool call, and neither coreloop.yaml nor the source has one"
-        )
-        yield Diagnosis(
-            "tools", "warning", message, "wrap tools in @observed_tool, or name them under tools:"
-        )
+        message = "no tool is known: neither records nor coreloop.yaml nor the project's files have one"
+        yield Diagnosis("tools", "warning", message, "wrap them in @observed_tool, or name them under tools:")
         return
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
         yield Diagnosis("tools", "ok", f"the definition of {number_of(len(resolved), 'tool')} is found")
         return
     is_wrong = any(tool.name in configured and configured[tool.name].target for tool in unresolved)
-    named = [
-        f"{tool.name} ({tool.reason})" for tool in unresolved if tool.name in configured or tool.is_defined
-    ]
+    named = [f"{one.name} ({one.reason})" for one in unresolved if one.name in configured or one.is_defined]
     n_recorded = len(unresolved) - len(named)  # names of a log are no words of ours: refine --json has them
     reasons = listed([*named, *([f"{n_recorded} that only records name"] if n_recorded else [])])
-    yield Diagnosis(
-        "tools",
-        "fault" if is_wrong else "warning",
-        (f"{len(unresolved)} of {number_of(len(resolved), 'tool')} without a known definition: {reasons}"),
-        'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals',
-    )
+    message = f"{len(unresolved)} of {number_of(len(resolved), 'tool')} without a known definition: {reasons}"
+    todo = 'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals'
+    yield Diagnosis("tools", "fault" if is_wrong else "warning", message, todo)
 
 
 def check_settings(setup: Setup) -> Iterator[Diagnosis]:

@@ -5,93 +5,68 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import chain, islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import yaml
 
 from coreloop.base.project.allowed_values import last_name
-from coreloop.base.project.definitions import MOUNTS, parse_python, read_source, source_files
-from coreloop.base.project.imports import Imports
-from coreloop.base.project.tools import (
-    SENT_FOLDER,
-    Tool,
-    Unresolved,
-    is_tool_name,
-    sent_tools,
+from coreloop.base.project.definitions import (
+    AnyDefinition,
+    mounted_servers,
+    parse_python,
+    read_source,
+    source_files,
 )
+from coreloop.base.project.imports import Imports, module_name
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.find_tools import find_tools, logged_names
-from coreloop.observe.reading.decode import RecordLine, read_lines
+from coreloop.observe.descriptions_in_force import recorded_frameworks
 
-_MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
-_MOST_SETS: Final = 100  # chosen: enough to see which adapters recorded
+_PACKAGES: Final = {
+    "fastmcp": "fastmcp",
+    "mcp": "mcp",
+    "pydantic_ai": "pydantic-ai",
+    "agents": "openai-agents",
+}
+"""Packages of the servers and agents that `coreloop.attach` takes, and their frameworks in ``reach:``."""
+_CLASSES: Final = frozenset({"FastMCP", "MCPServer", "Agent"})
+_RUNS: Final = frozenset({"run", "run_sync", "run_stream", "main"})
+_MENTIONS: Final = re.compile(rb"\b(?:FastMCP|MCPServer|Agent)\b")
+_QUESTION: Final = "does the agent get its tools from it?"
+_EXAMPLES: Final = 'reach: {framework: NAME, tools: "module:TOOLS"} or reach: {command: [python, -m, schema]}'
+_MAX_ROWS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTools:
-    """The project's tools that coreloop.yaml does not name.
+class Made(NamedTuple):
+    """A server or an agent that the project makes: what ``reach:`` says of it, and its name in its module.
 
-    Attributes
-    ----------
-    targets : mapping of str to str
-        Tool -> ``path.py::qualname``, as every command finds it too, so that no row is needed.
-    unclear : mapping of str to str
-        Tool -> its definitions, and what speaks for each, if it is not known which is meant.
+    ``doubt`` is why a person must decide whether that is right.
     """
 
-    targets: Mapping[str, str] = field(default_factory=dict)
-    unclear: Mapping[str, str] = field(default_factory=dict)
+    framework: str
+    tools: str
+    variable: str = ""
+    doubt: str = ""
+
+    @property
+    def row(self) -> str:
+        """The line of coreloop.yaml."""
+        return f"reach: {{framework: {self.framework}, tools: {json.dumps(self.tools)}}}"
 
 
-def project_tools(workspace: Workspace) -> FoundTools:
-    """Find the tools that records name, that models were sent, and that the source registers.
+def add_rows(
+    old: bytes, workspace: Workspace, forge: Mapping[str, object] = {}
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return the content of coreloop.yaml with rows for ``reach`` and ``forge``, and the new rows.
 
-    Names in records are untrusted: only those of definitions are returned.
+    It stays as it is where they cannot be added. Unless one server or agent is made in the project, and
+    importing it does nothing else, its rows are comments that ask.
     """
-    seen = {*used_tools(workspace.records_dir), *sent_tools(workspace.audit_dir)}
-    names = {name: name for name in seen} | logged_names(seen, workspace)
-    tools = find_tools(filter(is_tool_name, names.values()), workspace, only_places=True, and_registered=True)
-    new = [tool for name, tool in tools.items() if name not in workspace.settings.tools]
-    targets = {tool.name: f"{tool.file}::{tool.qualname}" for tool in new if isinstance(tool, Tool)}
-    return FoundTools(
-        targets={name: target for name, target in targets.items() if target.isprintable()},
-        unclear={tool.name: tool.reason for tool in new if isinstance(tool, Unresolved) and tool.is_defined},
-    )
-
-
-def used_tools(folder: Path) -> set[str]:
-    """Return the tools of the newest 20,000 records; their names are untrusted."""
-    files = filter(Path.is_file, sorted(folder.glob("*.jsonl"), reverse=True))
-    lines = chain.from_iterable(map(read_lines, files))
-    records = islice((line for line in lines if isinstance(line, RecordLine)), _MOST_RECORDS)
-    return {call.name for record in records for call in record.calls}
-
-
-MADE_WITH: Final = ("fastmcp", "mcp", "pydantic-ai", "openai-agents")
-"""Frameworks whose servers and agents are found in the source; ``coreloop.attach`` takes these."""
-_PACKAGES: Final = dict(zip(("fastmcp", "mcp", "pydantic_ai", "agents"), MADE_WITH, strict=True))
-_REACH: Final = re.compile(rb"(?m)^reach:")
-_MADE: Final = re.compile(rb"= (?:FastMCP|MCPServer|Agent)\(")
-_MOUNTS: Final = re.compile(MOUNTS)
-
-
-def add_reach(old: bytes, workspace: Workspace) -> tuple[bytes, tuple[str, ...]]:
-    """Return the content of coreloop.yaml with the row, and the new lines; unchanged if they cannot be added.
-
-    Unless one server or agent is made in the project, by the framework whose adapter recorded if any did, the
-    rows are comments that ask.
-    """
-    recorded = _recorded(workspace.audit_dir / SENT_FOLDER)
-    made = [one for one in _made(workspace.root) if one[0] in recorded or not recorded]
-    mark, question = ("", "") if len(made) == 1 else ("# ", "  # does the agent get its tools from it?")
-    rows = (
-        f"{mark}reach: {{framework: {framework}, tools: {json.dumps(tools)}}}{question}"
-        for framework, tools in made or [(name, "package.module:TOOLS") for name in sorted(recorded)]
-    )
-    added = () if _REACH.search(old) else tuple(row for row in rows if row.encode() not in old)
+    made = find_made(workspace) if not re.search(rb"(?m)^reach:", old) else ()
+    rows = [f"# {one.row}  # {one.doubt}" if one.doubt else one.row for one in made]
+    if forge and not re.search(rb"(?m)^forge:", old):
+        rows.append(f"forge: {yaml.safe_dump(forge, default_flow_style=True, sort_keys=False).strip()}")
+    added = tuple(row for row in rows if row.encode() not in old)
     end = b"\r\n" if b"\r\n" in old else b"\n"
     gap = end if added and not old.endswith(b"\n") else b""
     new = old + gap + b"".join(row.encode() + end for row in added)
@@ -101,43 +76,64 @@ def add_reach(old: bytes, workspace: Workspace) -> tuple[bytes, tuple[str, ...]]
     return old, added
 
 
-def _recorded(folder: Path) -> set[str]:
-    """The frameworks whose adapters recorded; an unreadable file is passed over."""
-    found = set[str]()
-    for path in islice(sorted(folder.glob("*.json")), _MOST_SETS):
-        with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
-            found |= {json.loads(path.read_bytes()).get("framework")} & {*MADE_WITH, "langchain"}
-    return found
+def reach_todo(workspace: Workspace) -> str:
+    """Say what to write into coreloop.yaml, so that it is known what the model receives."""
+    made = find_made(workspace)[:_MAX_ROWS]
+    doubt = f"; {made[0].doubt}" if made and made[0].doubt else ""
+    return f"set {' or '.join(one.row for one in made) or _EXAMPLES} in coreloop.yaml{doubt}"
 
 
-def _made(root: Path) -> Iterator[tuple[str, str]]:
-    """Frameworks, and the servers and agents that modules make with them: ``mcp = FastMCP("rooms")``.
+def find_made(workspace: Workspace) -> list[Made]:
+    """Find the project's servers and agents, of the frameworks whose adapters recorded if any did."""
+    recorded = recorded_frameworks(workspace.audit_dir) & {*_PACKAGES.values(), "langchain"}
+    own = {one.tools: one for one in _made(workspace.root) if one.framework in recorded or not recorded}
+    made = [*own.values()] or [Made(name, "package.module:TOOLS", "", _QUESTION) for name in sorted(recorded)]
+    return made if len(made) == 1 else [one._replace(doubt=one.doubt or _QUESTION) for one in made]
 
-    Without servers that another one mounts.
-    """
-    mounted = set(_mounted(root))
+
+def _made(root: Path) -> Iterator[Made]:
+    """The servers and agents of the project's modules, without servers that another one mounts."""
+    mounted = set(mounted_servers(root))
     for path in source_files(root):
-        tree = parse_python(path) if _MADE.search(read_source(path)) else None
-        body = tree.body if tree is not None else []
-        module = ".".join(path.relative_to(root).with_suffix("").parts)
-        module = module.removeprefix("src.").removesuffix(".__init__")
-        froms = [node for node in body if isinstance(node, ast.ImportFrom)]
-        packages = {one.name: str(node.module).partition(".")[0] for node in froms for one in node.names}
-        for node in body:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                kind = ast.unparse(node.value.func)
-                package = packages.get(kind, "") if kind in {"FastMCP", "MCPServer", "Agent"} else ""
+        tree = parse_python(path) if _MENTIONS.search(read_source(path)) else None
+        nodes = [*ast.walk(tree)] if tree is not None else []
+        froms = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+        pairs = ((one, getattr(node, "module", one.name)) for node in froms for one in node.names)
+        packages = {one.asname or one.name: str(module).partition(".")[0] for one, module in pairs}
+        for node in tree.body if tree is not None else ():
+            for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
+                kind = call.func.value if isinstance(call.func, ast.Subscript) else call.func
+                package = packages.get(ast.unparse(kind).partition(".")[0], "")
                 is_own = (root / package).exists() or (path, node.lineno) in mounted
-                if package in _PACKAGES and not is_own:
-                    yield _PACKAGES[package], f"{module}:{ast.unparse(node.targets[0])}"
+                if package in _PACKAGES and last_name(kind) in _CLASSES and not is_own:
+                    yield _placed(_PACKAGES[package], root, path, node, call)
 
 
-def _mounted(root: Path) -> Iterator[tuple[Path, int]]:
-    """Where servers are made that others mount."""
-    imports = Imports(root, parse_python)
-    for path in source_files(root):
-        tree = parse_python(path) if _MOUNTS.search(read_source(path)) else None
-        for call in ast.walk(tree) if tree is not None else ():
-            if isinstance(call, ast.Call) and _MOUNTS.match(f".{last_name(call.func)}(".encode()):
-                found = (imports.look_up(path, ast.unparse(server)) for server in call.args)
-                yield from ((one[0], one[1].lineno) for one in found if one is not None)
+def _placed(framework: str, root: Path, path: Path, node: ast.stmt, call: ast.Call) -> Made:
+    """Where the tools are: on what importing the module makes, in a list, or on what returns it."""
+    module, tree = module_name(root, path), parse_python(path)
+    doubt = f'importing {module} runs it: put that below if __name__ == "__main__":'
+    doubt = doubt if tree is not None and any(map(_runs, tree.body)) else ""
+    lists = [ast.unparse(each.value) for each in call.keywords if each.arg == "tools"]
+    given = Imports(root, parse_python).look_up(path, lists[0]) if lists else None
+    if isinstance(node, ast.Assign | ast.AnnAssign) and not (doubt and given):
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        if node.value is call or last_name(getattr(node.value, "func", call)) == "attach":
+            name = ast.unparse(target)
+            return Made(framework, f"{module}:{name}", name, doubt)
+    if given is not None:
+        doubt = doubt if given[0] == path else ""
+        return Made(framework, f"{module_name(root, given[0])}:{lists[0]}", "", doubt)
+    if (
+        isinstance(node, ast.FunctionDef)
+        and isinstance(node.body[-1], ast.Return)
+        and len(node.args.args) == len(node.args.defaults)
+    ):
+        return Made(framework, f"{module}:{node.name}", "", doubt or _QUESTION)
+    return Made(framework, f"{module}:TOOLS", "", doubt or f"TOOLS: a list in {module} of its tools")
+
+
+def _runs(node: ast.stmt) -> bool:
+    """Whether importing a module runs an agent or a server there."""
+    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return not isinstance(node, ast.If | AnyDefinition) and any(last_name(call) in _RUNS for call in calls)

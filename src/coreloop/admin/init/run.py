@@ -1,13 +1,15 @@
 """The use case ``init``: add the files that coreloop needs to a repository."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import listed
-from coreloop.admin.init.new_settings import FoundTools, add_reach, project_tools
+from coreloop.admin.checks.setup import project_tools
+from coreloop.admin.init.new_settings import add_rows
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
@@ -19,9 +21,11 @@ from coreloop.admin.init.scaffold import (
 )
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
+from coreloop.base.git.repository import Repository
 from coreloop.base.messages import number_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.learn.mine.folder import Mined, MiningOptions, day_files, mine, newest_day
@@ -109,30 +113,46 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
         requirement, left_out = _pin(root, request.source)
         wheel = (requirement or "").partition("[")[0]
         notes += [f"the workflows install {wheel}; commit it, too"] if wheel.startswith("./") else []
-    tools = project_tools(open_workspace(root))
-    planned = plan_files(root, workspace.settings, owner=reviewer, requirement=requirement)
-    planned = [_grown(root, file, request) if file.path == FILE_NAME else file for file in planned]
+    tools = project_tools(open_workspace(root)).values()
+    forge = replace(workspace.settings.forge, base=_base(root, workspace.settings.forge.base))
+    settings = replace(workspace.settings, forge=forge)
+    planned = plan_files(root, settings, owner=reviewer, requirement=requirement)
+    planned = [
+        _grown(root, file, request, forge.base) if file.path == FILE_NAME else file for file in planned
+    ]
     notes += _tools_notes(tools, planned)
     if request.confirm:
         write_files(root, planned)
     return Initialised(tuple(planned), reviewer, left_out, tuple(notes))
 
 
-def _grown(root: Path, file: ProjectFile, request: InitRequest) -> ProjectFile:
-    """coreloop.yaml with ``reach:`` if it lacks that; it stays as it is where it cannot be added."""
-    if file.state == "new" and request.max_open is not None:
-        file = replace(file, content=file.content + f"forge: {{max_open: {request.max_open}}}\n".encode())
-    old = file.content if file.state == "new" else (root / FILE_NAME).read_bytes()
-    content, added = add_reach(old, open_workspace(root))
+def _base(root: Path, base: str) -> str:
+    """The base branch: of a repository without it, and without a remote, the current one."""
+    with suppress(GitError):
+        repository = Repository(root)
+        has_base = repository.remotes() or repository.resolve(f"refs/heads/{base}")
+        return base if has_base else repository.current_branch() or base
+    return base
+
+
+def _grown(root: Path, file: ProjectFile, request: InitRequest, base: str) -> ProjectFile:
+    """coreloop.yaml with ``reach:`` and ``forge:`` if it lacks them, and they can be added."""
+    workspace, is_new = open_workspace(root), file.state == "new"
+    forge: dict[str, object] = {"base": base} if base != workspace.settings.forge.base else {}
+    forge |= {"max_open": request.max_open} if is_new and request.max_open is not None else {}
+    old = file.content if is_new else (root / FILE_NAME).read_bytes()
+    content, added = add_rows(old, workspace, forge)
     grows = file.state == "there" and content != old
     return replace(file, state="grows" if grows else file.state, content=content, added=added)
 
 
-def _tools_notes(tools: FoundTools, planned: list[ProjectFile]) -> Iterator[str]:
-    """Which tools are found, and which rows only a person can write."""
-    if tools.targets:
-        yield f"{number_of(len(tools.targets), 'tool')} found: {listed(tools.targets)}"
-    yield from (f"{name} is {reason}" for name, reason in tools.unclear.items())
+def _tools_notes(tools: Collection[Tool | Unresolved], planned: list[ProjectFile]) -> Iterator[str]:
+    """Which tools are found, and what only a person can write; no names that only records have."""
+    if found := [tool.name for tool in tools if isinstance(tool, Tool)]:
+        yield f"{number_of(len(found), 'tool')} found: {listed(found)}"
+    yield from (
+        f"{tool.name} is {tool.reason}" for tool in tools if isinstance(tool, Unresolved) and tool.is_defined
+    )
     if any(file.path == FILE_NAME and file.state == "there" and file.added for file in planned):
         yield f"the lines under {FILE_NAME} are to be added by hand"
 

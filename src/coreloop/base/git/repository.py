@@ -91,6 +91,10 @@ class Repository:
         name = f"{revision}^{{commit}}"
         return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok={0, 1, 128}) or None
 
+    def current_branch(self) -> str:
+        """Return the branch that is checked out, also before its first commit; empty if none is."""
+        return self._git("symbolic-ref", "--quiet", "--short", "HEAD", ok={0, 1})
+
     def is_shallow(self) -> bool:
         """Whether the history is truncated (``clone --depth``)."""
         return self._git("rev-parse", "--is-shallow-repository") == "true"

@@ -293,6 +293,17 @@ def source_files(root: Path, suffixes: tuple[str, ...] = (".py",)) -> Iterator[P
                 yield Path(folder, name)
 
 
+def mounted_servers(root: Path) -> Iterator[tuple[Path, int]]:
+    """Yield where servers are made that others mount: file and line."""
+    imports, mounts = Imports(root, parse_python), re.compile(MOUNTS)
+    for path in source_files(root):
+        tree = parse_python(path) if mounts.search(read_source(path)) else None
+        for call in ast.walk(tree) if tree is not None else ():
+            if isinstance(call, ast.Call) and mounts.match(f".{last_name(call.func)}(".encode()):
+                found = (imports.look_up(path, ast.unparse(server)) for server in call.args)
+                yield from ((one[0], one[1].lineno) for one in found if one is not None)
+
+
 def is_skipped(folder: str) -> bool:
     """Whether a folder has no tools of the project's own: tests, environments, build output."""
     return folder.startswith((".", "tests_", "__tests")) or folder in _SKIPPED_FOLDERS
@@ -333,6 +344,7 @@ def parse_python(path: Path) -> ast.Module | None:
 def read_source(path: Path) -> bytes:
     """Return the source; empty if the file is unreadable or too large to be hand-written."""
     try:
-        return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""
+        is_read = path.is_file() and path.stat().st_size <= _MAX_SOURCE_BYTES  # a pipe would block
+        return path.read_bytes() if is_read else b""
     except OSError:
         return b""

@@ -28,6 +28,12 @@ class _Names(NamedTuple):
     imported: dict[str, list[_Import]]
 
 
+def module_name(root: Path, path: Path) -> str:
+    """Return the name under which a project's file is imported."""
+    module = ".".join(path.relative_to(root).with_suffix("").parts)
+    return module.removeprefix("src.").removesuffix(".__init__")
+
+
 class Imports:
     """What files take from others, each of which is read once.
 

@@ -20,7 +20,7 @@ from coreloop.base.project.definitions import AnyDefinition, Function, docstring
 from coreloop.base.project.python_source import SourceText, UnprovenError, encode, parse_source
 from coreloop.descriptions.schemas import SCHEMA_KEYS, Leaf, Tree, texts_in, texts_of
 from coreloop.descriptions.spelled import Cut, Spelled, escaped, line_end, read_spelled
-from coreloop.descriptions.texts import DOCSTRING, ToolText
+from coreloop.descriptions.texts import DICTIONARY, DOCSTRING, ToolText
 
 _GIVEN: Final = ("name", "description")
 _ALIASES: Final = {its: key for key in _GIVEN for its in (key, f"{key}_override", f"tool_{key}")}
@@ -256,7 +256,7 @@ class _File:
             return items
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
             return node.value
-        return self._leaf(node, "string of a dictionary")
+        return self._leaf(node, DICTIONARY)
 
     def _name(self, node: ast.expr | None) -> str:
         """A text that stands here or in a constant, also of a class; empty if unknown."""

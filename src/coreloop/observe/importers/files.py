@@ -26,6 +26,9 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZ
 _PACKED: Final[dict[str, Callable[[BinaryIO], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
+OWN: Final = "is records of coreloop"
+"""How the reason begins why coreloop's own records are no traces."""
+
 
 @dataclass(frozen=True, slots=True)
 class TraceFile:
@@ -82,7 +85,7 @@ class UnusableFile:
 
 def first_reason(files: Sequence[UnusableFile]) -> str:
     """Return the first file, if possible of coreloop's own, its reason, and how many others there are."""
-    first = min(files, key=lambda file: not file.reason.startswith("is records of coreloop"))
+    first = min(files, key=lambda file: not file.reason.startswith(OWN))
     others = f" (and {number_of(len(files) - 1, 'other file')})" if len(files) > 1 else ""
     return f"{first.file.path}: {first.reason}{others}"
 

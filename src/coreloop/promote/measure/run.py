@@ -41,7 +41,6 @@ from coreloop.promote.measure.measurement import (
 )
 from coreloop.promote.plan import base_commit
 from coreloop.promote.proposal_entry import Proposal
-from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
 from coreloop.promote.tool_schemas import SentTool, read_schema, schema_command, tools_of
 
@@ -283,7 +282,9 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> tuple[_Too
     settings, lead = workspace.settings, proposals[0]
     command = schema_command(settings.reach, workspace.root)
     if command is None and not lead.file.endswith(".json"):
-        raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
+        raise UsageError(
+            "measuring must know what the model is sent; dartlab-coreloop doctor says what to set"
+        )
     arms = []
     repository = WritableRepository(workspace.root)
     with temporary_folder("coreloop-measure-") as scratch:

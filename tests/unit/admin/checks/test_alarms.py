@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from coreloop.admin.checks.alarms import find_alarms
@@ -14,6 +15,11 @@ from coreloop.admin.status.promotions import OpenPromotion, Promotions
 from coreloop.admin.status.stability import Flaw, Stability, StabilityGate
 from coreloop.admin.status.status import Standing, Status
 from coreloop.base.date_range import Days
+from coreloop.cli.status import next_step
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.proposals.proposal_files import Proposed
+from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint
+from promoting import statement
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -51,6 +57,13 @@ QUIET = Status(
 NO_CANDIDATE = Standing(pending=0, oldest=None, promoted=0, rejected=0)
 
 FELL = Sieved(0, {"min_repeat": 20, "min_success_rate": 4, "steps_not_recorded": 0})
+
+
+def test_without_an_alarm_a_line_that_waits_is_promoted_next() -> None:
+    line = msgspec.convert(statement(), Statement)
+    proposed = Proposed("ce-2026-04-25-001", "aa", TODAY, line)
+    waiting = Standpoint("aa", ProposalState.WAITING, proposed, proposed)
+    assert next_step(replace(QUIET, states=(waiting,))) == f"dartlab-coreloop promote --tool {line.tool}"
 
 
 def ago(days: float) -> datetime:

@@ -93,6 +93,12 @@ def test_github_is_any_remote_there_a_setting_or_its_folder(tmp_path: Path, quie
     assert is_used()
 
 
+def test_the_branch_of_a_repository_without_main_is_its_base(tmp_path: Path, quiet_git: None):
+    run_git(tmp_path, "init", "--quiet", "--initial-branch=master")
+    init(tmp_path, confirm=True)
+    assert open_workspace(tmp_path).settings.forge.base == "master"
+
+
 SCHEMA = [{"name": "analysis", "description": "Analyse."}]
 
 
@@ -105,6 +111,7 @@ def test_with_plain_git_nothing_is_for_github_and_doctor_is_green(
     out = entry_point(tmp_path, "init", "--confirm")[1]
     assert "note       no GitHub remote: no files for it; promote ends with a pushed branch\n" in out
     assert out.endswith("\nnext: in server: import coreloop; app = coreloop.attach(app)\n")
+    assert entry_point(tmp_path, "init")[1].endswith(out.splitlines()[-1] + "\n")  # nothing is left to write
     assert not (tmp_path / ".github").exists()
 
     (tmp_path / "schema.py").write_text(f"print({json.dumps(SCHEMA)!r})\n")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.init.new_settings import FoundTools, add_reach, project_tools
+from coreloop.admin.checks.setup import project_tools
+from coreloop.admin.init.new_settings import add_rows, reach_todo
 from coreloop.base.project.allowed_values import declared_choices
 from coreloop.base.project.tools import Tool, resolve_tools
 from coreloop.base.project.workspace import open_workspace
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from rows import each_row
 
 SOURCE = """
 from enum import StrEnum
@@ -74,15 +74,16 @@ def called(name: str = "lookup", *, ok: bool = True, **args: Any) -> dict[str, A
     return {"name": name, "args": args, "ok": ok}
 
 
-def proposed(folder: Path) -> FoundTools:
-    return project_tools(open_workspace(folder))
+def proposed(folder: Path) -> dict[str, str]:
+    tools = project_tools(open_workspace(folder)).values()
+    return {tool.name: f"{tool.file}::{tool.qualname}" for tool in tools if isinstance(tool, Tool)}
 
 
 # --- the source ---------------------------------------------------------------------------------------
 
 
 def test_decorated_functions_are_tools_under_the_name_that_the_model_knows(folder: Path):
-    assert proposed(folder).targets == {
+    assert proposed(folder) == {
         "refund": "desk.py::refund",
         "look_up": "desk.py::lookup",
         "escalate-now": "desk.py::escalate",
@@ -101,26 +102,19 @@ def test_literals_and_enums_are_closed_sets(folder: Path):
     }
 
 
-@each_row(
-    ("annotation", "values"),
-    [
-        ("Literal['a', 'b']", ("a", "b")),
-        ("typing.Literal['a', None]", ("a",)),
-        ("Annotated[Literal['a', 'b'], 'text']", ("a", "b")),
-        ("None | Literal['a']", ("a",)),
-        ("'Literal['", None),
-        ("str | int", None),
-        ("list[Literal['a']]", ("a",)),
-        ("Unknown", None),
-        ("Kind", ("one", "two")),
-    ],
-)
-def test_annotations(annotation: str, values: tuple[str, ...] | None):
-    source = f"class Kind(enum.StrEnum):\n    ONE = auto()\n    TWO = 'two'\ndef f(x: {annotation}): ...\n"
+def test_annotations():
+    source = """
+class Kind(enum.StrEnum):
+    ONE = auto()
+    TWO = 'two'
+def f(a: Literal['a', 'b'], b: typing.Literal['a', None], c: Annotated[Literal['a', 'b'], 'text'],
+      d: None | Literal['a'], e: 'Literal[', f: str | int, g: list[Literal['a']], h: Unknown, i: Kind): ...
+"""
     tree = ast.parse(source)
-    function = tree.body[1]
-    assert isinstance(function, ast.FunctionDef)
-    assert declared_choices(function, tree).get("x") == values
+    assert isinstance(tree.body[1], ast.FunctionDef)
+    both, one = ("a", "b"), ("a",)
+    wanted = {"a": both, "b": one, "c": both, "d": one, "g": one, "i": ("one", "two")}
+    assert declared_choices(tree.body[1], tree) == wanted
 
 
 HOSTILE = ["x: {}\n# y", "\x1b[31m", "a" * 200, "\u202ex", "{", "'", "-x", "Kowalski"]
@@ -131,17 +125,18 @@ def test_tools_are_those_that_the_source_defines(folder: Path):
     (folder / "more.py").write_text(
         "@tool\ndef 조회(kind): ...\n@tool('on')\ndef _on(): ...\n", encoding="utf-8"
     )
-    known = proposed(folder).targets
+    known = proposed(folder)
     log(folder, called("mcp__desk__조회"), *map(called, HOSTILE))
     found = proposed(folder)
-    assert found.unclear == {}
-    assert found.targets == {**known, "on": "more.py::_on", "조회": "more.py::조회"}
-    tools = resolve_tools(found.targets, open_workspace(folder))  # as found without a row
-    assert {tool.name: f"{tool.file}::{tool.qualname}" for tool in tools.values()} == found.targets
+    assert found == {**known, "on": "more.py::_on", "조회": "more.py::조회"}
 
 
 BOARD = "from fastmcp import FastMCP\nboard = FastMCP('board')\n"
 HELP = "from pydantic_ai import Agent\nhelper = Agent('m')\n"
+BUILT = "def build(model{0}):\n    from pydantic_ai import Agent\n    return Agent(model)\n"
+TAKES = BUILT.format("").replace("(model)", "(model, tools=TOOLS)")
+PAI = "reach: {framework: pydantic-ai, tools: "
+RUNS = 'importing h runs it: put that below if __name__ == "__main__":'
 ASKED = "  # does the agent get its tools from it?\n"
 
 
@@ -149,11 +144,7 @@ ASKED = "  # does the agent get its tools from it?\n"
     ("files", "framework", "row"),
     [
         ({"src/a/b.py": BOARD}, None, 'reach: {framework: fastmcp, tools: "a.b:board"}\n'),
-        (
-            {"b.py": BOARD, "h.py": HELP},
-            "pydantic-ai",
-            'reach: {framework: pydantic-ai, tools: "h:helper"}\n',
-        ),
+        ({"b.py": BOARD, "h.py": HELP}, "pydantic-ai", f'{PAI}"h:helper"}}\n'),
         (
             {"b.py": BOARD, "c.py": BOARD},
             "fastmcp",
@@ -163,6 +154,19 @@ ASKED = "  # does the agent get its tools from it?\n"
         ({}, "langchain", f'# reach: {{framework: langchain, tools: "package.module:TOOLS"}}{ASKED}'),
         ({"agents/x.py": "", "b.py": HELP.replace("pydantic_ai", "agents")}, None, ""),
         ({"b.py": "def board():\n    return FastMCP('board')\n"}, "unknown", ""),
+        (
+            {"h.py": "import pydantic_ai as p\nh: p.Agent[A] = attach(p.Agent[A]('m'))\n"},
+            None,
+            f'{PAI}"h:h"}}\n',
+        ),
+        ({"h.py": f"from .t import TOOLS\n{TAKES}", "t.py": "TOOLS = []\n"}, None, f'{PAI}"t:TOOLS"}}\n'),
+        ({"h.py": BUILT.format("='m'")}, None, f'# {PAI}"h:build"}}{ASKED}'),
+        ({"h.py": BUILT.format("")}, None, f'# {PAI}"h:TOOLS"}}  # TOOLS: a list in h of its tools\n'),
+        (
+            {"h.py": f"{HELP}for one in 'ab':\n    helper.run_sync(one)\n"},
+            None,
+            f'# {PAI}"h:helper"}}  # {RUNS}\n',
+        ),
     ],
 )
 def test_reach_is_of_the_framework_that_recorded_and_of_its_only_server(
@@ -173,9 +177,10 @@ def test_reach_is_of_the_framework_that_recorded_and_of_its_only_server(
         (tmp_path / name).write_text(source)
     if framework is not None:
         keep_descriptions([SentTool("x", "", {})], tmp_path / "data" / "audit", framework)
-    content, _ = add_reach(b"data_dir: data\n", open_workspace(tmp_path))
+    content, _ = add_rows(b"data_dir: data\n", open_workspace(tmp_path))
     assert content.decode() == f"data_dir: data\n{row}"
-    assert add_reach(content, open_workspace(tmp_path)) == (content, ())
+    assert add_rows(content, open_workspace(tmp_path)) == (content, ())
+    assert row.removeprefix("# ").partition("}")[0] in reach_todo(open_workspace(tmp_path))
 
 
 def test_init_writes_at_most_six_lines_and_needs_no_row_for_a_tool(

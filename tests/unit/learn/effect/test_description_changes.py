@@ -107,6 +107,7 @@ def test_a_tool_that_two_files_define_is_not_guessed(shop: Shop):
         "pay",
         "described 2 times (a/tools.toml::pay, b/tools.toml::pay); name one under tools: in coreloop.yaml, "
         'as pay: {target: "a/tools.toml::pay"}',
+        is_defined=True,
     )
 
 
