@@ -140,10 +140,9 @@ class Plan:
     @property
     def shown(self) -> str:
         """The change for a screen: outside Python that of the text, as JSON may be one long line."""
-        name, texts = f"{self.path}::{self.proposal.symbol}", (self.edited.before, self.edited.after)
-        return (
-            self.diff if self.path.endswith(".py") else diff_of(name, *(f"{it}\n".encode() for it in texts))
-        )
+        is_python, own = self.path.endswith(".py"), (self.edited.before, self.edited.after)
+        name, sides = f"{self.path}::{self.proposal.symbol}", (f"{side}\n".encode() for side in own)
+        return self.diff if is_python else diff_of(name, *sides)
 
     def lines(self) -> Iterator[str]:
         """Yield what the promotion would do, its checks, and what stops it."""

@@ -22,7 +22,6 @@ from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
 from coreloop.learn.mine.folder import AGENT, Mined, MiningOptions, mine
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
-from coreloop.learn.statements.search import MIN_DAYS
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,
@@ -148,7 +147,7 @@ def _read_log(
     """Read the log and, if enough records have produced no candidate, the result of the gates."""
     log = read_log(mined.files, today=now.date())
     log = replace(log, failing=_named(log.failing, mined.workspace))
-    if has_candidates or log.n_in_window < ENOUGH or log.n_days < MIN_DAYS:
+    if has_candidates or log.n_in_window < ENOUGH or log.n_days < 2:  # refine waits for a second day
         return log, None
     return log, sieve(mined.files, known=settled, today=now.date())
 
