@@ -63,8 +63,8 @@ def find_tools(
             where = [f"{file}::{name}" for file, _ in others[:3]]
             choice = f'name one under tools: in coreloop.yaml, as {name}: {{target: "{where[0]}"}}'
             reason = f"described {len(others)} times ({', '.join(where)}); {choice}"
-            is_code = name in codes and name not in literal
-            found[name] = replace(codes[name], unclear=reason) if is_code else Unresolved(name, reason, True)
+            unclear = replace(codes[name], unclear=reason) if name in codes else None
+            found[name] = unclear or Unresolved(name, reason, True)
     for name, described in places.items():
         if len(described) == 1 and described[0][1]:
             tool, target = described_tool(name, *described[0], codes.get(name)), targets.get(name, "")
