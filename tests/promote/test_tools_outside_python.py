@@ -164,25 +164,26 @@ def test_the_words_of_the_code_behind_a_schema_are_promoted(
     assert form == "python" or max(map(len, out.splitlines())) <= 80
 
 
-def test_a_tool_that_two_files_describe_is_asked_about(project: Project, entry_point: Any):
-    files = {"tools.json": SOURCES["openai"], "mk.py": SOURCES["python"], "desk/refunds.py": _CODE}
-    project.commit(files, "first")
-    _write_log(project.root, "", range(-6, 0))
-    entry_point(project.root, "refine")
-    _, _, err = entry_point(project.root, "promote", "--tool", "refund")
-    assert "described 2 times (mk.py::refund, tools.json::refund)" in err
-    assert 'name one under tools: in coreloop.yaml, as refund: {target: "mk.py::refund"}' in err
+_SLUGS = f"axis_slugs: {{{', '.join(f'{word}: {word}' for word in sorted(_REASONS))}}}"
 
 
-def test_words_that_the_base_lacks_are_refused_with_the_line_that_declares_them(
-    project: Project, entry_point: Any
-):
-    project.commit({"tools.json": SOURCES["openai"]}, "first")
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (("openai",), f"Commit `{_SLUGS}` in coreloop.yaml"),
+        (
+            ("openai", "python"),
+            "described 2 times (server.py::refund, tools.json::refund); name one under tools",
+        ),
+    ],
+    ids=["the base lacks the words", "two files describe it"],
+)
+def test_a_refusal_says_what_to_write(files: tuple[str, ...], said: str, project: Project, entry_point: Any):
+    project.commit({FILES.get(form, "tools.json"): SOURCES[form] for form in files}, "first")
     (project.root / "refunds.py").write_text(_CODE)
     _write_log(project.root, "", range(-6, 0))
     entry_point(project.root, "refine")
-    _, _, err = entry_point(project.root, "promote", "--tool", "refund")
-    row = f"axis_slugs: {{{', '.join(f'{word}: {word}' for word in sorted(_REASONS))}}}"
-    assert f"Commit `{row}` in coreloop.yaml" in err
-    project.commit({"coreloop.yaml": f"{row}\n"}, "declared")
+    assert said in entry_point(project.root, "promote", "--tool", "refund")[2]
+    project.commit({"coreloop.yaml": f"{_SLUGS}\ntools: {{refund: {{target: tools.json::refund}}}}\n"})
+    entry_point(project.root, "refine")
     assert entry_point(project.root, "promote", "--tool", "refund")[0] == 0

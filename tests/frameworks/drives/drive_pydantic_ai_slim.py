@@ -2,20 +2,12 @@
 
 import asyncio
 import sys
-from contextlib import suppress
 
-from pydantic_agent import Scripted, book_room, main
-from pydantic_ai import Agent
-from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.models.function import FunctionModel
+from pydantic_agent import drive, main
 
 from coreloop.observe.adapters.pydantic_ai import record_runs
 
 capability = record_runs(sys.argv[2])
 calls = [[{"tool": "book_room", "args": {"room_id": "a", "hours": 99}}]] * 2
-agent = Agent(
-    FunctionModel(Scripted({"rounds": calls, "end": "answer"})), tools=[book_room], capabilities=[capability]
-)
-with suppress(UnexpectedModelBehavior):
-    agent.run_sync("out of retries")
+asyncio.run(drive({"question": "out of retries", "rounds": calls, "end": "answer", "retries": 1}, capability))
 asyncio.run(main(sys.argv[1], capability))

@@ -76,7 +76,7 @@ def agent_for(request, capability):
     return Agent(
         FunctionModel(model, stream_function=model.stream),
         tools=[find_rooms, book_room, cancel_booking],
-        retries=20,
+        retries=request.get("retries", 20),
         capabilities=[capability],
     )
 

@@ -25,7 +25,10 @@ def _shown(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized:
 @pytest.mark.parametrize(("n_days", "is_said"), [(1, True), (2, False)])
 def test_the_first_day_says_that_two_are_needed(n_days: int, is_said: bool, tmp_path: Path) -> None:
     rows = [asked(number, failed("book_room", {"hours": 5}), days=n_days) for number in range(10)]
-    assert ("all records are of one day, and two are needed" in _shown("refine", rows, tmp_path)) is is_said
+    shown = _shown("refine", rows, tmp_path)
+    assert ("all records are of one day, and two are needed" in shown) is is_said
+    assert ("needs a second day, calls that worked in 3" in shown) is is_said
+    assert "unknown yet  book_room" in shown
 
 
 OPEN = {"properties": {"room": {}, "hours": {}}, "required": ["room"]}

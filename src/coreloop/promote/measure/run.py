@@ -105,9 +105,7 @@ class Prepared:
     def told(self) -> list[Question]:
         """The questions that show first whether the model can."""
         first = self.contexts.about[:N_FIRST]
-        return [
-            Question(context, self.base, is_told=True) for context in first if context.reference is not None
-        ]
+        return [Question(its, self.base, is_told=True) for its in first if its.reference is not None]
 
     def estimate(self) -> CostEstimate:
         """How many questions are asked at most, and what they can cost."""

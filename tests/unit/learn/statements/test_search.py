@@ -270,17 +270,6 @@ def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
     assert row.n_lost == sum(request.lost for request in log.requests if not all(c.ok for c in request.calls))
 
 
-def test_who_can_mend_an_error_is_unknown_with_fewer_cases_than_a_line_needs() -> None:
-    log = _log("bound")
-    first = [request for request in log.requests if request.day == log.requests[0].day]
-    failed = [next(it for it in first if not all(call.ok for call in it.calls))]
-    worked = [it for it in first if all(call.ok for call in it.calls)]
-    early = replace(log, requests=(*failed, *worked))
-    (row,) = error_table(early, search_tools(early, WORDS), words=WORDS)
-    assert (row.mender, row.task) == ("unknown yet", "")
-    assert row.suggestion == f"needs a second day, failures in 3 {log.case_kind}s (1 so far)"
-
-
 def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it() -> None:
     log = _log("bound")
     (search,) = search_tools(log, WORDS)
