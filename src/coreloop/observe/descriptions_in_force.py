@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +15,6 @@ from coreloop.observe.journal import write_new
 FOLDER: Final = "descriptions"
 # A process: descriptions that are made for each request would fill the disk. Their hash is recorded.
 MAX_SETS: Final = 1000
-_MAX_READ: Final = 100  # chosen: enough to see which adapters recorded
 _kept: set[tuple[str, str]] = set()
 
 
@@ -54,7 +52,7 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path, framework: str
 def recorded_frameworks(audit_dir: Path) -> set[str]:
     """Return the frameworks that sent the sets which were kept; an unreadable file is passed over."""
     found = set[str]()
-    for path in islice(sorted(audit_dir.joinpath(FOLDER).glob("*.json")), _MAX_READ):
+    for path in sorted(audit_dir.joinpath(FOLDER).glob("*.json"))[:100]:  # enough to see what recorded
         with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
             found.add(orjson.loads(path.read_bytes()).get("framework"))
     return found

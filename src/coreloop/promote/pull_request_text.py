@@ -73,16 +73,13 @@ def body(
     """The pull request's text: the lines, their evidence, what the model receives, how to revert."""
     lead, n_lines = proposals[0], sum(len(proposal.lines) for proposal in proposals)
     where = "the description" if section is None else f"section {section}"
+    meanings = [_MEANINGS] if any(": one of " in line for its in proposals for line in its.lines) else []
     parts = (
         f"Adds {number_of(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`). "
         "Proposed from recorded requests; only a human can merge it.",
         *(f"> **Note:** {note}" for note in notes),
         f"## Evidence\n\n{_evidence(proposals)}",
-        *(
-            [_MEANINGS]
-            if any(": one of " in line for proposal in proposals for line in proposal.lines)
-            else []
-        ),
+        *meanings,
         *([f"Replaces: {', '.join(f'`{line}`' for line in removed)}"] if removed else []),
         f"## What the model receives\n\n{_received(reach)}",
         *([f"## Replay\n\n{replay.summary}"] if lead.steps else []),

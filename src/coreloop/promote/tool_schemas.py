@@ -256,10 +256,8 @@ def _environment(folder: Path) -> dict[str, str]:
     """Puts the exported tree first on the path, since an editable install would load the user's checkout."""
     environ = {name: value for name, value in os.environ.items() if name not in _SECRETS}
     roots = [str(root) for root in (folder / "src", folder) if root.is_dir()]
-    environ |= {
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "CORELOOP_AUDIT_DISABLE": "1",
-    }  # nothing in the project changes
+    # Nothing in the project changes.
+    environ |= {"PYTHONDONTWRITEBYTECODE": "1", "CORELOOP_AUDIT_DISABLE": "1"}
     return {**environ, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [environ.get("PYTHONPATH")])])}
 
 

@@ -32,7 +32,8 @@ def to_slug(name: str | None, more: Mapping[str, str] | None = None) -> str:
     folded = _fold(name)
     chosen = {_fold(axis): slug for axis, slug in (more or {}).items()}
     known = chosen.get(folded) or KOREAN_AXIS_SLUG.get(folded) or folded
-    slug = _ascii_slug(known) if known.isascii() else ""
+    name = known.lower() if known.isascii() else ""
+    slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_MAX_CHARS].strip("-")
     if slug:
         return slug
     from hashlib import sha256  # loads OpenSSL, 3 ms
@@ -42,7 +43,3 @@ def to_slug(name: str | None, more: Mapping[str, str] | None = None) -> str:
 
 def _fold(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
-
-
-def _ascii_slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_MAX_CHARS].strip("-")

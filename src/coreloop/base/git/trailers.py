@@ -62,7 +62,8 @@ def read_promoted(message: str) -> tuple[dict[str, str], ...]:
     parts from the rest: it is no trailer.
     """
     paragraphs = map(_trailers, _BLANK.split(message.replace("\n", "\n\n", 1))[1:])
-    groups = (group for group in paragraphs if _is_candidate(group))
+    phased = (group for group in paragraphs if group.get("Phase") in SECTIONS)
+    groups = (group for group in phased if CANDIDATE_KEY.fullmatch(group.get("Candidate-Key", "")))
     return tuple({tuple(group.items()): group for group in groups}.values())
 
 
@@ -73,10 +74,6 @@ def _trailers(paragraph: str) -> dict[str, str]:
     trailers = (match for match in matches if match and match[1]) if all(matches) else ()
     names = ((_NAME.get(match[1].casefold()), match[2].lstrip(_SPACE)) for match in trailers)
     return {name: value for name, value in names if name}
-
-
-def _is_candidate(group: Mapping[str, str]) -> bool:
-    return group.get("Phase") in SECTIONS and bool(CANDIDATE_KEY.fullmatch(group.get("Candidate-Key", "")))
 
 
 def co_authors(message: str) -> tuple[str, ...]:

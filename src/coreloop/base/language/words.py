@@ -182,15 +182,12 @@ def _read_token(token: str) -> _Token:
     return _Token(token, words, intents, is_noun, is_hangul(token) and (is_function or tail in SPOKEN))
 
 
-def _final(syllable: str) -> int:
-    """Return the number of a syllable's final consonant, 0 for none."""
-    return (ord(syllable) - _FIRST_SYLLABLE) % _FINALS
-
-
 def _stems(token: str, stem: str) -> list[str]:
     if is_hangul(token):
         is_present = token.endswith("다") and stem == token[:-1] and len(stem) > 1 and is_hangul(stem[-1])
-        if is_present and _final(stem[-1]) == _NIEUN:  # 흐른다 is 흐르나요, and no noun ends in it
+        if (
+            is_present and (ord(stem[-1]) - _FIRST_SYLLABLE) % _FINALS == _NIEUN
+        ):  # 흐른다 is 흐르나요, and no noun ends in it
             stem = stem[:-1] + chr(ord(stem[-1]) - _NIEUN)
             return [stem]
         return [_split_tail(stem)[0]]

@@ -344,7 +344,7 @@ def parse_python(path: Path) -> ast.Module | None:
 def read_source(path: Path) -> bytes:
     """Return the source; empty if the file is unreadable or too large to be hand-written."""
     try:
-        is_read = path.is_file() and path.stat().st_size <= _MAX_SOURCE_BYTES  # a pipe would block
-        return path.read_bytes() if is_read else b""
+        # A pipe would block.
+        return path.read_bytes() if path.is_file() and path.stat().st_size <= _MAX_SOURCE_BYTES else b""
     except OSError:
         return b""

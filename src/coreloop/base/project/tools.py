@@ -257,7 +257,7 @@ class _Found:
         ones = self._candidates(name)
         functions = [one for one in ones if one.rank > METHOD]
         ones = functions or ones  # a service's method is no tool beside one
-        for score in (self._as_sent, self._fits, _rank, self._takes):
+        for score in (self._as_sent, self._fits, lambda _, one: one.rank, self._takes):
             if len(ones) > 1:
                 scores = [score(name, one) for one in ones]
                 ones = [one for one, its in zip(ones, scores, strict=True) if its == max(scores)]
@@ -324,10 +324,6 @@ def with_words(tool: Tool, *others: Tool) -> Tool:
         union = getattr(tool, name).union(*(getattr(other, name) for other in others))
         tool = replace(tool, **{name: union})
     return tool
-
-
-def _rank(_: str, one: Definition) -> int:
-    return one.rank
 
 
 def _text(one: Definition) -> str:

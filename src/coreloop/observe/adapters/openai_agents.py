@@ -168,7 +168,8 @@ class _Run:
                 self.request.answered(call_id, error=UNKNOWN_TOOL)
             elif self.request.is_running(call_id):
                 why = self.rejection(str(call_id), call.args, error)
-                self.request.answered(call_id, error=why or _cause(error))
+                wrapped = error.__cause__ if type(error).__name__ == "UserError" else None
+                self.request.answered(call_id, error=why or wrapped or error)
 
 
 @never_raises
@@ -244,11 +245,6 @@ def _sent(tool: Any) -> SentTool:
 
 def _error_of(task: Any) -> BaseException | None:
     return asyncio.CancelledError() if task.cancelled() else task.exception()
-
-
-def _cause(error: BaseException) -> BaseException:
-    """The tool's own exception, which the SDK wraps when a tool may not fail."""
-    return error.__cause__ if type(error).__name__ == "UserError" and error.__cause__ else error
 
 
 def _session(options: Mapping[str, Any]) -> str | None:

@@ -252,6 +252,10 @@ def _swe_agent(documents: Objects) -> Parts:
                 yield key, {"ts": first(extra, "timestamp") or document.get("ts"), "error": failed}, messages
 
 
+def _is_about(error: str, called: dict[str, Any]) -> bool:
+    return all(str(called.get(key)) in error for key in ("name", "arguments"))
+
+
 def _smolagents(steps: Objects) -> Parts:
     """One request per task; what a call of ``final_answer`` says is the answer."""
     n_tasks = 0
@@ -267,12 +271,7 @@ def _smolagents(steps: Objects) -> Parts:
         given, failed = step.get("observations"), text(error.get("message")) or "error" if error else None
         done = calls if failed or given is not None else []
         if failed and len(calls) > 1:  # the others may have worked
-            called = [(call, _dict(call.get("function"))) for call in calls]
-            done = [
-                call
-                for call, of in called
-                if all(str(of.get(key)) in failed for key in ("name", "arguments"))
-            ]
+            done = [call for call in calls if _is_about(failed, _dict(call.get("function")))]
         given = given if len(calls) == 1 else None  # of several, they are one text
         messages += [_gives(call.get("id"), given, failed) for call in done]
         if step.get("is_final_answer"):

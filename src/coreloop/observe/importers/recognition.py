@@ -26,11 +26,6 @@ _HEAD_BYTES: Final = 1 << 18
 _MAX_OBJECTS: Final = 40  # that are looked at: a file may begin with some of another kind
 _TOOLS: Final = "tools.function.parameters|tools.parameters|tools.inputSchema|tools.input_schema"
 # Formats that are not read: the paths that an object has (`has`) or how a file begins, and what to do.
-_SCHEMAS: Final = "is tool schemas, not traces"
-_SCHEMA: Final = (
-    "type=function function.parameters|type=function parameters|name inputSchema|name input_schema"
-)
-_LISTED: Final = "tools.function.parameters|tools.parameters|tools.inputSchema|tools.input_schema"
 _UNREAD: Final = Path(__file__).with_name("unread_formats.tsv")
 
 
@@ -110,9 +105,8 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
                 return part.reason
             if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
                 known = known or (name, name)
-    is_tools = any(has(item, _TOOLS) for item in objects)
-    named = "is tool schemas, not traces" if is_tools else "is not of a known format"
-    return known or (named if objects and objects[0] is not TORN else "is not JSON")
+    kind = "tool schemas, not traces" if any(has(it, _TOOLS) for it in objects) else "not of a known format"
+    return known or (f"is {kind}" if objects and objects[0] is not TORN else "is not JSON")
 
 
 def _unread(objects: Sequence[Any], head: bytes) -> str | None:

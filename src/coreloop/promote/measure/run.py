@@ -280,9 +280,7 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> tuple[_Too
     settings, lead = workspace.settings, proposals[0]
     command = schema_command(settings.reach, workspace.root)
     if command is None and not lead.file.endswith(".json"):
-        raise UsageError(
-            "measuring must know what the model is sent; dartlab-coreloop doctor says what to set"
-        )
+        raise UsageError("measuring must know what the model is sent; dartlab-coreloop doctor says how")
     arms = []
     repository = WritableRepository(workspace.root)
     with temporary_folder("coreloop-measure-") as scratch:
