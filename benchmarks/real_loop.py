@@ -270,7 +270,11 @@ class Loop:
         edited = self.tools()
         self.ask("after", questions["after"], edited)
         self.ask("without", questions["after"], base)
-        lines = {new["name"]: added(old, new) for old, new in zip(base, edited, strict=True)}
+        texts = (
+            (old["name"], old["description"], new["description"])
+            for old, new in zip(base, edited, strict=True)
+        )
+        lines = {name: new.removeprefix(old).strip() for name, old, new in texts}
         slots = {name: self.office.kinds[name]["slots"] for name in lines}
         texts = {name: other_words(line, slots[name]) for name, line in lines.items() if line}
         for arm in ARMS:
@@ -452,11 +456,6 @@ class Loop:
         }
         worked = bool(calls) and calls[-1][2]
         return {**about, "calls": calls, "worked": worked, "right": right, "tokens": tokens}
-
-
-def added(base: Mapping[str, Any], edited: Mapping[str, Any]) -> str:
-    """What a promotion added to a tool's description."""
-    return str(edited["description"]).removeprefix(base["description"]).strip()
 
 
 def described(tool: Mapping[str, Any], text: str | None) -> dict[str, Any] | None:

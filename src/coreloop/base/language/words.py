@@ -185,9 +185,8 @@ def _read_token(token: str) -> _Token:
 def _stems(token: str, stem: str) -> list[str]:
     if is_hangul(token):
         is_present = token.endswith("다") and stem == token[:-1] and len(stem) > 1 and is_hangul(stem[-1])
-        if (
-            is_present and (ord(stem[-1]) - _FIRST_SYLLABLE) % _FINALS == _NIEUN
-        ):  # 흐른다 is 흐르나요, and no noun ends in it
+        # 흐른다 is 흐르나요, and no noun ends in it.
+        if is_present and (ord(stem[-1]) - _FIRST_SYLLABLE) % _FINALS == _NIEUN:
             stem = stem[:-1] + chr(ord(stem[-1]) - _NIEUN)
             return [stem]
         return [_split_tail(stem)[0]]
