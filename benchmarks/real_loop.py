@@ -270,11 +270,8 @@ class Loop:
         edited = self.tools()
         self.ask("after", questions["after"], edited)
         self.ask("without", questions["after"], base)
-        texts = (
-            (old["name"], old["description"], new["description"])
-            for old, new in zip(base, edited, strict=True)
-        )
-        lines = {name: new.removeprefix(old).strip() for name, old, new in texts}
+        before = {tool["name"]: tool["description"] for tool in base}
+        lines = {new["name"]: new["description"].removeprefix(before[new["name"]]).strip() for new in edited}
         slots = {name: self.office.kinds[name]["slots"] for name in lines}
         texts = {name: other_words(line, slots[name]) for name, line in lines.items() if line}
         for arm in ARMS:
