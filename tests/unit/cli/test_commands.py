@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -197,16 +196,6 @@ def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(run: Run, tm
 def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str], run: Run, tmp_path: Path):
     (tmp_path / "something").touch()
     _assert_refused(run(*args), *mentions)
-
-
-def test_an_unreadable_candidates_file_is_refused_and_left_alone(run: Run, log: Path, tmp_path: Path):
-    today = datetime.now(UTC).date()
-    paths = [tmp_path / "out" / f"{today + timedelta(days=n)}-candidates.json" for n in (0, 1)]  # midnight
-    paths[0].parent.mkdir()
-    for path in paths:
-        path.write_text("{torn")
-    _assert_refused(run("pattern", "--out", "out"), "candidates.json", "is damaged")
-    assert [path.read_text() for path in paths] == ["{torn", "{torn"]
 
 
 def test_a_bug_is_reported_as_a_bug(tmp_path: Path, spawn: Run):

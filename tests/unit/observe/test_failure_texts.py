@@ -1,7 +1,6 @@
 """A result that says that its call failed is a failed call, whoever records it."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 
@@ -9,10 +8,8 @@ from coreloop.base.records import READS_FAILED, REFUSED
 from coreloop.observe import observed_tool
 from coreloop.observe.calls import recorded_call
 from coreloop.observe.failure_texts import Row, judge, rows
-from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.log_settings import log_settings
 from coreloop.observe.record_parts import TracedCall
-from foreign_traces import recorded
 
 FAILED = [
     ({"success": 0, "error": "no room"}, "no room"),
@@ -89,21 +86,3 @@ def test_the_project_s_rule_replaces_the_default(tmp_path, audit, only_record):
         book(), book()
 
     assert [call["ok"] for call in only_record()["tool_calls"]] == [False, True]
-
-
-def test_importers_read_them():
-    request = TracedRequest(
-        source="openai-chat",
-        ids=("1",),
-        question="A room?",
-        ended=datetime(2026, 5, 1, tzinfo=UTC),
-        answer_chars=5,
-        calls=tuple(TracedCall(name="book", args={}, result=result) for result in (FAILED[1][0], OK[0])),
-    )
-
-    record = recorded(request)
-
-    assert [(call["ok"], call["error"]) for call in record["tool_calls"]] == [
-        (False, "no room"),
-        (True, None),
-    ]
