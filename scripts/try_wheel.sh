@@ -32,8 +32,8 @@ uv venv --quiet maintainer
 uv pip install --quiet --python maintainer/bin/python "$wheel[cli]"
 for name in coreloop dartlab-coreloop; do "maintainer/bin/$name" --version; done
 maintainer/bin/python - <<'PYTHON' > commands
-from coreloop.cli.main import command_paths
-print("\n".join(" ".join(path) for path in command_paths()))
+from coreloop.cli.main import every_command
+print("\n".join(" ".join(path) for path, _ in every_command()))
 PYTHON
 while read -r path; do
     # shellcheck disable=SC2086 - a path is a command and its subcommand
