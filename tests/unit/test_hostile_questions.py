@@ -56,11 +56,6 @@ def show(company: str, page: str = "") -> str:
         Whose.
     """
     return company
-
-
-def search(query: str) -> dict[str, str]:
-    """Finds companies."""
-    return {{}}
 '''
 SETTINGS: dict[str, Any] = {
     "forge": {"repo": "octo/tools", "max_open": 500},
@@ -213,20 +208,6 @@ def collect(loop: Loop, question: str, axis: str, hostile: str, **more: Any) -> 
         audit.flush(900, skill_used=hostile)
 
 
-def collect_search(loop: Loop, question: str, hostile: str, number: int) -> None:
-    """One request whose arguments come from a result, with hostile text for values, and for a key."""
-    with AuditCollector(question, provider=hostile, data_dir=loop.project.root / "data") as audit:
-        result = {"rows": [{"code": f"{hostile} {number}"}], hostile: {"page": f"p. {number} {hostile}"}}
-        audit.observe_tool_call("search", {"query": question}, result=result)
-        audit.observe_tool_call(
-            "analysis", {"company": result["rows"][0]["code"], "axis": hostile}, result=""
-        )
-        audit.observe_tool_call(
-            "show", {"company": f"{hostile} {number}", "page": f"p. {number} {hostile}"}, result=hostile
-        )
-        audit.flush(900)
-
-
 def fail_beside(loop: Loop, *categories: str, count: int = 20) -> None:
     """Requests of the same categories that fail, so that what succeeds says more than they do."""
     now = datetime.now(UTC).isoformat()
@@ -358,15 +339,6 @@ def test_hostile_labels_name_no_category(loop: Loop) -> None:
     ]
     assert loop.promote("pattern", proposals) == [1, 1]
     assert loop.github.pulls == []
-    assert loop.traces() == []
-
-
-def test_hostile_results_leave_no_trace(loop: Loop) -> None:
-    for number, question in enumerate(QUESTIONS):
-        collect_search(loop, question, QUESTIONS[-number - 1], number)
-    loop.spread()
-
-    assert loop.statements("pattern") == []  # calls with values from elsewhere succeed as often
     assert loop.traces() == []
 
 

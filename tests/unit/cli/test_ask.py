@@ -57,13 +57,6 @@ def test_feedback_can_wait_for_a_worker(place: Path, entry_point):
     assert (code, out.splitlines()[1]) == (0, "the repair waits for a worker: dartlab-coreloop jobs work")
 
 
-@pytest.mark.parametrize("value", ["yes", "2", "-1", "nan"])
-def test_other_feedback_is_refused_in_one_line(value: str, place: Path, entry_point):
-    code, out, errors = entry_point(place, "feedback", "req-1", "--", value)
-    assert (code, out, errors.count("\n")) == (2, "", 1)
-    assert "up, down or a number from 0 to 1" in errors
-
-
 def test_gaps_are_listed_and_closed(place: Path, entry_point):
     ask(place, entry_point, "Who won the chess tournament on Mars?")
     (gap,) = json.loads(entry_point(place, "repair", "show", "--json")[1])["gaps"]

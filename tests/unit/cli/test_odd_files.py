@@ -135,18 +135,12 @@ def test_every_option_that_takes_a_path_is_tested():
                 assert any(f"{' '.join(path)} {name}" in tried for name in names), (path, param.opts)
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("data/audit/candidates/2026-01-01-candidates.json", 0),  # the other proposals are still judged
-    ],
-)
-def test_a_pipe_among_coreloop_s_own_files_does_not_block(tmp_path: Path, name: str, code: int):
+def test_a_pipe_among_coreloop_s_own_files_does_not_block(tmp_path: Path):
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "today.jsonl", [record()])
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    os.mkfifo(tmp_path / name)
+    (tmp_path / "data/audit/candidates").mkdir()
+    os.mkfifo(tmp_path / "data/audit/candidates/2026-01-01-candidates.json")
     done = _run(tmp_path, "judge")
-    assert done.returncode == code
+    assert done.returncode == 0  # the other proposals are still judged
     assert "not a regular file" in done.stderr
     assert done.stderr.count("\n") == 1
 

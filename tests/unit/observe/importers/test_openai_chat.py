@@ -148,7 +148,6 @@ def test_blocks_of_anthropic_are_calls_and_results(tmp_path: Path) -> None:
     [
         ("no such room", {"is_error": True}, "no such room"),
         ([{"type": "text", "text": "no such room"}], {"is_error": True}, "no such room"),
-        ("<tool_use_error>no such room</tool_use_error>", {"is_error": True}, "no such room"),
         (None, {"is_error": True}, "failed"),
         ("room 4", {"is_error": False}, None),
         ("Error: no room", {}, "Error: no room"),
@@ -165,9 +164,6 @@ def test_errors_of_blocks(tmp_path: Path, content: Any, flag: dict[str, Any], er
     ("content", "error"),
     [
         ("Error: user not found", "Error: user not found"),
-        ("ValueError: no room", "ValueError: no room"),
-        ("HTTP 403 Forbidden", "HTTP 403 Forbidden"),
-        ("<error> no room", "no room"),
         ('{"error": "no such id"}', "no such id"),
         ('{"error": {"code": 403, "message": "not yours"}}', "not yours"),
         ('{"error": {}}', None),

@@ -134,11 +134,6 @@ def test_a_run_ends_whatever_its_agent_does(name: str, tmp_path: Path):
     assert state.reservations == {}
 
 
-def test_a_run_that_nothing_limits_is_refused(tmp_path: Path):
-    with pytest.raises(UsageError, match="nothing limits the run"):
-        begin(tmp_path, WORK)
-
-
 @pytest.mark.slow
 def test_10_mb_neither_fill_the_disk_nor_the_screen(tmp_path: Path):
     lines: list[str] = []
