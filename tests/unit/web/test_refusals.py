@@ -1,7 +1,6 @@
 """What a service refuses: each with a fitting status, an ErrorResponse and one sentence."""
 
 import socket
-from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -141,28 +140,6 @@ def test_a_socket_that_closes_its_half_is_let_go(service: Served, client: httpx2
         connection.shutdown(socket.SHUT_WR)
         assert b" 500 " not in connection.recv(65_536)
     assert client.get("/healthz").status_code == 200
-
-
-@pytest.mark.slow
-def test_more_connections_than_files_are_closed_quietly(tmp_path: Path):
-    resource = pytest.importorskip("resource", reason="needs limits of processes")
-    with served(tmp_path) as service, service.client() as client, ExitStack() as connections:
-        resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (300, 300))
-        for _ in range(400):
-            connection = socket.create_connection(("127.0.0.1", service.port), timeout=10)
-            connections.enter_context(connection)
-        assert connection.recv(1) == b""
-        connections.close()
-        assert until(lambda: _is_healthy(client))
-        assert [line["event"] for line in service.lines] == ["listening"]
-        assert len(service.log.read_text().splitlines()) == 1
-
-
-def _is_healthy(client: httpx2.Client) -> bool:
-    try:
-        return client.get("/healthz").status_code == 200
-    except httpx2.TransportError:
-        return False
 
 
 @pytest.mark.slow

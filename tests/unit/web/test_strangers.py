@@ -101,10 +101,12 @@ def test_one_address_cannot_have_all_connections(tmp_path: Path):
         resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (300, 300))  # 44 connections
         greedy = [
             connections.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=10))
-            for _ in range(44)
+            for _ in range(400)
         ]
         for connection in greedy[11:]:
             assert connection.recv(1) == b""
+        assert [line["event"] for line in service.lines] == ["listening"]
+        assert len(service.log.read_text().splitlines()) == 1
         assert statuses(exchange(service, GET + CLOSE, address="127.0.0.2")) == [200]
         greedy[0].close()
         assert until(lambda: _answers(service))

@@ -176,7 +176,6 @@ def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
 @pytest.mark.parametrize(
     ("setting", "level"),
     [
-        ("{command: [python, -m, schema]}", "ok"),
         ("{command: [./schema.sh]}", "ok"),
         ("{command: [no-such-program]}", "fault"),
         ('{framework: mcp, tools: "shop:mcp", python: gone/python}', "fault"),

@@ -71,8 +71,6 @@ def test_hostile_lines_are_refused_with_a_reason(line):
     "path",
     [
         "get_user_details().address.zip",
-        "find_user_id_by_email()",
-        "find_user_id_by_name_zip().user_id",
         "get_user_details().phone_number",
         "회원_조회().주소.우편번호",
     ],
