@@ -9,7 +9,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import land
-from coreloop.observe.importers.files import UnusableFile, find_trace_files
+from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, read, recorded, requests, skips, write_lines
@@ -178,14 +178,6 @@ def test_a_torn_last_line_skips_the_last_turn_until_it_is_old_and_its_end_unknow
     assert [request.question for request in requests("claude-code", file, quiet_s=60)] == ["one"]
     assert skips("claude-code", file, quiet_s=60) == ["torn or not JSON", "turn that is not finished"]
     assert [request.answer_chars for request in requests("claude-code", file)] == [1, None]
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"), [("", "is empty"), ("not json\n", "has no traces of this format")]
-)
-def test_a_file_of_another_format_is_named(file: Path, content: str, reason: str) -> None:
-    file.write_text(content)
-    assert [part.reason for part in read("claude-code", file) if isinstance(part, UnusableFile)] == [reason]
 
 
 def _with_agent(folder: Path, session: Session, agent: Session) -> list[Path]:
