@@ -1,8 +1,7 @@
 """The entries of a day's files: what was found, its evidence, and its text or why there is none.
 
-A statement is a line about one tool, a candidate a sequence of tools that works, a counterexample what fails.
-Each says itself in a line (`text`), has `evidence` in words, `said` and `questions` from the records. It can
-be `shared` if coreloop.yaml or the source declares all its names; else these are text of others.
+A statement is a line about one tool, a candidate a sequence that works, a counterexample what fails. Each has
+its line (`text`), `evidence` in words, `said` and `questions`; it can be `shared` if its names are declared.
 """
 
 from collections.abc import Iterable, Mapping
@@ -488,7 +487,7 @@ class ErrorRow:
 
 
 def task_of(tool: "Tool | None", failure: ErrorRow) -> str:
-    """A text to hand to a coding agent; nothing that a user or a model wrote is in it.
+    """A text for a coding agent, without a word of a user or a model.
 
     Empty if the project does not define the tool, if a text mends the cause, or if it failed once.
     """

@@ -16,7 +16,7 @@ from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, s
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
-from coreloop.observe.log_settings import RECORDS, log_settings
+from coreloop.observe.log_settings import RECORDS, folder_of, log_settings
 
 _SESSIONLESS: Final = "2026-07-28"
 # The id of a request's only call.
@@ -33,7 +33,7 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
         server's script counts where no coreloop.yaml is above it.
     """
     script = Path(getattr(sys.modules["__main__"], "__file__", None) or os.sep).resolve()
-    folders = (*(Path.cwd() / "x").parents, *script.parents)
+    folders = (*Path(folder_of(None)[0], "x").parents, *script.parents)
     root = next((folder for folder in folders if (folder / "coreloop.yaml").is_file()), None)
     if data_dir is None and root is not None and (settings := log_settings(str(root), False, RECORDS)):
         data_dir = settings.journal.folder.parents[1]
