@@ -30,7 +30,7 @@ WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/corelo
 _VIEWS: Final = ".research/"
 """The views of runs, see `coreloop.runs.run_files`."""
 # git@github.com:octo/tools.git, https://github.example.com/octo/tools; not git@gitlab.com:github/tools.git
-_GITHUB: Final = re.compile(r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?[^/:\s]*github[^/:\s]*[:/]", re.IGNORECASE)
+_HOST: Final = re.compile(r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?([^/:\s]*)[:/]")
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 
@@ -63,7 +63,8 @@ class ProjectFile:
 def uses_github(root: Path, repository: Repository | None, forge: ForgeSettings) -> bool:
     """Whether a remote is on GitHub or GitHub Enterprise, ``forge: repo`` is set, or .github exists."""
     urls = map(repository.remote_url, repository.remotes()) if repository is not None else ()
-    return forge.repo is not None or (root / ".github").exists() or any(map(_GITHUB.match, urls))
+    hosts = (found[1].lower() for found in map(_HOST.match, urls) if found is not None)
+    return forge.repo is not None or (root / ".github").exists() or any("github" in host for host in hosts)
 
 
 def plan_files(
