@@ -219,17 +219,6 @@ def test_folder_without_traces_is_refused_with_the_reason(run: Run, tmp_path: Pa
     assert said == f"{path.parent / 'more.json'}: is empty (and 1 other file)"
 
 
-def test_a_folder_says_what_was_read_of_each_format(run: Run, tmp_path: Path) -> None:
-    chats(tmp_path / "traces")
-    write_lines(tmp_path / "traces" / "rollout.ndjson", codex())
-    write_lines(tmp_path / "traces" / "own.jsonl", [{"request_id": "r", "tool_calls": []}])
-    shown = run(tmp_path / "traces").output
-    assert "codex: 1 file, 4 requests, 4 calls" in shown
-    assert "openai-chat: 1 file, 12 requests, 24 calls" in shown
-    assert "skipped: 1 file: records of coreloop" in shown
-    assert shown.endswith("next: run `dartlab-coreloop refine` on the records here\n")
-
-
 def test_what_a_folder_has_beside_traces_is_named_or_not_read(run: Run, tmp_path: Path) -> None:
     folder = chats(tmp_path / "traces").parent
     for name in (".venv", "node_modules", "own"):
@@ -237,7 +226,12 @@ def test_what_a_folder_has_beside_traces_is_named_or_not_read(run: Run, tmp_path
     (folder / "own" / "pyvenv.cfg").touch()
     write_document(folder / "tools.json", [{"type": "function", "function": {"name": "f", "parameters": {}}}])
     write_document(folder / "more.json", {"tools": [{"name": "f", "inputSchema": {}}]})
+    write_lines(folder / "own.jsonl", [{"request_id": "r", "tool_calls": []}])
+    write_lines(folder / "rollout.ndjson", codex())
     shown = run(folder, "-v", columns=300).output
+    assert "openai-chat: 1 file, 12 requests, 24 calls\ncodex: 1 file, 4 requests, 4 calls" in shown
+    assert "skipped: 1 file: records of coreloop" in shown
+    assert shown.endswith("next: run `dartlab-coreloop refine` on the records here\n")
     assert "skipped: 2 files: tool schemas, not traces" in shown
     assert f"{folder / 'tools.json'}: is tool schemas" in shown
     assert "other.json" not in shown
