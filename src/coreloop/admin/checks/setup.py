@@ -13,7 +13,7 @@ from coreloop.base.project.tools import Tool, Unresolved, sent_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.find_tools import find_tools, logged_names
 
-_MAX_RECORDED: Final = 200
+_MAX_RECORDED: Final = 200  # chosen: names of a log that doctor looks up
 
 
 def project_tools(workspace: Workspace) -> dict[str, Tool | Unresolved]:

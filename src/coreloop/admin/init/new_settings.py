@@ -34,7 +34,7 @@ _RUNS: Final = frozenset({"run", "run_sync", "run_stream", "main"})
 _MENTIONS: Final = re.compile(rb"\b(?:FastMCP|MCPServer|Agent)\b")
 _QUESTION: Final = "does the agent get its tools from it?"
 _EXAMPLES: Final = 'reach: {framework: NAME, tools: "module:TOOLS"} or reach: {command: [python, -m, schema]}'
-_MAX_ROWS: Final = 2
+_MAX_ROWS: Final = 2  # chosen: what one line of advice can hold
 
 
 class Made(NamedTuple):
