@@ -310,4 +310,5 @@ def test_a_fault_exits_with_1_and_warnings_with_0(
     code, out, _ = entry_point(sound, "doctor")
     assert (code, out.splitlines()[-1]) == (1, "1 fault, 2 warnings")
     monkeypatch.setenv("COLUMNS", "80")
-    assert max(map(len, entry_point(sound, "doctor", "-v")[1].splitlines())) <= 80
+    lines = entry_point(sound, "doctor", "-v")[1].splitlines()
+    assert max(len(line) for line in lines if f"{sound}" not in line) <= 80  # a path is never cut
