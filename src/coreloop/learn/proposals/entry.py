@@ -356,7 +356,7 @@ class Counterexample(_Found):
             f"lower bound of the failing share {self.harm_low:.2f}; {self.wasted_ms / 1000:.1f} s wasted",
         )
         otherwise = f"called otherwise: {self.n_other_failures} of {self.n_other_calls} failed"
-        return (*failed, otherwise) if self.kind == "call" else failed
+        return (*failed, otherwise) if self.n_other_calls else failed
 
     @property
     def said(self) -> tuple[str, ...]:
