@@ -29,7 +29,7 @@ _MAX_BYTES: Final = 50_000_000
 """Of output: the schemas of 500 tools at the longest description that Claude Code reads take 2 MB."""
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
 _LOOK_S: Final = 0.1  # between looks at the output's size
-_INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
+_INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe", "venv/bin/python")
 
 
 @dataclass(frozen=True, slots=True)
