@@ -204,7 +204,7 @@ class Statement(_Found):
             *([] if self.n_undated else [held]),
             f"{difference_text(self)} (95 %)",
             cost_text(self),
-            f"{self.n_questions} distinct questions, {self.seen}",
+            f"at least {number_of(self.n_questions, 'distinct question')} on each side, {self.seen}",
         )
 
     def is_declared(self, words: "Vocabulary") -> bool:
