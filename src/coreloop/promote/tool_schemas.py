@@ -9,11 +9,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
@@ -29,6 +30,7 @@ _MAX_BYTES: Final = 50_000_000
 """Of output: the schemas of 500 tools at the longest description that Claude Code reads take 2 MB."""
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
 _LOOK_S: Final = 0.1  # between looks at the output's size
+_Read = TypeVar("_Read")
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe", "venv/bin/python")
 
 
@@ -46,12 +48,15 @@ class SchemaCommand:
         The interpreter, if it is known to respect ``PYTHONPATH``.
     reader : bool
         Whether it is coreloop's reader for a framework.
+    project : Path, optional
+        The project's folder, of which other folders are copies of the base branch.
     """
 
     words: tuple[str, ...]
     source: str
     python: str | None
     reader: bool = False
+    project: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +83,14 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
         own = (str(project / name) for name in _INTERPRETERS if (project / name).is_file())
         python = configured or next(own, sys.executable)
         words = (python, str(_READERS), settings.framework, settings.tools)
-        return SchemaCommand(words, f"as {settings.framework} sends it", python, reader=True)
+        return SchemaCommand(words, f"as {settings.framework} sends it", python, True, project)
     if not settings.command:
         return None
     first, *others = settings.command
     if first == "python":
         first = configured or (shutil.which("python") and first) or sys.executable
     interpreter = first if "python" in Path(first).name else None
-    return SchemaCommand((first, *others), "from the schema command", interpreter)
+    return SchemaCommand((first, *others), "from the schema command", interpreter, False, project)
 
 
 def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
@@ -96,6 +101,10 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     ReachError
         The command failed, took too long, or printed no schema with that tool.
     """
+    return _of_copy(command, folder, partial(_described, tool=tool))
+
+
+def _described(command: SchemaCommand, folder: Path, tool: str) -> str:
     schema = read_schema(command, folder)
     text = find_description(schema, tool)
     if text is not None:
@@ -117,10 +126,27 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     ReachError
         The command failed, took too long, or printed no tool.
     """
+    return _of_copy(command, folder, _names)
+
+
+def _names(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     names = tuple(tools_of(read_schema(command, folder)))
     if not names:
         raise ReachError(f"reach: {_printable(command)} has no tool with a name and a description")
     return names
+
+
+def _of_copy(command: SchemaCommand, folder: Path, read: Callable[[SchemaCommand, Path], _Read]) -> _Read:
+    """What is read in a folder; an error says if only the project, and not the base branch, has it."""
+    try:
+        return read(command, folder)
+    except ReachError as error:
+        if command.project is None or command.project == folder:
+            raise
+        with suppress(ReachError):
+            read(command, command.project)
+            error = ReachError(f"{str(error).partition('; ')[0]} on the base branch yet; commit it")
+        raise error from None
 
 
 def read_schema(command: SchemaCommand, folder: Path) -> object:

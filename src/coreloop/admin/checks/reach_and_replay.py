@@ -5,6 +5,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Final
@@ -13,9 +14,11 @@ from urllib.parse import urlsplit
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.checks.setup import project_tools
 from coreloop.admin.init.new_settings import reach_todo
-from coreloop.base.errors import ReachError
+from coreloop.base.errors import GitError, ReachError
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
+from coreloop.base.tempfiles import temporary_folder
+from coreloop.promote.commits import WritableRepository
 from coreloop.promote.tool_schemas import SchemaCommand, read_tools, schema_command
 
 _CORRECT: Final = "correct reach: in coreloop.yaml"
@@ -39,7 +42,7 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
         message = f"reach: {command.words[0]} is not a program that can be run"
         yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
-        yield _measured(command, root)
+        yield _measured(command, root, setup.workspace.settings.forge.base)
 
 
 def check_replay(setup: Setup) -> Iterator[Diagnosis]:
@@ -59,11 +62,15 @@ def check_replay(setup: Setup) -> Iterator[Diagnosis]:
     yield _check_connection(*address)
 
 
-def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
+def _measured(command: SchemaCommand, root: Path, base: str) -> Diagnosis:
     try:
         names = read_tools(command, root)
+        with suppress(GitError), temporary_folder("coreloop-reach-") as copy:  # as a promotion reads them
+            repository = WritableRepository(root)
+            repository.export(repository.base(base), Path(copy))
+            read_tools(command, copy / root.resolve().relative_to(repository.root.resolve()))
     except ReachError as error:
-        return Diagnosis("reach", "fault", str(error), _CORRECT)
+        return Diagnosis("reach", "fault", str(error), "" if "; " in str(error) else _CORRECT)
     return Diagnosis("reach", "ok", f"measured: {command.source}, {number_of(len(names), 'tool')}")
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -220,6 +221,15 @@ def test_the_tools_are_read_as_reach_says(folder: Path, setting: str, printed: s
     diagnosis = checked(folder)["reach"]
     assert (diagnosis.level, says in diagnosis.message) == (level, True)
     assert sorted(folder.iterdir()) == before
+
+
+def test_reach_is_checked_as_a_promotion_reads_it_too(sound: Path):
+    (sound / "coreloop.yaml").write_text(f"reach: {{command: [{sys.executable}, schema.py]}}\n")
+    run_git(sound, "commit", "--quiet", "--allow-empty", "--message=x")
+    (sound / "schema.py").write_text(f"print('[{TOOLS}]')\n")
+    diagnosis = checked(sound)["reach"]
+    assert (diagnosis.level, diagnosis.todo) == ("fault", "")
+    assert diagnosis.message.endswith("No such file or directory on the base branch yet; commit it")
 
 
 @pytest.fixture
