@@ -1,6 +1,5 @@
 """The tools' schemas as the model receives them, printed by a command in a copy of the project."""
 
-import errno
 import json
 import os
 import shutil
@@ -8,13 +7,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
@@ -29,8 +26,6 @@ _SECRETS: Final = frozenset({"GITHUB_TOKEN", "GH_TOKEN"})
 _MAX_BYTES: Final = 50_000_000
 """Of output: the schemas of 500 tools at the longest description that Claude Code reads take 2 MB."""
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
-_LOOK_S: Final = 0.1  # between looks at the output's size
-_Read = TypeVar("_Read")
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe", "venv/bin/python")
 
 
@@ -101,10 +96,6 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     ReachError
         The command failed, took too long, or printed no schema with that tool.
     """
-    return _of_copy(command, folder, partial(_described, tool=tool))
-
-
-def _described(command: SchemaCommand, folder: Path, tool: str) -> str:
     schema = read_schema(command, folder)
     text = find_description(schema, tool)
     if text is not None:
@@ -126,27 +117,10 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     ReachError
         The command failed, took too long, or printed no tool.
     """
-    return _of_copy(command, folder, _names)
-
-
-def _names(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     names = tuple(tools_of(read_schema(command, folder)))
     if not names:
         raise ReachError(f"reach: {_printable(command)} has no tool with a name and a description")
     return names
-
-
-def _of_copy(command: SchemaCommand, folder: Path, read: Callable[[SchemaCommand, Path], _Read]) -> _Read:
-    """What is read in a folder; an error says if only the project, and not the base branch, has it."""
-    try:
-        return read(command, folder)
-    except ReachError as error:
-        if command.project is None or command.project == folder:
-            raise
-        with suppress(ReachError):
-            read(command, command.project)
-            error = ReachError(f"{str(error).partition('; ')[0]} on the base branch yet; commit it")
-        raise error from None
 
 
 def read_schema(command: SchemaCommand, folder: Path) -> object:
@@ -245,13 +219,17 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
         if code == 0:
             return out.read(_MAX_BYTES)
         last = (err.read(_MAX_BYTES).decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1]
-    if command.reader and code == _FAILED_READER:
-        raise ReachError(f"reach: {printable(last)}")
-    raise ReachError(f"reach: {printed} exited with {code}: {printable(last)}")
+    is_said = command.reader and code == _FAILED_READER
+    reason = last if is_said else f"{printed} exited with {code}: {last}"
+    if command.project not in {None, folder}:
+        with suppress(ReachError):
+            _run(replace(command, project=None), command.project)
+            reason = f"{reason.partition('; ')[0]} on the base branch yet; commit it"
+    raise ReachError(f"reach: {printable(reason)}")
 
 
 def _run_in_copy(command: SchemaCommand, folder: Path, out: BinaryIO, err: BinaryIO) -> int:
-    """Run the command; kill it with all that it started if it takes too long or prints too much."""
+    """Run the command; kill it with all that it started if it takes too long."""
     process = subprocess.Popen(
         command.words,
         cwd=folder,
@@ -262,15 +240,7 @@ def _run_in_copy(command: SchemaCommand, folder: Path, out: BinaryIO, err: Binar
         start_new_session=True,
     )
     try:
-        ends_at = time.monotonic() + TIMEOUT_S
-        while process.poll() is None:
-            if os.fstat(out.fileno()).st_size > _MAX_BYTES:
-                raise OSError(errno.EFBIG, f"it printed more than {_MAX_BYTES:,} bytes")
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(min(_LOOK_S, max(0.0, ends_at - time.monotonic())))
-                continue
-            if time.monotonic() >= ends_at:
-                raise subprocess.TimeoutExpired(process.args, TIMEOUT_S)
+        process.wait(TIMEOUT_S)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,13 +1,9 @@
 """Check that reach can be measured and that the replay endpoint can be reached."""
 
-import os
-import shutil
 import socket
 from collections.abc import Iterator
-from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -38,9 +34,6 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
             return
         message = "unmeasured: it is unknown which part of a docstring the model receives"
         yield Diagnosis("reach", "warning", message, reach_todo(setup.workspace))
-    elif not _is_program(command.words[0], root):
-        message = f"reach: {command.words[0]} is not a program that can be run"
-        yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
         yield _measured(command, root, setup.workspace.settings.forge.base)
 
@@ -86,7 +79,7 @@ def _address(url: str) -> tuple[str, int] | None:
 def _check_connection(host: str, port: int) -> Diagnosis:
     name = f"{host}:{port}"
     try:
-        _connect(host, port)
+        socket.create_connection((host, port), timeout=_ANSWER_S).close()
     except ConnectionRefusedError:
         todo = "start the server, or correct replay: url in coreloop.yaml"
         return Diagnosis("replay", "fault", f"the endpoint {name} refuses connections", todo)
@@ -94,26 +87,3 @@ def _check_connection(host: str, port: int) -> Diagnosis:
         message = f"the endpoint {name} cannot be reached: {error}"
         return Diagnosis("replay", "warning", message, "check the network and replay: url in coreloop.yaml")
     return Diagnosis("replay", "ok", f"the endpoint {name} takes connections")
-
-
-def _connect(host: str, port: int) -> None:
-    """Connect and close, in a thread because a name lookup has no time limit."""
-    done: Future[None] = Future()
-
-    def attempt() -> None:
-        try:
-            socket.create_connection((host, port), timeout=_ANSWER_S).close()
-            done.set_result(None)
-        except BaseException as error:  # passed to the waiting thread
-            done.set_exception(error)
-
-    Thread(target=attempt, daemon=True).start()
-    try:
-        done.result(_ANSWER_S)
-    except TimeoutError as error:
-        raise OSError(f"no answer within {_ANSWER_S:.0f} s") from error
-
-
-def _is_program(word: str, root: Path) -> bool:
-    """Whether a word is a program on the PATH or, with a slash, the path of a program from a folder."""
-    return shutil.which(root / word if os.sep in word else word) is not None
