@@ -109,9 +109,6 @@ def _day(name: str, changed_s: float) -> date:
 def _check_age(ts_us: int, now: datetime) -> Diagnosis:
     newest = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ts_us)
     age, at = now - newest, f"{newest:%Y-%m-%d %H:%M} UTC"
-    if age < -timedelta(days=1):
-        message = f"the newest record is dated in the future: {at}"
-        return Diagnosis("newest", "warning", message, "set the clock of the machine that records")
     if age > STALE:
         message = f"the newest record is {number_of(age.days, 'day')} old: {at}"
         todo = "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir"

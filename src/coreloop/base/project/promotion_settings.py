@@ -77,8 +77,8 @@ class ReachSettings:
     framework : Framework or None
         The agent framework; ``init`` writes it where it is sure. Requires ``tools``; excludes ``command``.
     tools : str or None
-        ``module``, of which all tools, agents and servers are read, or ``module:attribute`` of the tools, or
-        of a callable that returns them; several are separated by commas. With ``framework``.
+        A ``module`` with tools, or ``module:attribute`` of the tools, or of a callable that returns them;
+        several are separated by commas. With ``framework``.
     python : str or None
         The Python interpreter that reads the tools. Default: that of the project's ``.venv`` or ``venv``,
         else coreloop's own; for ``command``, the ``python`` on the ``PATH``: it has the project's packages.

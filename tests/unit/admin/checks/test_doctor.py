@@ -76,7 +76,6 @@ def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
     [
         (timedelta(days=1), "ok", "is from 2026-04-25 09:30 UTC"),
         (timedelta(days=3), "warning", "is 3 days old: 2026-04-25 09:30 UTC"),
-        (-timedelta(days=3), "warning", "is dated in the future"),
     ],
 )
 def test_the_age_of_the_newest_record(sound: Path, later: timedelta, level: str, says: str):
@@ -172,22 +171,6 @@ def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
 
 
 # --- reach and replay ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("setting", "level"),
-    [
-        ("{command: [./schema.sh]}", "ok"),
-        ("{command: [no-such-program]}", "fault"),
-        ('{framework: mcp, tools: "shop:mcp", python: gone/python}', "fault"),
-    ],
-)
-def test_the_command_of_reach_must_be_a_program(folder: Path, setting: str, level: str):
-    (folder / "coreloop.yaml").write_text(f"reach: {setting}\n")
-    (folder / "schema.py").write_text('print(\'[{"name": "search", "description": ""}]\')\n')
-    (folder / "schema.sh").write_text("#!/bin/sh\npython3 schema.py\n")
-    (folder / "schema.sh").chmod(0o755)
-    assert checked(folder)["reach"].level == level
 
 
 TOOLS = '{"name": "refund", "description": "Pays back."}, {"name": "search", "description": "Finds."}'
