@@ -63,11 +63,8 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
 
 
 def check_extras(setup: Setup) -> Iterator[Diagnosis]:
-    """Check that the modules of the extra cli exist; say what the extra korean would change."""
+    """Check that the modules of the extra cli exist."""
     missing = [module for module in sorted(CLI_MODULES) if find_spec(module) is None]
     said = f"are missing: {listed(missing)}" if missing else "are installed"
     todo = f"run {install_line('cli')}" if missing else ""
     yield Diagnosis("extras", "fault" if missing else "ok", f"packages of the extra cli {said}", todo)
-    if setup.workspace.index_file.exists() and not setup.workspace.settings.search.morphemes:
-        message = "Korean words are pairs of syllables; as morphemes, 대출한도 would be 대출 and 한도"
-        yield Diagnosis("korean", "ok", f"{message}: search: {{morphemes: true}}, {install_line('korean')}")

@@ -149,6 +149,9 @@ def _tools_notes(tools: Collection[Tool | Unresolved], planned: list[ProjectFile
     )
     if any(file.path == FILE_NAME and file.state == "there" and file.added for file in planned):
         yield f"the lines under {FILE_NAME} are to be added by hand"
+    settings = b"".join(file.content for file in planned if file.path == FILE_NAME)
+    if b"reach:" not in settings and any(isinstance(one, Tool) and one.file.endswith(".py") for one in tools):
+        yield "no reach: the source names no server, agent or tool object of a framework that coreloop reads"
 
 
 def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
