@@ -114,9 +114,6 @@ def _day(name: str, changed_s: float) -> date:
 def _check_age(ts_us: int, setup: Setup) -> Diagnosis:
     newest = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ts_us)
     age, at = setup.now - newest, f"{newest:%Y-%m-%d %H:%M} UTC"
-    if age < -timedelta(days=1):
-        message = f"the newest record is dated in the future: {at}"
-        return Diagnosis("newest", "warning", message, "set the clock of the machine that records")
     if age > STALE:
         message = f"the newest record is {number_of(age.days, 'day')} old: {at}"
         return Diagnosis("newest", "warning", message, how_to_record(setup.workspace))
