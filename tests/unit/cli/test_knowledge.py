@@ -163,11 +163,6 @@ def test_a_project_without_knowledge_gets_an_error_and_no_database(
     ("args", "mention"),
     [
         (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
-        (
-            ["knowledge", "cleanup", "--confirm", "--db", "README.md"],
-            "README.md: is not a valid SQLite database",
-        ),
-        (["backfill-blog", "--confirm", "--db", "README.md"], "README.md: is not a valid SQLite database"),
     ],
 )
 def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):

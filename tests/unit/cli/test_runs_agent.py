@@ -117,7 +117,7 @@ def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
 
 def test_only_a_person_confirms_what_is_not_about_the_question(runs: Command):
     runs("open", "Why did profit rise?")
-    runs("record", "--file", "-", report={**PLAN, "sub_questions": ["Is water wet?"]})
+    runs("record", report={**PLAN, "sub_questions": ["Is water wet?"]})
     for environ in ({}, {"CLAUDECODE": "1"}, {"CORELOOP_RUN": "x"}):
         refused = runs("confirm", "q1", **environ)
         assert str(refused.exception).startswith("an agent cannot agree to its own proposal")
