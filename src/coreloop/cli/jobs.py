@@ -134,8 +134,6 @@ def _job_lines(job: Job) -> Iterator[str]:
     yield _status_line(job)
     rows = (
         ("about", _text(job.payload)),
-        ("key", _text(job.key)),
-        ("priority", str(job.priority)),
         ("attempts", of(f"{job.attempts}", f"{job.max_attempts}")),
         ("created", f"{job.created_at:%Y-%m-%d %H:%M}"),
         ("due", f"{job.run_at:%Y-%m-%d %H:%M}" if job.status == "queued" else ""),

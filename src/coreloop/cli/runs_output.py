@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from coreloop.base.errors import RunError, RunStoreError, WorkspaceError
+from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import fitted, padded, printable
@@ -103,6 +103,10 @@ def drive_here(workspace: Workspace, store: Store, state: State) -> Output:
     _say(f"{state.run_id}  {printable(shlex.join(plan.command))}")
     try:
         state = drive_run(workspace, store, state.run_id, Console(_say, ctrl_c, os.environ))
+    except RunBusyError as error:
+        if ctrl_c.count:
+            raise
+        _say(str(error))
     except (RunStoreError, WorkspaceError) as error:
         raise RunError(
             f"{error}. The run goes on with dartlab-coreloop runs resume {state.run_id}"
