@@ -27,9 +27,8 @@ from coreloop.learn.propose import PatternResult, RefineResult
 
 
 @click.command(cls=Command)
-@click.option("--seed", default=7, show_default=True, help="The same seed gives the same proposals.")
 @click.option("--out", type=FOLDER, help="A new or empty folder.  [default: a temporary folder]")
-def demo(seed: int, out: Path | None) -> Output:
+def demo(out: Path | None) -> Output:
     """Run the loop on a scratch project, without a key or a network.
 
     A scripted agent answers 300 questions with the tools of a small help desk and makes mistakes. The demo
@@ -39,7 +38,7 @@ def demo(seed: int, out: Path | None) -> Output:
     """
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     tell = partial(_show, folder=folder)
-    result = run_demo(folder, seed=seed, now=datetime.now(UTC), tell=tell)
+    result = run_demo(folder, now=datetime.now(UTC), tell=tell)
     facts = {"folder": folder, "branch": result.promoted and result.promoted.done.branch}
     output = Output(facts, _what_to_try(folder, result))
     if result.failed is None:
