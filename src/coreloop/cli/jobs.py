@@ -107,13 +107,13 @@ def _tell(change: Callable[[JobQueue], Job]) -> Output:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[Event]:
-    """Give an event that the first Ctrl-C or SIGTERM sets; the second one acts as usual."""
+    """Give an event that Ctrl-C or SIGTERM sets; the same signal again acts as usual."""
     stop = Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def set_stop(number: int, _: object) -> None:
         stop.set()
-        signal.signal(number, before[number])
+        signal.signal(number, before[signal.Signals(number)])
 
     for number in before:
         signal.signal(number, set_stop)
