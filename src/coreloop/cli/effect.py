@@ -16,7 +16,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, tool_option, verbose_option
-from coreloop.cli.output import Command, Output, for_people, wrap
+from coreloop.cli.output import Command, Output, for_people, say, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
@@ -49,14 +49,15 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
+    from coreloop.cli.status import list_waiting
     from coreloop.observe import jsonl
     from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
     from coreloop.promote.measure.run import measure as ask
     from coreloop.promote.run import PromoteRequest, select_proposals
 
-    if (tool is None) is (wanted is None) or (wanted and candidate is None):
-        raise UsageError("nothing to measure; give --tool NAME, or --candidate FILE with --id ID")
     workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
+    if (tool is None) is (wanted is None) or (wanted and candidate is None):
+        return list_waiting(workspace, "measure")
     request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
     options = MeasureOptions(n_about=contexts, budget_usd=budget_usd, confirmed=confirm)
     proposals, _ = select_proposals(workspace, request)
@@ -80,12 +81,10 @@ def show_estimate(prepared: "Prepared") -> None:
     left = estimate.n_questions - estimate.n_known
     cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"
     known = f", {estimate.n_known:,} answered before" if estimate.n_known else ""
-    click.echo(
-        f"asks {printable(prepared.subject.model)} {number_of(left, 'question')} at most, {cost}{known}",
-        err=True,
-    )
+    asked = f"asks {printable(prepared.subject.model)} {number_of(left, 'question')} at most"
+    say(f"{asked}, {cost}{known}", err=True)
     if not prepared.may_ask:
-        click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
+        say("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
 def _measured_lines(measured: "Measurement") -> Iterator[str]:
@@ -143,13 +142,12 @@ def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[s
     """Yield the changes with their verdicts, ``hurts`` first, then other alarms and the newest."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
     listed = [*(effect for effect in older if is_verbose or effect.is_alarm), *newest]
-    with_notes = is_verbose or len(listed) == 1
     for effect in sorted(listed, key=lambda effect: (effect.rank, -effect.change.place)):
-        yield from _effect_lines(effect, with_notes=with_notes)
+        yield from _effect_lines(effect, with_notes=is_verbose)
     if not listed:
         yield "no description of a tool has changed in the base branch yet"
         yield "  merge a promotion, and the days after it are compared; status lists what is open"
-    left_out = ["what else is known"] if any(one.notes for one in listed) and not with_notes else []
+    left_out = ["what else is known"] if any(one.notes for one in listed) and not is_verbose else []
     if n_older := len(effects.effects) - len(listed):
         left_out.append(number_of(n_older, "older change"))
     if left_out:

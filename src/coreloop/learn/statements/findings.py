@@ -4,6 +4,7 @@ The table has each tool's errors without values, what they cost, and who can men
 arguments that tools do not have, in calls that worked all the same.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from statistics import mode
 from typing import Any, Final
 
 from coreloop.base.error_classes import TRANSIENT
+from coreloop.base.error_classes import error_class as error_class_of
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Advice, Language, in_language, joined, statement_key
@@ -193,6 +195,8 @@ def _example(place: CallPlace, line: Advice, error: str) -> str:
 MAX_ERRORS: Final = 100
 """Rows of the table: what comes after costs next to nothing."""
 _MOST: Final = 0.5  # a majority
+# Matches "We could not do that: ", not "ValueError: " or "limit must be ".
+_CLAUSE: Final = re.compile(r"(?s)\S+ \S+ .*(?:[:.!] |\()")
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
 _Placed = tuple[LoggedRequest, int]
@@ -214,10 +218,20 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabula
     for search in searches:
         for number, place in enumerate(search.places):
             numbers[search.tool, place.call.template].append(number)
-    rows = [(_counted(unwrapped(log.errors.get(at[1], "")), calls), at) for at, calls in failed.items()]
+    texts = {at: unwrapped(log.errors.get(at[1], "")) for at in failed}
+    starts = {tool: _beginning([text for at, text in texts.items() if at[0] == tool]) for tool, _ in texts}
+    rows = [(_counted(texts[at], calls, starts[at[0]]), at) for at, calls in failed.items()]
     rows.sort(key=lambda one: (-one[0].n_lost, -one[0].n_calls, one[0].tool, one[0].error))
     most = ((_if_enough(row, log), at) for row, at in rows[:MAX_ERRORS])
     return tuple(_explained(row, numbers[at], by_tool.get(at[0]), words) for row, at in most)
+
+
+def _beginning(texts: Collection[str]) -> int:
+    """Length of the clause that all of a tool's errors begin with, which says nothing of a cause."""
+    first, last = min(texts), max(texts)
+    n_shared = next((n for n, pair in enumerate(zip(first, last, strict=False)) if len({*pair}) > 1), 0)
+    clause = _CLAUSE.match(first, 0, n_shared)
+    return clause.end() if clause is not None else 0
 
 
 def _if_enough(row: ErrorRow, log: CaseLog) -> ErrorRow:
@@ -231,15 +245,19 @@ def _if_enough(row: ErrorRow, log: CaseLog) -> ErrorRow:
     return replace(row, mender="unknown yet", suggestion=f"needs {', '.join(missing)}")
 
 
-def _counted(text: str, calls: Sequence[_Placed]) -> ErrorRow:
+def _counted(text: str, calls: Sequence[_Placed], start: int = 0) -> ErrorRow:
     """The row of an error, without what explains it."""
     requests = {(request.file, request.offset): request for request, _ in calls}
     back = {(request.file, request.offset) for request, index in calls if request.calls[index].recovered}
     failed = [request.calls[index] for request, index in calls]
     tool, error_class = failed[0].tool, mode(call.error_class for call in failed)  # logs cut texts
+    if start and error_class == error_class_of(
+        text[:start]
+    ):  # by the wording that all of the tool's errors have
+        error_class = error_class_of(text[start:])
     return ErrorRow(
         tool=tool,
-        error=text,
+        error=text[start:],
         error_class=error_class,
         mender="tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool"),
         n_calls=len(calls),
