@@ -48,10 +48,6 @@ def hash_identifier(text: str, key: bytes) -> str:
 class RequestIdentifiers(dict[str, tuple[bool, int]]):
     """The identifiers of a request: whether each names its customer, and how many calls have it."""
 
-    def add(self, args: Mapping[str, object]) -> None:
-        """Note the identifiers in a call's arguments."""
-        self.note({name: texts_in(value) for name, value in args.items()})
-
     def note(self, texts_by_name: Mapping[str, list[str]]) -> None:
         """Note the identifiers among the `texts_in` each argument of a call."""
         of_call: dict[str, bool] = {}

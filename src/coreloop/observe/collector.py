@@ -312,7 +312,8 @@ class AuditCollector:
             record["rounds"] = parts.number(rounds, drop=drop)
             record["skill_used"] = parts.short_text(skill_used)
             self._add_sources(record)
-            self._add_case(record)
+            if self._identifiers and (key := self._settings.case_key()):
+                record["case"] = self._identifiers.case(key)
             line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
@@ -325,11 +326,6 @@ class AuditCollector:
         made = [call for calls in self._untraced for call in calls]
         if any(call.result is not ... for call, _ in made):  # without results nothing is looked up
             self._traced(record, values_in(recorded.texts for _, recorded in made))
-
-    def _add_case(self, record: Record) -> None:
-        """Add the hashes of the calls' identifiers; if the key cannot be read or made, only they are lost."""
-        if self._identifiers and (key := self._settings.case_key()):
-            record["case"] = self._identifiers.case(key)
 
     def __enter__(self) -> Self:
         _blocks.set((*_blocks.get(), self))

@@ -6,10 +6,9 @@ For small files. Records have their own readers: `coreloop.observe.reading.decod
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 import orjson
@@ -19,8 +18,7 @@ from coreloop.base.files import append_private, file_errors, read_file
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Lines(Generic[_Value]):
+class Lines(NamedTuple, Generic[_Value]):
     """The content of a file.
 
     Attributes
