@@ -111,17 +111,16 @@ def case_key(audit_dir: Path) -> bytes:
     OSError
         The file cannot be read or created.
     """
-    variable = os.environ.get(VARIABLE, "").strip()
-    if variable:
-        return variable.encode("utf-8", "replace")
-    path = audit_dir / FILE_NAME
-    with suppress(FileNotFoundError):
-        return path.read_bytes().strip()
-    write_new(path, os.urandom(32).hex().encode() + b"\n")
-    return path.read_bytes().strip()
+    if key := known_case_key(audit_dir):
+        return key
+    write_new(audit_dir / FILE_NAME, os.urandom(32).hex().encode() + b"\n")
+    return known_case_key(audit_dir)
 
 
 def known_case_key(audit_dir: Path) -> bytes:
     """Return the key as `case_key` does, but empty instead of made: until it is, no record has a case."""
-    is_set = os.environ.get(VARIABLE, "").strip() or (audit_dir / FILE_NAME).exists()
-    return case_key(audit_dir) if is_set else b""
+    if variable := os.environ.get(VARIABLE, "").strip():
+        return variable.encode("utf-8", "replace")
+    with suppress(FileNotFoundError):
+        return (audit_dir / FILE_NAME).read_bytes().strip()
+    return b""

@@ -181,10 +181,9 @@ def write_new(path: Path, content: bytes) -> None:
     """Write a file of mode 0600 unless it exists; of processes that do so at once, the first one's stays."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary.touch(0o600, exist_ok=False)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+        temporary.write_bytes(content)
         with suppress(FileExistsError):
             os.link(temporary, path)  # unlike a rename, never replaces
     finally:

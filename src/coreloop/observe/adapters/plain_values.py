@@ -13,6 +13,7 @@ import orjson
 from coreloop.base.record_lines import MAX_CHARS, text_of
 from coreloop.observe.argument_sources import is_name
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.importers.trace_values import first, objects
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 # pydantic-core's kinds of errors whose message is made of the schema alone; the others may repeat the value.
@@ -40,12 +41,12 @@ def said(content: Any) -> str:
 
 
 def sent_tools(tools: Any) -> list[SentTool]:
-    """The tools in a provider's form: OpenAI's, with ``function`` or flat, or Anthropic's."""
+    """The tools in a provider's form: OpenAI's, with ``function`` or flat, Anthropic's, or MCP's."""
     listed = []
-    for tool in tools if isinstance(tools, list) else ():
-        about = tool.get("function", tool) if isinstance(tool, Mapping) else {}
+    for tool in objects(tools):
+        about = tool.get("function", tool)
         if isinstance(about.get("name"), str):
-            schema = about.get("parameters", about.get("input_schema"))
+            schema = first(about, "parameters", "input_schema", "inputSchema")
             listed.append(SentTool(about["name"], str(about.get("description") or ""), schema))
     return listed
 
