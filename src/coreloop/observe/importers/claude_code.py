@@ -19,7 +19,7 @@ from typing import Any, Final
 from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers import traced_request
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 
 NAME: Final = "claude-code"
@@ -122,14 +122,14 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
     turn: _Turn | None = None
     line: Any = None
     with file.open() as lines:
-        for line in read_line_values(lines):
+        for line in read_documents(lines):
             skipped = _why_skipped(line, of_agent=of_agent)
             if skipped is not None:
                 yield skipped
             elif line["type"] == "assistant":
                 turn = turn or _start_turn(line, "", untyped=_NO_QUESTION)
                 _add_answer(turn, line)
-            elif results := values.blocks(line["message"].get("content"), "tool_result"):
+            elif results := [part for part in _parts(line) if part.get("type") == "tool_result"]:
                 if turn is not None:
                     _add_results(turn, line, results)
             elif (typed := _typed(line)) is None:
@@ -170,11 +170,15 @@ def _start_turn(line: dict[str, Any], typed: str, *, untyped: SkippedTrace | Non
     return _Turn(ids, question, session_id, started, started, untyped=untyped)
 
 
-def _typed(line: dict[str, Any]) -> str | None:
-    """A message without the parts added by the editor or the agent; None if nothing remains."""
+def _parts(line: dict[str, Any]) -> list[dict[str, Any]]:
     content = line["message"].get("content")
     parts = content if isinstance(content, list) else [content]
-    typed = [part for part in parts if not _ADDED.match(values.body_text([part]))]
+    return [part if isinstance(part, dict) else {"type": "text", "text": part} for part in parts]
+
+
+def _typed(line: dict[str, Any]) -> str | None:
+    """A message without the parts added by the editor or the agent; None if nothing remains."""
+    typed = [part for part in _parts(line) if not _ADDED.match(values.body_text([part]))]
     return values.body_text(typed) if typed else None
 
 
@@ -185,9 +189,8 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
         return
     at = values.read_time(line.get("timestamp"))
     turn.ended = at or turn.ended
-    content = message.get("content")
-    for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
-        if isinstance(part, dict) and part.get("type") == "tool_use":
+    for part in _parts(line):
+        if part.get("type") == "tool_use":
             name, args = values.text(part.get("name")) or "?", values.arguments(part.get("input"))
             turn.calls.ask(str(part.get("id")), name, args, at=at)
             turn.answer_chars, turn.is_answered = None, True

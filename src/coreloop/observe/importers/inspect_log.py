@@ -6,7 +6,6 @@ Its calls are read from its messages, as those of a chat, and its scores become 
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import partial
 from typing import Any, BinaryIO, Final
 
 from coreloop.base.records import RecordedJudgment
@@ -46,10 +45,9 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
 def _unpacked(file: BinaryIO) -> Iterator[Any]:
     """Read a log with one file per sample; only one sample is in memory at a time."""
     with zipfile.ZipFile(file) as log:
-        names = sorted(name for name in log.namelist() if name.startswith("samples/"))
-        samples = {"samples": map(partial(_member, log), names)}
+        samples = (_member(log, name) for name in sorted(log.namelist()) if name.startswith("samples/"))
         header = _member(log, "header.json")
-        yield header | samples if isinstance(header, dict) else header
+        yield {**header, "samples": samples} if isinstance(header, dict) else header
 
 
 def _member(log: zipfile.ZipFile, name: str) -> Any:

@@ -91,17 +91,14 @@ class Chat:
             self.answer = body or self.answer
         for what, value in steps:
             if what == forms.CALL:
-                self._ask(value)
+                id = value["id"] or f"call {len(self.calls.all)}"
+                self.calls.ask(id, value["name"], values.arguments(value["arguments"]))
+                self._waiting.append((id, self.calls.all[-1]))
             elif what == forms.RESULT:
                 self.results.append(value)
             else:
                 self.pair()
                 self.unknown_kinds += [value] if what == forms.UNKNOWN else []
-
-    def _ask(self, call: dict[str, Any]) -> None:
-        id = call["id"] or f"call {len(self.calls.all)}"
-        self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
-        self._waiting.append((id, self.calls.all[-1]))
 
     def pair(self) -> None:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
