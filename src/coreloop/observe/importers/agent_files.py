@@ -13,13 +13,12 @@ from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import milliseconds
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.openai_chat import SUFFIXES, parts_of
 from coreloop.observe.importers.trace_values import body_text, decoded, first, objects, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
 
 Objects: TypeAlias = Iterable[dict[str, Any]]
-Part: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
 Parts: TypeAlias = Iterator[tuple[Hashable, dict[str, Any], list[dict[str, Any]]]]
 
 
@@ -43,11 +42,11 @@ class AgentFormat:
     SUFFIXES: tuple[str, ...] = SUFFIXES
     documents: Callable[[Any], Iterator[Any]] = read_documents
 
-    def read(self, files: Iterable[TraceFile]) -> Iterator[Part]:
+    def read(self, files: Iterable[TraceFile]) -> Iterator[TracePart]:
         """Read the requests of files."""
         yield from read_each(files, self._read_file)
 
-    def _read_file(self, file: TraceFile) -> Iterator[Part]:
+    def _read_file(self, file: TraceFile) -> Iterator[TracePart]:
         skipped: list[SkippedTrace] = []
         chats: dict[Hashable, dict[str, Any]] = {}
         with file.open() as opened:
@@ -60,7 +59,7 @@ class AgentFormat:
                 yield self._completed(part, chat, file) if isinstance(part, TracedRequest) else part
         yield from skipped
 
-    def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> Part:
+    def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> TracePart:
         if not request.rounds:
             return SkippedTrace("question without an answer")
         return replace(

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers import traced_request
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 
 NAME: Final = "claude-code"
@@ -43,6 +43,7 @@ _COMMAND: Final = SkippedTrace("command or notification")
 _COMMAND_LINE: Final = re.compile(r"<command-(?:name|args)>([^<]{1,2000})</command-(?:name|args)>")
 _NO_QUESTION: Final = SkippedTrace("answer without a question")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
+_Parents: TypeAlias = dict[Path, dict[str, tuple[str, ...]]]  # the turns that started the agents of a session
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ class _Turn:
         return bool(self.stop_reason or self.error) or quiet_s >= _QUIET_S
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
     """Read the turns of session files; unfinished turns are skipped until the next import.
 
     Of copies of a session, the longest is read first: in a shorter one, the last turn may lack its end.
@@ -86,9 +87,7 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
     yield from read_each(longest_first, partial(_read_file, parents={}))
 
 
-def _read_file(
-    file: TraceFile, parents: dict[Path, dict[str, tuple[str, ...]]]
-) -> Iterator[TracedRequest | SkippedTrace]:
+def _read_file(file: TraceFile, parents: _Parents) -> Iterator[TracedRequest | SkippedTrace]:
     agent = _AGENT_FILE.fullmatch(file.path.name)
     for turn in _turns(file, of_agent=agent is not None):
         part = turn if isinstance(turn, SkippedTrace) else _request(turn)
@@ -100,9 +99,7 @@ def _read_file(
             yield _as_nested(part, file.path, agent["id"], parents)
 
 
-def _as_nested(
-    task: TracedRequest, path: Path, agent: str, parents: dict[Path, dict[str, tuple[str, ...]]]
-) -> TracedRequest:
+def _as_nested(task: TracedRequest, path: Path, agent: str, parents: _Parents) -> TracedRequest:
     """A sub-agent's task inside the turn that started it; if that is not found, a session of its own."""
     folder = next((above.parent.parent for above in path.parents if above.name == AGENTS), path.parent)
     session = folder / f"{task.session_id}.jsonl"

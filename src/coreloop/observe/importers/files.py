@@ -12,13 +12,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar, cast
+from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.messages import number_of
 from coreloop.observe.importers.trace_values import decode_trace
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.
@@ -81,6 +81,9 @@ class UnusableFile:
 
     file: TraceFile
     reason: str
+
+
+TracePart: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
 
 
 def first_reason(files: Sequence[UnusableFile]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers import trace_values as values
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
@@ -27,7 +27,7 @@ _PASSED: Final = {
 }
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
     """Read the samples of logs."""
     yield from read_each(files, _read_file)
 

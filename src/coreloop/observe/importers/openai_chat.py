@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
-from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
@@ -128,7 +128,7 @@ class Chat:
         self.calls.answer(id, **values.received(result["content"]), **how)
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
     """Read the message lists of files: JSON lines, or documents with one message list or several."""
     known, saved = list(files), set[int]()
     for file in known:

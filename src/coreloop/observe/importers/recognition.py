@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias
 
 from coreloop.observe.importers import agent_files, claude_code, importers
 from coreloop.observe.importers.agent_files import has
-from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, TracePart, UnusableFile, read_documents
 from coreloop.observe.importers.message_forms import CHAT, is_foreign_call
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, TracedRequest
 
 # Takes the files to read and returns them, showing how many were.
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
@@ -60,9 +60,7 @@ def recognise(files: Sequence[TraceFile]) -> Recognised:
     return result
 
 
-def read_all(
-    recognised: Recognised, watching: Watching
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read_all(recognised: Recognised, watching: Watching) -> Iterator[TracePart]:
     """Read sorted files, each with its own reader."""
     yield from recognised.unread
     for name, files in recognised.by_importer.items():

@@ -53,11 +53,9 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
     decided = _outcome_by_mark(fields, calls)
     if decided is not None:
         return decided
-    if fields.error or fields.tool_calls_omitted or (calls and not calls[-1].ok):
-        reasons = _reasons(fields, calls)
-        if reasons:
-            transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
-            return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
+    if reasons := _reasons(fields, calls):
+        transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
+        return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
     return RequestOutcome.UNKNOWN if fields.unknown or fields.part is not None else None
 
 
