@@ -1,12 +1,10 @@
-"""Check the settings, the tools that they name, and the installed packages."""
+"""Check the settings and the tools that they name."""
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.checks.newest_record import how_to_record, log_files, recent_lines
-from coreloop.base.extras import CLI_MODULES, install_line
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.tools import Tool, Unresolved, sent_tools
@@ -60,11 +58,3 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
         )
     else:
         yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")
-
-
-def check_extras(setup: Setup) -> Iterator[Diagnosis]:
-    """Check that the modules of the extra cli exist."""
-    missing = [module for module in sorted(CLI_MODULES) if find_spec(module) is None]
-    said = f"are missing: {listed(missing)}" if missing else "are installed"
-    todo = f"run {install_line('cli')}" if missing else ""
-    yield Diagnosis("extras", "fault" if missing else "ok", f"packages of the extra cli {said}", todo)
