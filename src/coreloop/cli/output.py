@@ -60,8 +60,8 @@ def show(output: Output) -> None:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line, wrapped where a terminal or COLUMNS sets a width; several lines are laid out already."""
-    has_width = "COLUMNS" in os.environ or (sys.stderr if err else sys.stdout).isatty()
+    """Print a line, wrapped to a terminal; several lines are laid out already, and a program reads one."""
+    has_width = (sys.stderr if err else sys.stdout).isatty() or (not err and "COLUMNS" in os.environ)
     click.echo(_folded(text) if has_width and "\n" not in text else text, err=err)
 
 
