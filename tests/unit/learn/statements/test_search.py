@@ -282,7 +282,9 @@ def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it(
 
 
 def test_what_a_project_writes_around_every_error_is_no_cause() -> None:
-    errors = [f"Check it, please: try again. ({text})" for text in ("timed out at the desk", "no such room")] * 9
+    errors = [
+        f"Check it, please: try again. ({text})" for text in ("timed out at the desk", "no such room")
+    ] * 9
     log = _called_with([{"n": n} for n in range(18)], fails=lambda args: errors[args["n"]])
     rows = {row.error: row.error_class for row in error_table(log, [], words=WORDS)}
     assert rows == {"timed out at the desk": "timeout", "no such room": "not_found"}
