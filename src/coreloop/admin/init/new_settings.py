@@ -40,8 +40,8 @@ _RUNS: Final = frozenset({"run", "run_sync", "run_stream", "main"})
 _MENTIONS: Final = re.compile(rb"\b(?:FastMCP|MCPServer|Agent|\w*[tT]ool)\b")
 _QUESTION: Final = "does the agent get its tools from it?"
 _EXAMPLES: Final = (
-    'reach: {framework: NAME, tools: "module:TOOLS"}, or a program that prints the JSON of the tools as models'
-    " are sent it, reach: {command: [python, -m, schema]},"
+    'reach: {framework: NAME, tools: "module:TOOLS"}, or a program that prints the JSON of the tools as'
+    " models are sent it, reach: {command: [python, -m, schema]},"
 )
 _MAX_ROWS: Final = 2  # chosen: what one line of advice can hold
 
