@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, tool_option, verbose_option
@@ -49,7 +50,6 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
-    from coreloop.cli.status import list_waiting
     from coreloop.observe import jsonl
     from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
     from coreloop.promote.measure.run import measure as ask
@@ -70,6 +70,28 @@ def measure(
             measured = ask(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
     jsonl.append(workspace.measured_file, measured)
     return Output(measured, _measured_lines(measured), code=int(measured.verdict == "hurts"))
+
+
+def list_waiting(workspace: Workspace, verb: str) -> Output:
+    """Return what a command could take that was given nothing: the commands, each above its lines.
+
+    Raises
+    ------
+    UsageError
+        Nothing waits.
+    """
+    from coreloop.admin.status.status import command_for, waiting
+    from coreloop.learn.verdicts.proposal_state import kept_states
+    from coreloop.observe.judgments import read_verdicts
+
+    texts = defaultdict[str, list[str]](list)
+    for proposed in waiting(kept_states(workspace, read_verdicts(workspace.judgments_dir))):
+        if proposed.entry is not None:
+            texts[command_for(verb, proposed)].append(proposed.entry.text)
+    if not texts:
+        raise UsageError("no line waits; dartlab-coreloop says what is next")
+    lines = ("\n".join([command, *(wrap(f"    {text}") for text in own)]) for command, own in texts.items())
+    return Output(untrusted({"waiting": texts}), lines, code=2)
 
 
 _STYLES = {"helps": "green", "hurts": "red", "moved": "red", "worse, all kinds": "red", "no effect": "yellow"}

@@ -14,7 +14,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.validation import fields_of
-from coreloop.cli.effect import chosen
+from coreloop.cli.effect import chosen, list_waiting
 from coreloop.cli.options import candidate_option, id_option, int_option, tool_option, verbose_option
 from coreloop.cli.output import Command, Output, hung, say, wrap
 
@@ -64,7 +64,6 @@ def promote(
     Example: promote --tool list_orders --confirm
     """
     from coreloop.admin.init.new_settings import reach_todo
-    from coreloop.cli.status import list_waiting
     from coreloop.promote.run import PromoteRequest, plan_promotion
 
     if unnamed is not None:

@@ -1,7 +1,7 @@
 """``dartlab-coreloop status``."""
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
@@ -14,22 +14,20 @@ from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
 from coreloop.admin.status.promotions import Promotions
 from coreloop.admin.status.read_status import read_stability_gates, read_status
 from coreloop.admin.status.stability import Stability, StabilityGate
-from coreloop.admin.status.status import Standing, Status, command_for, next_step, waiting
-from coreloop.base.errors import GitError, UsageError
+from coreloop.admin.status.status import Standing, Status, next_step
+from coreloop.base.errors import GitError
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, text_width
-from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import absent_lines, mining_options, written_notes
-from coreloop.cli.output import Command, Output, hung, wrap
+from coreloop.cli.output import Command, Output, hung
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.mine.folder import Mined, MiningOptions
 from coreloop.learn.propose import Night, NightRequest
-from coreloop.learn.verdicts.proposal_state import count_states, kept_states
-from coreloop.observe.judgments import read_verdicts
+from coreloop.learn.verdicts.proposal_state import count_states
 
 
 @click.command(cls=Command)
@@ -112,24 +110,6 @@ def night_notes(night: Night, request: NightRequest, *, now: datetime) -> Iterat
     yield from written_notes(night.paths)
     if night.paths and request.out is None and request.mining.in_dir is None and not request.sanitized:
         yield hung("next: ", read_next_step(night.mined.workspace, now=now, mined=night.mined))
-
-
-def list_waiting(workspace: Workspace, verb: str) -> Output:
-    """Return what a command could take that was given nothing: the commands, each above its lines.
-
-    Raises
-    ------
-    UsageError
-        Nothing waits.
-    """
-    texts = defaultdict[str, list[str]](list)
-    for proposed in waiting(kept_states(workspace, read_verdicts(workspace.judgments_dir))):
-        if proposed.entry is not None:
-            texts[command_for(verb, proposed)].append(proposed.entry.text)
-    if not texts:
-        raise UsageError("no line waits; dartlab-coreloop says what is next")
-    lines = ("\n".join([command, *(wrap(f"    {text}") for text in own)]) for command, own in texts.items())
-    return Output(untrusted({"waiting": texts}), lines, code=2)
 
 
 def status_facts(status: Status) -> dict[str, object]:
