@@ -211,7 +211,7 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
 def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
     change = effect.change
     verdict = click.style(printable(effect.title), fg=_STYLES.get(effect.verdict), bold=True)
-    since = f", since {effect.decided_on}" if effect.decided_on else ""
+    since = f", known since {effect.decided_on}" if effect.decided_on else ""
     yield f"{click.style(printable(change.tool), bold=True)}: {verdict}{since}"
     whose = " ".join(change.ids) or ("a revert" if change.is_revert else "by hand")
     number = f" (#{change.pull_request})" if change.pull_request else ""
