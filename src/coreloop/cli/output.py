@@ -60,9 +60,10 @@ def show(output: Output) -> None:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line, wrapped to a terminal; several lines are laid out already, and a program reads one."""
+    """Print a line, wrapped to a terminal unless it is laid out already: in columns, or as several lines."""
     has_width = (sys.stderr if err else sys.stdout).isatty() or (not err and "COLUMNS" in os.environ)
-    click.echo(_folded(text) if has_width and "\n" not in text else text, err=err)
+    is_laid_out = "\n" in text or "  " in text.strip()
+    click.echo(_folded(text) if has_width and not is_laid_out else text, err=err)
 
 
 def json_of(value: object) -> str | bytes:
