@@ -93,7 +93,8 @@ def reading_bar(files: Sequence[TraceFile]) -> Iterator[Iterable[TraceFile]]:
 
 
 def _import_lines(report: ImportReport) -> Iterator[str]:
-    added = f"{report.added:,} added, {report.already_there:,} already there"
+    corrected = f", {report.corrected:,} corrected" if report.corrected else ""
+    added = f"{report.added:,} added{corrected}, {report.already_there:,} already there"
     yield f"records: {added}; files: {report.n_files:,}"
     if report.tools:
         yield f"calls: {report.tools.total():,} of {number_of(len(report.tools), 'tool')}:"
@@ -116,7 +117,7 @@ def _days(report: ImportReport) -> str:
 def import_facts(report: ImportReport) -> dict[str, object]:
     """Return what was read as JSON has it."""
     return {
-        **fields_of(report, "n_files", "records", "added", "already_there", "formats"),
+        **fields_of(report, "n_files", "records", "added", "corrected", "already_there", "formats"),
         **fields_of(report, "skipped", "dropped", "unseen"),
         **untrusted({"tools": dict(report.tools.most_common())}),
         **fields_of(report, "since", "first_day", "last_day"),

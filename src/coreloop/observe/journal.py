@@ -168,8 +168,8 @@ def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
 
 def remove_days(folder: Path, *, before: "date", kept: "Container[Path]" = ()) -> list[Path]:
     """Remove the files of days before this one, by name, but those to be kept; returns which."""
-    files = sorted(folder.glob("????-??-??.jsonl"))
-    old = [path for path in files if path.stem < before.isoformat() and path not in kept]
+    files = sorted(folder.glob("????-??-??*.jsonl"))
+    old = [path for path in files if path.name[:10] < before.isoformat() and path not in kept]
     for path in old:
         path.unlink(missing_ok=True)
     return old
