@@ -23,6 +23,7 @@ GROUPS: Final = {
         "look": "Show what traces that exist already say; nothing is kept or sent.",
         "init": "Add the files that coreloop needs to a repository.",
         "import": "Convert traces of other tools into records.",
+        "receive": "Turn spans of any OpenTelemetry exporter into records.",
         "refine": "Find what distinguishes failed calls from successful calls.",
         "pattern": "Find sequences of tools that keep succeeding.",
         "judge": "List the proposals that wait for a verdict, or record one.",
@@ -34,7 +35,6 @@ GROUPS: Final = {
     "Questions with sources, and runs that end": {
         "ask": "Answer from the project's files; a failed answer is repaired.",
         "research": "Answer a question with citations: plan, search, reflect, verify.",
-        "feedback": "Say whether an answer was good; a bad one is answered again.",
         "runs": "Drive a command, and show, pause, stop and remove runs.",
     },
     "Try, check and share": {
@@ -50,6 +50,7 @@ GROUPS: Final = {
 COMMANDS: Final = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 _WIDEST: Final = max(map(len, COMMANDS))
 HIDDEN: Final = (
+    "feedback",
     "search",
     "index",
     "repair",
@@ -71,6 +72,7 @@ _HOMES: Final = {
     "measure": "effect",
     "observe": "runs_install",
     "propose-axis": "promote",
+    "receive": "serve",
     "repair": "jobs",
     "verify": "promote",
 }
