@@ -157,14 +157,10 @@ class RequestLog:
         For the categories, the selectors and the results that say they failed.
     root : Path, optional
         The project's folder: its key gives records their ``case``, and their calls ``saw``.
-    since : str
-        The day before which no record is looked for: a receiver gets no older ones.
     """
 
-    def __init__(
-        self, folder: Path, settings: Settings, root: Path | None = None, *, since: str = ""
-    ) -> None:
-        self._folder, self._since = folder, since
+    def __init__(self, folder: Path, settings: Settings, root: Path | None = None) -> None:
+        self._folder = folder
         self._log = _log(folder, settings, root)
         self._sessions = SessionSources()
         self._known: dict[str, _Known] = {}
@@ -249,8 +245,7 @@ class RequestLog:
     def _read_known(self) -> None:
         """Read what other processes have added since."""
         with file_errors("cannot be read ({strerror})", self._folder):
-            files = (path for path in self._folder.glob("*.jsonl") if path.name >= self._since)
-            for path in filter(Path.is_file, files):  # a pipe would block forever
+            for path in filter(Path.is_file, self._folder.glob("*.jsonl")):  # a pipe would block forever
                 status = path.stat()
                 inode, end = self._read_to.get(path, (status.st_ino, 0))
                 start = end if inode == status.st_ino and end <= status.st_size else 0

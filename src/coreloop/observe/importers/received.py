@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from sqlite3 import Connection
 from threading import Lock
@@ -23,7 +22,7 @@ QUIET_S: Final = 5.0
 """After the last span of a trace whose outermost one has ended: exporters send every 5 s by default."""
 UNFINISHED_S: Final = 120.0
 """After the last span of another: it runs, or its outermost span is sent elsewhere."""
-KEPT: Final = timedelta(hours=1)
+KEPT_S: Final = 3600.0
 """How long spans are kept after their trace was written, for those that come later."""
 MAX_SPANS: Final = 100_000
 """Of a trace; some 150 MB while it is read."""
@@ -67,9 +66,9 @@ class Receiver:
     """
 
     def __init__(self, connection: Connection, path: Path, workspace: Workspace) -> None:
-        self._database, self._path, self._workspace = connection, path, workspace
+        self._database, self._path = connection, path
+        self._log = RequestLog(workspace.records_dir, workspace.settings, workspace.root)
         self._turn = Lock()
-        self._log: tuple[str, RequestLog] | None = None
         self.silent: dict[str, str] = {}
 
     def add(self, spans: Iterable[tuple[str, dict[str, Any]]], *, now_s: float) -> tuple[int, str]:
@@ -138,11 +137,11 @@ class Receiver:
             A file cannot be read or written; the spans are kept.
         """
         while waiting := self._quiet(now_s):
-            yield self._log_of(now_s).append(requests_in(NAME, self._parts_of(waiting)))
+            yield self._log.append(requests_in(NAME, self._parts_of(waiting)))
             with self._turn, sqlite_errors(self._path), transaction(self._database):
                 self._database.executemany("UPDATE traces SET written = ? WHERE trace = ?", waiting)
         with self._turn, sqlite_errors(self._path), transaction(self._database):
-            old = (now_s - KEPT.total_seconds(),)
+            old = (now_s - KEPT_S,)
             condition = "trace IN (SELECT trace FROM traces WHERE n = written AND seen < ?)"
             for table in ("spans", "traces"):
                 self._database.execute(f"DELETE FROM {table} WHERE {condition}", old)
@@ -168,16 +167,6 @@ class Receiver:
             with self._turn, sqlite_errors(self._path):
                 rows = self._database.execute("SELECT span FROM spans WHERE trace = ?", (trace,)).fetchall()
             yield from filter(None, (span_of(orjson.loads(span)) for (span,) in rows))
-
-    def _log_of(self, now_s: float) -> RequestLog:
-        """The records since yesterday: a trace that is older is not among the spans any more."""
-        now = datetime.fromtimestamp(now_s, UTC)
-        since = f"{now - timedelta(days=1):%Y-%m-%d}"
-        if self._log is None or self._log[0] != since:
-            workspace = self._workspace
-            log = RequestLog(workspace.records_dir, workspace.settings, workspace.root, since=since)
-            self._log = since, log
-        return self._log[1]
 
     def _note_silent(self, scope: str, span: TraceSpan) -> None:
         """Remember an instrumentation that leaves out what models and tools are told."""
